@@ -1,0 +1,82 @@
+"""Every error that cobalance raises on purpose; each message says what, where, why and what to do."""
+
+
+class CobalanceError(Exception):
+    """Base of all expected failures: the CLI prints the message alone and exits with 1."""
+
+
+class InputError(CobalanceError):
+    """An annotation file, or a record in it, that cannot be used.
+
+    Parameters
+    ----------
+    file : str
+        The file as the user named it.
+    record : str or None
+        Where in the file, in the format's own terms: ``"line 14"``, ``"annotations[812]"``.
+    reason : str
+        What is wrong, as a clause without the final full stop.
+    remedy : str
+        What to do about it, as a sentence.
+
+    Examples
+    --------
+    >>> print(InputError("a.csv", "line 3", "the label is empty", "Fill it in."))
+    a.csv, line 3: the label is empty. Fill it in.
+    """
+
+    def __init__(self, file: str, record: str | None, reason: str, remedy: str) -> None:
+        self.file, self.record, self.reason, self.remedy = file, record, reason, remedy
+        place = file if record is None else f"{file}, {record}"
+        super().__init__(f"{place}: {reason}. {remedy}")
+
+
+class OptionError(CobalanceError):
+    """An option or argument whose value cannot be used, alone or beside the others."""
+
+
+class UnknownNameError(OptionError):
+    """A name that a registry does not hold; the message lists those it does."""
+
+    def __init__(self, kind: str, name: str, known: list[str]) -> None:
+        super().__init__(f"unknown {kind} {name!r}. Known: {', '.join(sorted(known)) or 'none'}.")
+
+
+class DuplicateNameError(CobalanceError):
+    """A second registration of a name that a registry already holds."""
+
+
+class StoreError(CobalanceError):
+    """The graph database cannot do what was asked."""
+
+
+class StoreUnavailableError(StoreError):
+    """No graph database answers: not running, not reachable, or not letting us in."""
+
+
+class SchemaTooNewError(StoreError):
+    """The database was written by a newer program than this one."""
+
+
+class DatasetNotFoundError(StoreError):
+    """No dataset of that name is in the store."""
+
+
+class DatasetExistsError(StoreError):
+    """A dataset of that name is in the store already."""
+
+
+class StaleError(StoreError):
+    """What was derived from the images (cliques, a plan) is older than the images."""
+
+
+class QueryRefusedError(CobalanceError):
+    """A console query that does more than read, refused before the database sees it."""
+
+
+class QueryTimeoutError(CobalanceError):
+    """A console query that did not end within its time limit."""
+
+
+class TooManyCliquesError(CobalanceError):
+    """Mining would give more cliques than the limit that was set."""

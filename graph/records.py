@@ -1,0 +1,189 @@
+"""The one record that every reader produces and the graph loads, singly and as columns."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+Box = tuple[float, float, float, float]
+
+ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One sighting of a concept in an image: an annotated instance, a caption's word, a tag.
+
+    Parameters
+    ----------
+    concept : str
+        The concept's name.
+    source : str
+        Who says so: ``"annotation"``, ``"caption"``, or the name of a model.
+    score : float or None
+        The confidence in [0, 1] where the source gives one.
+    area_px2 : float or None
+        Area of the instance's region in square pixels.
+    box : tuple of four floats or None
+        x, y of the top left corner, width, height, in pixels.
+    """
+
+    concept: str
+    source: str = ANNOTATION
+    score: float | None = None
+    area_px2: float | None = None
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRecord:
+    """One annotated image: its class and the concepts seen in it.
+
+    Parameters
+    ----------
+    id : str
+        Unique in the dataset.
+    class_name : str
+        The image's class (its label).
+    mentions : tuple of Mention
+        Any number per concept; none at all is allowed.
+    split : str or None
+        Such as ``"train"``.
+    uri : str or None
+        Where the pixels are, as the annotation file has it.
+    width_px, height_px : int or None
+        The image's size in pixels.
+    """
+
+    id: str
+    class_name: str
+    mentions: tuple[Mention, ...] = ()
+    split: str | None = None
+    uri: str | None = None
+    width_px: int | None = None
+    height_px: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Many records as two frames: what a reader returns and the graph loads.
+
+    A million records as objects would be gigabytes; as columns they are tens of megabytes, and
+    filters, renames and counts are vector operations.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        One row an image, index 0..n-1. ``id`` (str, unique), ``class_name`` (category), ``split``
+        (category, may be missing), ``uri`` (str, may be missing), ``width_px`` and ``height_px``
+        (Int64, may be missing).
+    mentions : pandas.DataFrame
+        One row a mention. ``image`` (int64, the row in `images`), ``concept`` (category),
+        ``source`` (category), and float64 columns that are NaN where unknown: ``score``,
+        ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``.
+    set_aside : mapping of str to int
+        Records that were understood and left out on purpose, counted by reason.
+    skipped : tuple of str
+        One message for each malformed record that was skipped because the caller asked for it.
+
+    Examples
+    --------
+    >>> annotations = Annotations.from_records([ImageRecord("a", "cat", (Mention("sofa"),))])
+    >>> next(annotations.records()).mentions[0].concept
+    'sofa'
+    """
+
+    images: pd.DataFrame
+    mentions: pd.DataFrame
+    set_aside: Mapping[str, int] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[ImageRecord],
+        set_aside: Mapping[str, int] | None = None,
+        skipped: Iterable[str] = (),
+    ) -> "Annotations":
+        """Collect records into columns, in the order given."""
+        ids: list[str] = []
+        class_names: list[str] = []
+        splits: list[str | None] = []
+        uris: list[str | None] = []
+        widths: list[int | None] = []
+        heights: list[int | None] = []
+        rows: list[int] = []
+        concepts: list[str] = []
+        sources: list[str] = []
+        numbers: list[tuple[float | None, ...]] = []
+        unknown_box = (None,) * 4
+        for row, record in enumerate(records):
+            ids.append(record.id)
+            class_names.append(record.class_name)
+            splits.append(record.split)
+            uris.append(record.uri)
+            widths.append(record.width_px)
+            heights.append(record.height_px)
+            for mention in record.mentions:
+                rows.append(row)
+                concepts.append(mention.concept)
+                sources.append(mention.source)
+                numbers.append((mention.score, mention.area_px2, *(mention.box or unknown_box)))
+        images = pd.DataFrame(
+            {
+                "id": pd.array(ids, dtype="str"),
+                "class_name": pd.Categorical(class_names),
+                "split": pd.Categorical(splits),
+                "uri": pd.array(uris, dtype="str"),
+                "width_px": pd.array(widths, dtype="Int64"),
+                "height_px": pd.array(heights, dtype="Int64"),
+            }
+        )
+        values = np.array(numbers, dtype=np.float64).reshape(-1, 6)
+        mentions = pd.DataFrame(
+            {
+                "image": np.array(rows, dtype=np.int64),
+                "concept": pd.Categorical(concepts),
+                "source": pd.Categorical(sources),
+                "score": values[:, 0],
+                "area_px2": values[:, 1],
+                "x_px": values[:, 2],
+                "y_px": values[:, 3],
+                "w_px": values[:, 4],
+                "h_px": values[:, 5],
+            }
+        )
+        return cls(images, mentions, dict(set_aside or {}), tuple(skipped))
+
+    def records(self) -> Iterator[ImageRecord]:
+        """Give the same content back record by record, mentions in file order."""
+        order = self.mentions.sort_values("image", kind="stable")
+        bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
+        columns = ("concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px")
+        rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
+        images = self.images.astype(object).where(self.images.notna(), None)
+        for position, image in enumerate(images.itertuples(index=False)):
+            found = (_mention(*row) for row in rows[bounds[position] : bounds[position + 1]])
+            yield ImageRecord(
+                image.id,
+                image.class_name,
+                tuple(found),
+                image.split,
+                image.uri,
+                image.width_px,
+                image.height_px,
+            )
+
+
+def _mention(
+    concept: str, source: str, score: float, area_px2: float, x: float, y: float, w: float, h: float
+) -> Mention:
+    box = None if np.isnan(x) else (x, y, w, h)
+    return Mention(
+        concept,
+        source,
+        None if np.isnan(score) else score,
+        None if np.isnan(area_px2) else area_px2,
+        box,
+    )
