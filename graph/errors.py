@@ -1,4 +1,7 @@
-"""Every error that cobalance raises on purpose; each message says what, where, why and what to do."""
+"""Every error that cobalance raises on purpose: each says what, where, why and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class CobalanceError(Exception):
@@ -36,10 +39,24 @@ class OptionError(CobalanceError):
 
 
 class UnknownNameError(OptionError):
-    """A name that a registry does not hold; the message lists those it does."""
+    """A name that is not among the known ones; the message lists those, or the closest of many.
 
-    def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}. Known: {', '.join(sorted(known)) or 'none'}.")
+    Examples
+    --------
+    >>> print(UnknownNameError("planner", "conbais", ["published", "conbias"]))
+    unknown planner 'conbais'. Known: conbias, published.
+    """
+
+    LISTED = 30
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        if len(names) > self.LISTED:
+            close = get_close_matches(name, names, n=5, cutoff=0.5)
+            hint = f"Closest of {len(names)}: {', '.join(close or names[:5])}"
+        else:
+            hint = f"Known: {', '.join(names) or 'none'}"
+        super().__init__(f"unknown {kind} {name!r}. {hint}.")
 
 
 class DuplicateNameError(CobalanceError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -162,18 +163,17 @@ class Annotations:
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
         columns = ("concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px")
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
-        images = self.images.astype(object).where(self.images.notna(), None)
-        for position, image in enumerate(images.itertuples(index=False)):
+        images = (plain_values(self.images[name]) for name in self.images.columns)
+        for position, (image_id, class_name, split, uri, width_px, height_px) in enumerate(
+            zip(*images, strict=True)
+        ):
             found = (_mention(*row) for row in rows[bounds[position] : bounds[position + 1]])
-            yield ImageRecord(
-                image.id,
-                image.class_name,
-                tuple(found),
-                image.split,
-                image.uri,
-                image.width_px,
-                image.height_px,
-            )
+            yield ImageRecord(image_id, class_name, tuple(found), split, uri, width_px, height_px)
+
+
+def plain_values(column: "pd.Series[Any]") -> list[Any]:
+    """Values as Python objects, None where missing."""
+    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def _mention(

@@ -40,7 +40,7 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self._entries:
-            raise UnknownNameError(self.kind, name, list(self._entries))
+            raise UnknownNameError(self.kind, name, self._entries)
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,0 +1,69 @@
+"""`cobalance datasets`: what the store holds, and dropping and renaming it."""
+
+from typing import Annotated
+
+import typer
+
+from app.commands.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
+from app.output import Format, write_frame
+from graph.catalogue import CATALOGUE
+from graph.datasets import dataset_state, drop_dataset, list_datasets, rename_dataset
+
+app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> None:
+    """List all datasets with their sizes and state."""
+    with opened_store() as (store, _):
+        frame = list_datasets(store)
+    if frame.empty and format_ is Format.TABLE:
+        notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
+    else:
+        write_frame(frame, format_, output, out)
+
+
+@app.command()
+def show(
+    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
+) -> None:
+    """Show a dataset's concepts with their images in each class, the most frequent first."""
+    with opened_store() as (store, _):
+        dataset_state(store, dataset)
+        summary = list_datasets(store).query("dataset == @dataset")
+        size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
+        frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
+        classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
+    table = frame.pivot_table(
+        index=["concept", "images"], columns="class", values="count", aggfunc="sum"
+    ).reset_index()
+    table.columns.name = None
+    table = table.sort_values(["images", "concept"], ascending=[False, True])
+    if format_ is Format.TABLE and output is None:
+        write_frame(summary, format_, None, out)
+        sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
+        out.print(f"Concept graph: {size['nodes']:,} nodes, {size['edges']:,} edges")
+        out.print(f"Images per class: {sizes}", markup=False)
+    write_frame(table, format_, output, out)
+
+
+@app.command()
+def drop(
+    dataset: DatasetName,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a dataset and everything that was derived from it."""
+    with opened_store() as (store, progress):
+        dataset_state(store, dataset)
+        if not yes:
+            typer.confirm(f"Drop {dataset!r} with all its images, cliques and plans?", abort=True)
+        drop_dataset(store, dataset, progress)
+    notes.print(f"Dropped {dataset!r}.", markup=False)
+
+
+@app.command()
+def rename(dataset: DatasetName, new: Annotated[str, typer.Argument(help="Its new name.")]) -> None:
+    """Rename a dataset."""
+    with opened_store() as (store, progress):
+        rename_dataset(store, dataset, new, progress)
+    notes.print(f"Renamed {dataset!r} to {new!r}.", markup=False)

@@ -1,0 +1,160 @@
+"""`cobalance mine`, `imbalances` and `plan`: from images to what is missing."""
+
+import math
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from app.commands.common import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    notes,
+    opened_store,
+    out,
+)
+from app.output import Format, write_frame, write_text
+from app.services import plan_dataset
+from generation.plan_file import plan_to_json
+from generation.planning import Plan, PlanOptions
+from graph.analysis import MiningOptions, mine_dataset
+from graph.imbalance import COUNT
+from graph.mined import Ranking, read_imbalances
+
+
+def mine(
+    dataset: DatasetName,
+    max_size: Annotated[int, typer.Option(min=1, help="Concepts in the largest clique.")] = 4,
+    min_support: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Least images that a clique must have in its most frequent class."
+        ),
+    ] = 1,
+    common: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Class that every concept must occur with; repeat it. Default: every class."
+        ),
+    ] = None,
+    any_class: Annotated[
+        bool, typer.Option("--any-class", help="Keep cliques that are common to no classes too.")
+    ] = False,
+    split: Annotated[str | None, typer.Option(help="Count only images of this split.")] = None,
+    confidence: Annotated[float, typer.Option(help="Of the odds ratios' interval.")] = 0.95,
+    max_cliques: Annotated[
+        int, typer.Option(min=1, help="Stop rather than write more cliques than this.")
+    ] = 1_000_000,
+) -> None:
+    """Find the dataset's concept cliques and measure how each leans to a class."""
+    classes = () if any_class else tuple(common) if common else None
+    options = MiningOptions(max_size, min_support, classes, split, confidence)
+    with opened_store() as (store, progress):
+        report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
+    found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
+    notes.print(f"Cliques: {found}.", markup=False)
+    notes.print(
+        f"In the graph: {report.created:,} new, {report.updated:,} changed, "
+        f"{report.deleted:,} deleted, {report.unchanged:,} as before."
+    )
+
+
+def imbalances(
+    dataset: DatasetName,
+    by: Annotated[
+        str, typer.Option(help="Column to rank by, such as gap, log_odds_ratio, q_value.")
+    ] = "gap",
+    ascending: Annotated[bool, typer.Option("--ascending", help="Smallest first.")] = False,
+    class_name: Annotated[
+        str | None, typer.Option("--class", help="Only where this class is under-represented.")
+    ] = None,
+    concept: Annotated[
+        list[str] | None, typer.Option(help="Only cliques with this concept; repeat it.")
+    ] = None,
+    min_size: Annotated[int | None, typer.Option(min=1, help="Smallest clique.")] = None,
+    max_size: Annotated[int | None, typer.Option(min=1, help="Largest clique.")] = None,
+    max_q_value: Annotated[
+        float | None, typer.Option("--max-q", help="Largest q-value (false discovery rate).")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 20,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show the cliques that lean to one class, the largest gap first."""
+    ranking = Ranking(
+        by, not ascending, class_name, tuple(concept or ()), min_size, max_size, max_q_value, limit
+    )
+    with opened_store() as (store, _):
+        frame = read_imbalances(store, dataset, ranking)
+    if format_ is Format.TABLE and output is None:
+        if frame.empty:
+            notes.print("No clique passes these filters.")
+            return
+        frame = for_people(frame)
+    write_frame(frame, format_, output, out)
+
+
+def for_people(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of an imbalance table that fit a screen; the other formats have all."""
+    counts = [str(name) for name in frame.columns if str(name).startswith(COUNT)]
+    interval = [
+        "-" if math.isnan(low) else f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+        for value, low, high in zip(
+            frame["log_odds_ratio"],
+            frame["log_odds_ratio_low"],
+            frame["log_odds_ratio_high"],
+            strict=True,
+        )
+    ]
+    return pd.DataFrame(
+        {
+            "concepts": frame["concepts"],
+            **{name.removeprefix(COUNT): frame[name] for name in counts},
+            "gap": frame["gap"],
+            "too few": frame["under_represented"],
+            "log odds ratio (interval)": interval,
+            "q-value": frame["q_value"],
+        }
+    )
+
+
+def plan(
+    dataset: DatasetName,
+    planner: Annotated[
+        str, typer.Option(help="`conbias`: Algorithm 1. `published`: as its authors ran it.")
+    ] = "conbias",
+    min_size: Annotated[
+        int, typer.Option(min=1, help="Smallest clique to balance; 2 as the paper prints it.")
+    ] = 2,
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Largest clique to balance. Default: as mined.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the plan in the graph. Default: the planner's.")
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Plan the images that close the gaps, and say what is left after them.
+
+    The plan is kept in the graph under its name. As JSON it is a file that workers read.
+    """
+    with opened_store() as (store, progress):
+        planned = plan_dataset(
+            store, dataset, planner, PlanOptions(min_size, max_size), name, progress
+        )
+    if format_ is Format.JSON:
+        write_text(plan_to_json(planned.plan).decode(), output)
+    elif format_ is Format.TABLE and output is None:
+        write_frame(planned.summary.reset_index(), format_, None, out)
+        out.print(describe(planned.plan), markup=False)
+    else:
+        write_frame(planned.queries(), format_, output, out)
+
+
+def describe(plan: Plan) -> str:
+    """How many images a plan asks for, in a sentence."""
+    by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
+    images = f"{plan.images:,} images" + (f" ({by_class})" if by_class else "")
+    return f"The plan asks for {images} in {len(plan.queries):,} queries."

@@ -1,0 +1,93 @@
+"""What the environment decides: which database, where data lives, how long a server idles."""
+
+from pathlib import Path
+from typing import Annotated
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from graph.errors import OptionError
+from graph.local_server import LocalServerSettings
+
+
+class Settings(BaseSettings):
+    """Settings of a process, read from environment variables; docs/cli.md lists them.
+
+    Parameters
+    ----------
+    neo4j_uri : str or None
+        The server to use. Without it, a local one of the user's own.
+    neo4j_username, neo4j_password, neo4j_password_file, neo4j_database
+        How to get in, and which of the server's databases. The file wins over the variable.
+    cobalance_home : Path
+        Folder of the local server's data.
+    cobalance_cache : Path
+        Folder of what can be downloaded again.
+    cobalance_idle_stop_s : float
+        The local server stops by itself when nobody has been connected for that many seconds.
+    cobalance_heap_mb : int
+        Memory of the local server's JVM heap.
+    cobalance_repository : str or None
+        A mirror to download the server's files from, in place of the standard one.
+    """
+
+    model_config = SettingsConfigDict(extra="ignore")
+
+    neo4j_uri: str | None = None
+    neo4j_username: Annotated[
+        str, Field(validation_alias=AliasChoices("neo4j_username", "neo4j_user"))
+    ] = "neo4j"
+    neo4j_password: SecretStr | None = None
+    neo4j_password_file: Path | None = None
+    neo4j_database: str = "neo4j"
+    cobalance_home: Path = Field(default_factory=lambda: platformdirs.user_data_path("cobalance"))
+    cobalance_cache: Path = Field(default_factory=lambda: platformdirs.user_cache_path("cobalance"))
+    cobalance_idle_stop_s: Annotated[float, Field(gt=0)] = 1800.0
+    cobalance_heap_mb: Annotated[int, Field(ge=256)] = 1024
+    cobalance_repository: Annotated[str | None, NoDecode] = None
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Read the environment.
+
+        Raises
+        ------
+        OptionError
+            A variable has a value that cannot be used.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0]).upper()
+            raise OptionError(
+                f"{name}={first['input']!r}: {first['msg'].lower()}. Change or unset it."
+            ) from error
+
+    def password(self) -> str:
+        """The password of `neo4j_uri`, from the file or the variable."""
+        if self.neo4j_password_file is not None:
+            try:
+                return self.neo4j_password_file.read_text(encoding="utf-8").rstrip("\r\n")
+            except OSError as error:
+                raise OptionError(
+                    f"NEO4J_PASSWORD_FILE={self.neo4j_password_file}: {error.strerror}. Name a "
+                    "file that this user can read."
+                ) from error
+        if self.neo4j_password is None:
+            raise OptionError(
+                "NEO4J_URI is set, and neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE. Set one, "
+                "or unset NEO4J_URI to use a local server."
+            )
+        return self.neo4j_password.get_secret_value()
+
+    def local_server(self) -> LocalServerSettings:
+        """Settings of the local server, for when `neo4j_uri` is not set."""
+        return LocalServerSettings(
+            home=self.cobalance_home / "neo4j",
+            cache=self.cobalance_cache / "neo4j",
+            idle_stop_s=self.cobalance_idle_stop_s,
+            heap_mb=self.cobalance_heap_mb,
+            repository=self.cobalance_repository,
+        )

@@ -1,0 +1,54 @@
+"""The plan that the authors of ConBias published: every clique on its own, nothing counted in."""
+
+import numpy as np
+
+from generation.planning import PlanOptions
+from graph.cliques import Cliques, IntArray
+
+
+def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
+    """Give each class, for each clique, the images it has fewer than the class with most.
+
+    Algorithm 1 without its line 15: all sizes from the counts of the dataset as it is, as the
+    code published with the paper does. With one size both planners agree. With several, images
+    for a clique also count in its parts, and parts that their own queries balance lean the other
+    way afterwards, which the algorithm's order is there to avoid. It is kept to compare with the
+    paper's results; `conbias` is the planner to use.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The cliques to balance.
+    options : PlanOptions
+        The smallest and largest size to balance. The published queries for UrbanCars have the one
+        size 2.
+
+    Returns
+    -------
+    int64 array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly the clique.
+
+    Raises
+    ------
+    OptionError
+        The options ask for sizes that were not mined.
+
+    Notes
+    -----
+    O(n_cliques x n_classes).
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, 1, -1], [0, 2, -1], [0, 1, 2]]), np.array([[3, 5], [4, 4], [1, 3]]),
+    ...     np.array([9, 9]), ("a", "b", "c"), ("x", "y"))
+    >>> plan_images(cliques, PlanOptions())
+    array([[2, 0],
+           [0, 0],
+           [2, 0]])
+    """
+    min_size, max_size = options.resolve(cliques)
+    sizes = cliques.sizes()
+    treated = (sizes >= min_size) & (sizes <= max_size)
+    missing = cliques.counts.max(axis=1, keepdims=True) - cliques.counts
+    return np.where(treated[:, None], missing, 0).astype(np.int64)

@@ -1,0 +1,197 @@
+"""Mine the cliques of a dataset in the store, measure how they lean, and write them back."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from graph import schema
+from graph.build import load_incidence
+from graph.cliques import Cliques, mine_cliques
+from graph.datasets import dataset_state
+from graph.errors import OptionError, StaleError
+from graph.imbalance import imbalance_table
+from graph.progress import Progress, silent
+from graph.records import plain_values
+from graph.store import GraphStore
+from graph.sync import NodeRow, apply_change, compare, stored_digests
+
+IntArray = npt.NDArray[np.int64]
+_STATISTICS = [name for name in schema.CLIQUE.properties if name not in ("digest", "concepts")]
+
+
+@dataclass(frozen=True)
+class MiningOptions:
+    """How cliques are mined.
+
+    Parameters
+    ----------
+    max_size : int
+        The largest number of concepts in a clique.
+    min_support : int
+        The smallest count, in images, that a clique must have in its most frequent class.
+    common : tuple of str or None
+        The classes that every concept of a clique must occur with; None means every class.
+    split : str or None
+        Count only the images of that split.
+    confidence : float
+        Of the odds ratios' interval.
+    """
+
+    max_size: int = 4
+    min_support: int = 1
+    common: tuple[str, ...] | None = None
+    split: str | None = None
+    confidence: float = 0.95
+
+    def to_json(self) -> str:
+        """The options as the store keeps them."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> "MiningOptions":
+        """The options that the store kept."""
+        values = json.loads(text)
+        if values["common"] is not None:
+            values["common"] = tuple(values["common"])
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class MiningReport:
+    """What mining found and changed in the store.
+
+    Parameters
+    ----------
+    by_size : dict of int to int
+        Cliques of each size.
+    created, updated, deleted, unchanged : int
+        Cliques in the store.
+    """
+
+    by_size: dict[int, int]
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+
+
+def mine_dataset(
+    store: GraphStore,
+    dataset: str,
+    options: MiningOptions,
+    *,
+    max_cliques: int,
+    progress: Progress = silent,
+) -> MiningReport:
+    """Mine a dataset's cliques, measure how they lean, and bring the store's cliques up to date.
+
+    Mining the same images with the same options again changes nothing. Interrupted, it leaves
+    the dataset marked as not mined, and goes on when run again.
+
+    Raises
+    ------
+    StaleError
+        An ingest of the dataset did not end.
+    TooManyCliquesError
+        There are more than `max_cliques`; nothing is written.
+    """
+    state = dataset_state(store, dataset)
+    state.require_whole()
+    progress("read images", 0, None)
+    incidence = load_incidence(store, dataset, options.split)
+    if not len(incidence.labels):
+        raise OptionError(
+            f"{dataset!r} has no images of split {options.split!r}. See the splits with "
+            f"`cobalance datasets show {dataset}`."
+        )
+    progress("count cliques", 0, None)
+    cliques = mine_cliques(
+        incidence,
+        max_size=options.max_size,
+        min_support=options.min_support,
+        common=options.common,
+        max_cliques=max_cliques,
+    )
+    progress("measure imbalances", 0, None)
+    table = imbalance_table(cliques, confidence=options.confidence)
+    rows = _CliqueRows.of(cliques, table)
+    progress("compare", 0, None)
+    stored = stored_digests(store, schema.CLIQUE, dataset)
+    change = compare(stored, rows.keys, rows.digests, delete=True)
+    mining = options.to_json()
+    if change or state.cliques_digest != state.digest or state.mining != mining:
+        store.write(
+            "MATCH (d:Dataset {name: $name}) SET d.cliques_digest = null, d.mining = $mining",
+            name=dataset,
+            mining=mining,
+        )
+        edges = (schema.HAS, schema.COUNTED_IN)
+        apply_change(
+            store, dataset, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
+        )
+        marked = store.write(
+            "MATCH (d:Dataset {name: $name}) WHERE d.digest = $digest "
+            "SET d.cliques_digest = d.digest RETURN d.name",
+            name=dataset,
+            digest=state.digest,
+        )
+        if not marked:
+            raise StaleError(
+                f"{dataset!r} changed while it was mined. Run `cobalance mine {dataset}` again."
+            )
+    sizes, counts = np.unique(cliques.sizes(), return_counts=True)
+    return MiningReport(
+        dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
+        len(change.created),
+        len(change.updated),
+        len(change.deleted),
+        change.unchanged,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _CliqueRows:
+    """The cliques of a dataset as the store writes them."""
+
+    keys: list[str]
+    digests: list[int]
+    names: Sequence[tuple[str, ...]]
+    statistics: list[list[object]]
+    classes: tuple[str, ...]
+    counts: list[list[int]]
+
+    @classmethod
+    def of(cls, cliques: Cliques, table: pd.DataFrame) -> "_CliqueRows":
+        names = cliques.names()
+        keys = [schema.clique_key(concepts) for concepts in names]
+        content = table[_STATISTICS].assign(key=keys)
+        hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
+        for code in range(len(cliques.classes)):
+            hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + cliques.counts[:, code].astype(
+                np.uint64
+            )
+        return cls(
+            keys,
+            hashed.view(np.int64).tolist(),
+            names,
+            [plain_values(table[name]) for name in _STATISTICS],
+            cliques.classes,
+            cliques.counts.tolist(),
+        )
+
+    def at(self, positions: IntArray) -> list[NodeRow]:
+        return [
+            (
+                self.keys[i],
+                [self.digests[i], list(self.names[i]), *(column[i] for column in self.statistics)],
+                [
+                    [[name] for name in self.names[i]],
+                    [[c, n] for c, n in zip(self.classes, self.counts[i], strict=True)],
+                ],
+            )
+            for i in positions.tolist()
+        ]

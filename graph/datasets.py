@@ -1,0 +1,201 @@
+"""The datasets in a store: what each holds, whether it is whole, drop and rename."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from graph import schema
+from graph.errors import DatasetExistsError, DatasetNotFoundError, OptionError, StaleError
+from graph.progress import Progress, silent
+from graph.schema import DATASET
+from graph.store import GraphStore
+
+MAX_NAME = 200  # characters
+
+# Dependants first, so that a drop that is interrupted leaves nothing that points nowhere.
+_DROP_ORDER = (
+    schema.GENERATION_QUERY,
+    schema.PLAN,
+    schema.CLIQUE,
+    schema.IMAGE,
+    schema.CONCEPT,
+    schema.CLASS,
+)
+
+
+@dataclass(frozen=True)
+class DatasetState:
+    """What the store records of a dataset.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the store.
+    digest : int or None
+        Digest of all images; None while an ingest is under way or was interrupted.
+    cooccurrence_digest, cliques_digest : int or None
+        The digest of the images that the concept graph and the cliques were counted from.
+    mining : str or None
+        The options that the cliques were mined with, as JSON.
+    renaming_to : str or None
+        The new name, while a rename is under way or was interrupted.
+    """
+
+    name: str
+    digest: int | None
+    cooccurrence_digest: int | None
+    cliques_digest: int | None
+    mining: str | None
+    renaming_to: str | None
+
+    def require_whole(self) -> None:
+        """Raise unless every image is there and the concept graph counts them."""
+        if self.renaming_to is not None:
+            raise StaleError(
+                f"A rename of {self.name!r} to {self.renaming_to!r} did not end. Run "
+                f"`cobalance datasets rename {self.name} {self.renaming_to}` again."
+            )
+        if self.digest is None or self.cooccurrence_digest != self.digest:
+            raise StaleError(
+                f"An ingest of {self.name!r} did not end. Run the same `cobalance ingest` again: "
+                "it goes on where it stopped."
+            )
+
+    def require_mined(self) -> None:
+        """Raise unless the cliques were mined from the images that are there now."""
+        self.require_whole()
+        if self.cliques_digest != self.digest:
+            reason = (
+                "has not been mined yet"
+                if self.cliques_digest is None
+                else "has changed since it was mined"
+            )
+            raise StaleError(f"{self.name!r} {reason}. Run `cobalance mine {self.name}`.")
+
+
+def check_name(name: str) -> None:
+    """Raise OptionError unless `name` can name a dataset."""
+    if not name.strip() or name != name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise OptionError(
+            f"{name!r} cannot name a dataset. A name has 1 to {MAX_NAME} printable characters and "
+            "no space at either end."
+        )
+
+
+def dataset_state(store: GraphStore, name: str) -> DatasetState:
+    """Read what the store records of a dataset.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is none of that name; the message lists those there are.
+    """
+    state = find_dataset(store, name)
+    if state is None:
+        names = [row["name"] for row in store.read("MATCH (d:Dataset) RETURN d.name AS name")]
+        known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
+        raise DatasetNotFoundError(
+            f"No dataset {name!r}. {known} Load one with `cobalance ingest FILE --dataset {name}`."
+        )
+    return state
+
+
+def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
+    """Read what the store records of a dataset, or None where it has none of that name."""
+    rows = store.read(
+        "MATCH (d:Dataset {name: $name}) "
+        "RETURN d.name AS name, d.digest AS digest, d.cooccurrence_digest AS cooccurrence_digest, "
+        "d.cliques_digest AS cliques_digest, d.mining AS mining, d.renaming_to AS renaming_to",
+        name=name,
+    )
+    return DatasetState(**rows[0]) if rows else None
+
+
+def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> None:
+    """Delete a dataset and all that belongs to it; interrupted, it goes on when run again."""
+    dataset_state(store, name)
+    store.write(
+        "MATCH (d:Dataset {name: $name}) "
+        "SET d.digest = null, d.cooccurrence_digest = null, d.cliques_digest = null",
+        name=name,
+    )
+    for done, node in enumerate(_DROP_ORDER):
+        progress("drop", done, len(_DROP_ORDER))
+        store.write_in_batches(
+            f"MATCH (n:{node.label} {{{DATASET}: $name}}) "
+            "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS",
+            name=name,
+        )
+    store.write("MATCH (d:Dataset {name: $name}) DELETE d", name=name)
+    progress("drop", len(_DROP_ORDER), len(_DROP_ORDER))
+
+
+def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = silent) -> None:
+    """Rename a dataset; interrupted, it goes on when run again with the same names.
+
+    Raises
+    ------
+    DatasetExistsError
+        The new name is taken.
+    """
+    check_name(new)
+    state = dataset_state(store, name)
+    if state.renaming_to not in (None, new):
+        state.require_whole()
+    if new == name:
+        return
+    taken = store.write(
+        "MATCH (d:Dataset {name: $name}) "
+        "OPTIONAL MATCH (other:Dataset) "
+        "WHERE other <> d AND (other.name = $new OR other.renaming_to = $new) "
+        "WITH d, count(other) AS taken "
+        "SET d.renaming_to = CASE taken WHEN 0 THEN $new ELSE d.renaming_to END "
+        "RETURN taken",
+        name=name,
+        new=new,
+    )[0]["taken"]
+    if taken:
+        raise DatasetExistsError(
+            f"A dataset {new!r} exists already. Choose another name, or drop it first with "
+            f"`cobalance datasets drop {new}`."
+        )
+    for done, node in enumerate(_DROP_ORDER):
+        progress("rename", done, len(_DROP_ORDER))
+        store.write_in_batches(
+            f"MATCH (n:{node.label} {{{DATASET}: $name}}) "
+            f"CALL (n) {{ SET n.{DATASET} = $new }} IN TRANSACTIONS OF 5000 ROWS",
+            name=name,
+            new=new,
+        )
+    store.write(
+        "MATCH (d:Dataset {name: $name}) SET d.name = $new, d.renaming_to = null",
+        name=name,
+        new=new,
+    )
+    progress("rename", len(_DROP_ORDER), len(_DROP_ORDER))
+
+
+def list_datasets(store: GraphStore) -> pd.DataFrame:
+    """Give every dataset with its sizes and state, in order of name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``dataset``, ``images``, ``classes``, ``concepts``, ``cliques``, ``state`` (``ready``,
+        ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``.
+    """
+    return store.read_frame(
+        """
+MATCH (d:Dataset)
+RETURN d.name AS dataset, d.images AS images,
+       COUNT { MATCH (:Class {dataset: d.name}) } AS classes,
+       COUNT { MATCH (:Concept {dataset: d.name}) } AS concepts,
+       COUNT { MATCH (:Clique {dataset: d.name}) } AS cliques,
+       CASE WHEN d.renaming_to IS NOT NULL OR d.digest IS NULL
+                 OR coalesce(d.cooccurrence_digest <> d.digest, true) THEN 'interrupted'
+            WHEN d.cliques_digest IS NULL THEN 'not mined'
+            WHEN d.cliques_digest <> d.digest THEN 'changed since mined'
+            ELSE 'ready' END AS state,
+       toString(datetime.truncate('second', d.updated_at)) AS updated_at, d.source AS source
+ORDER BY dataset"""
+    )

@@ -1,0 +1,200 @@
+"""Read back what mining wrote: all cliques with their counts, or the imbalances at the top."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from graph import schema
+from graph.analysis import MiningOptions
+from graph.cliques import Cliques
+from graph.datasets import dataset_state
+from graph.errors import OptionError, UnknownNameError
+from graph.imbalance import COUNT, RATE
+from graph.named import bind_named
+from graph.store import GraphStore
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Which imbalances to read, and in which order.
+
+    Parameters
+    ----------
+    by : str
+        A numeric column of the imbalance table.
+    descending : bool
+        Largest first.
+    class_name : str or None
+        Only cliques in which this class is under-represented.
+    concepts : tuple of str
+        Only cliques that contain all of these.
+    min_size, max_size : int or None
+        Only cliques of these sizes, both included.
+    max_q_value : float or None
+        Only cliques with at most this q-value.
+    limit : int
+        At most so many rows.
+    """
+
+    by: str = "gap"
+    descending: bool = True
+    class_name: str | None = None
+    concepts: tuple[str, ...] = ()
+    min_size: int | None = None
+    max_size: int | None = None
+    max_q_value: float | None = None
+    limit: int = 20
+
+
+def class_sizes(store: GraphStore, dataset: str, split: str | None = None) -> dict[str, int]:
+    """Images of each class, by name in ascending order; of one split, if it is given."""
+    rows = store.read(
+        "MATCH (y:Class {dataset: $dataset}) RETURN y.name AS name, CASE WHEN $split IS NULL "
+        "THEN COUNT { (y)<-[:LABELED]-() } "
+        "ELSE COUNT { (y)<-[:LABELED]-(:Image {split: $split}) } END AS images",
+        dataset=dataset,
+        split=split,
+    )
+    return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
+
+
+def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
+    """The options that the dataset's cliques were mined with.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    return MiningOptions.from_json(state.mining or "{}")
+
+
+def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None) -> Cliques:
+    """Read the mined cliques back with their counts, in the kernel's order.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    OptionError
+        It was mined to a smaller size than `max_size`.
+    """
+    options = mined_with(store, dataset)
+    if max_size is not None and max_size > options.max_size:
+        raise OptionError(
+            f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. Run "
+            f"`cobalance mine {dataset} --max-size {max_size}`."
+        )
+    sizes = class_sizes(store, dataset, options.split)
+    # A class without images in the split was not mined.
+    classes = tuple(name for name, images in sizes.items() if images)
+    code_of = {name: code for code, name in enumerate(classes)}
+    rows = store.stream(
+        "MATCH (q:Clique {dataset: $dataset}) WHERE $max_size IS NULL OR q.size <= $max_size "
+        "RETURN q.concepts AS concepts, "
+        "COLLECT { MATCH (q)-[n:COUNTED_IN]->(y:Class) RETURN [y.name, n.images] } AS counts",
+        dataset=dataset,
+        max_size=max_size,
+    )
+    members: list[list[str]] = []
+    counts: list[list[int]] = []
+    for row in rows:
+        members.append(row["concepts"])
+        by_class = [0] * len(classes)
+        for name, images in row["counts"]:
+            by_class[code_of[name]] = images
+        counts.append(by_class)
+    width = max_size or options.max_size
+    return _in_order(members, counts, [sizes[name] for name in classes], classes, width)
+
+
+def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
+    """Read the imbalances at the top of a ranking, with the columns of `imbalance_table`.
+
+    The database filters, sorts and cuts, so that the time hardly depends on how many cliques
+    there are; by ``gap``, largest first, it reads them off an index.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    UnknownNameError
+        No such column, class or concept.
+    """
+    options = mined_with(store, dataset)
+    sizes = {name: n for name, n in class_sizes(store, dataset, options.split).items() if n}
+    by, by_class = _sort_column(ranking.by, list(sizes))
+    fast = by == "gap" and ranking.descending
+    parameters: dict[str, Any] = {
+        "dataset": dataset,
+        "class": ranking.class_name,
+        "concepts": list(ranking.concepts),
+        "min_size": ranking.min_size or 1,
+        "max_size": ranking.max_size or options.max_size,
+        "max_q_value": ranking.max_q_value,
+        "limit": ranking.limit,
+    }
+    if not fast:
+        parameters |= {"by": by, "by_class": by_class, "descending": ranking.descending}
+    query, bound = bind_named(store, "imbalances" if fast else "imbalances-by", parameters)
+    return _as_table(store.read(query.text, **bound), sizes)
+
+
+def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
+    """The property to sort by; for a count or rate, which rank alike, the class."""
+    for prefix in (COUNT, RATE):
+        if by.startswith(prefix) and by.removeprefix(prefix) in classes:
+            return "count", by.removeprefix(prefix)
+    numeric = [
+        name
+        for name in schema.CLIQUE.properties
+        if name not in ("digest", "concepts", "under_represented", "over_represented", "test")
+    ]
+    if by not in numeric:
+        columns = [*numeric, *(prefix + name for prefix in (COUNT, RATE) for name in classes)]
+        raise UnknownNameError("column to sort by", by, columns)
+    return by, None
+
+
+def _as_table(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
+    counts = [dict(row["counts"]) for row in rows]
+    columns: dict[str, list[Any]] = {
+        "concepts": [tuple(row["concepts"]) for row in rows],
+        "size": [row["size"] for row in rows],
+    }
+    for name in sizes:
+        columns[COUNT + name] = [by_class[name] for by_class in counts]
+    for name, images in sizes.items():
+        columns[RATE + name] = [by_class[name] / images for by_class in counts]
+    for name in ("gap", "over_represented", "under_represented", "lift", "log_odds_ratio"):
+        columns[name] = [row[name] for row in rows]
+    for name in ("log_odds_ratio_low", "log_odds_ratio_high", "p_value", "q_value", "test"):
+        columns[name] = [row[name] for row in rows]
+    return pd.DataFrame(columns)
+
+
+def _in_order(
+    members: list[list[str]],
+    counts: list[list[int]],
+    class_sizes: list[int],
+    classes: tuple[str, ...],
+    width: int,
+) -> Cliques:
+    concepts = tuple(sorted({name for names in members for name in names}))
+    code_of = {name: code for code, name in enumerate(concepts)}
+    codes = np.full((len(members), width), -1, dtype=np.int32)
+    for row, names in enumerate(members):
+        codes[row, : len(names)] = [code_of[name] for name in names]
+    order = np.lexsort((*codes.T[::-1], (codes >= 0).sum(axis=1)))
+    return Cliques(
+        codes[order],
+        np.array(counts, dtype=np.int64).reshape(len(members), len(classes))[order],
+        np.array(class_sizes, dtype=np.int64),
+        concepts,
+        classes,
+    )

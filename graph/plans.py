@@ -1,0 +1,92 @@
+"""Keep plans in the graph: each of its queries tied to the clique it rebalances and its class."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from graph import schema
+from graph.datasets import check_name, dataset_state
+from graph.progress import Progress, silent
+from graph.store import GraphStore
+from graph.sync import NodeRow, apply_change, compare
+
+PlannedQuery = tuple[str, tuple[str, ...], int]
+"""Class, concepts in ascending order, images."""
+
+
+def write_plan(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    queries: Sequence[PlannedQuery],
+    *,
+    planner: str,
+    min_size: int,
+    max_size: int,
+    progress: Progress = silent,
+) -> None:
+    """Write a plan, in place of the dataset's plan of that name if there is one.
+
+    Writing the same plan again changes nothing; interrupted, it goes on when run again.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    StoreError
+        A query names a clique that is not in the store.
+    """
+    check_name(name)
+    dataset_state(store, dataset).require_mined()
+    frame = pd.DataFrame(queries, columns=["class_name", "concepts", "n"])
+    cliques = [schema.clique_key(concepts) for concepts in frame["concepts"]]
+    keys = [
+        json.dumps([name, class_name, clique], ensure_ascii=False)
+        for class_name, clique in zip(frame["class_name"], cliques, strict=True)
+    ]
+    digests = frame["n"].tolist()
+    stored = {
+        row["key"]: row["digest"]
+        for row in store.stream(
+            "MATCH (n:GenerationQuery {dataset: $dataset, plan: $plan}) "
+            # One whose clique was mined anew has lost it and is written again.
+            "RETURN n.key AS key, "
+            "CASE WHEN EXISTS { (n)-[:REBALANCES]->() } THEN n.digest ELSE -1 END AS digest",
+            dataset=dataset,
+            plan=name,
+        )
+    }
+    store.write(
+        "MERGE (p:Plan {dataset: $dataset, name: $name}) SET p += $settings",
+        dataset=dataset,
+        name=name,
+        settings={
+            "planner": planner,
+            "min_size": min_size,
+            "max_size": max_size,
+            "images": int(frame["n"].sum()),
+        },
+    )
+
+    def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
+        rows: list[NodeRow] = []
+        for i in positions.tolist():
+            class_name, concepts, n = queries[i]
+            properties: list[Any] = [n, name, class_name, list(concepts), n]
+            rows.append((keys[i], properties, [[[cliques[i]]], [[class_name]], [[name]]]))
+        return rows
+
+    apply_change(
+        store,
+        dataset,
+        schema.GENERATION_QUERY,
+        (schema.REBALANCES, schema.FOR_CLASS, schema.ASKED_BY),
+        compare(stored, keys, digests, delete=True),
+        rows_at,
+        "write plan",
+        progress,
+    )
