@@ -37,14 +37,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     context: typer.Context,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     _version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Show the version.", callback=_print_version, is_eager=True
-        ),
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """Options before the command."""
@@ -59,7 +55,7 @@ def main() -> NoReturn:
     except CobalanceError as error:
         if state.get("debug"):
             raise
-        notes.print(f"[bold red]Error:[/] ", end="")
+        notes.print("[bold red]Error:[/] ", end="")
         notes.print(str(error), markup=False)
         sys.exit(2 if isinstance(error, OptionError) else 1)
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """Named Cypher reads: each with its purpose, parameters and columns, all run by one test."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -118,6 +119,24 @@ class CatalogueQuery:
         return value
 
 
+def describe_parameters(query: CatalogueQuery) -> str:
+    """A query's parameters in one line, those that may be left out in brackets.
+
+    Examples
+    --------
+    >>> describe_parameters(CATALOGUE["rare-concepts"])
+    'dataset [max_images=10] [limit=50]'
+    """
+    return " ".join(
+        name
+        if parameter.default is REQUIRED
+        else f"[{name}]"
+        if parameter.default in (None, [])
+        else f"[{name}={json.dumps(parameter.default)}]"
+        for name, parameter in query.parameters.items()
+    )
+
+
 _TYPES = {
     str: "a text",
     int: "a whole number",
@@ -184,7 +203,8 @@ def _from_images(size: int) -> str:
 MATCH (y:Class {{dataset: $dataset}})
 WITH y ORDER BY y.name
 WITH collect(y) AS classes
-MATCH (i:Image {{dataset: $dataset}})-[:LABELED]->(y:Class)
+UNWIND classes AS y
+MATCH (y)<-[:LABELED]-(i:Image)
 {matches}
 WITH classes, {", ".join(names)}, y, count(*) AS images
 WITH classes, [{", ".join(names)}] AS members, collect({{class: y, images: images}}) AS found

@@ -30,7 +30,6 @@ STAGE = "Neo4j"
 """Stage name of the start, which counts seconds."""
 
 _POLL_S = 0.05
-_ANSWER_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,8 @@ class LocalServerSettings:
         Seconds after which the server ends a transaction.
     start_timeout_s : float
         How long a start may take, downloads not counted.
+    answer_timeout_s : float
+        How long a running server may take to answer before it counts as hung.
     stop_timeout_s : float
         How long a clean stop may take before the process is killed (which loses no commit).
     repository : str or None
@@ -66,6 +67,7 @@ class LocalServerSettings:
     pagecache_mb: int = 256
     transaction_timeout_s: int = 600
     start_timeout_s: float = 120.0
+    answer_timeout_s: float = 30.0
     stop_timeout_s: float = 60.0
     repository: str | None = None
 
@@ -122,7 +124,7 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
         if state is None:
             _start(settings, home, progress)
         endpoint = _await_ready(settings, home, progress)
-        _check_that_it_answers(endpoint, home)
+        _check_that_it_answers(endpoint, home, settings.answer_timeout_s)
         home.last_used.touch()
         return endpoint
     finally:
@@ -249,7 +251,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         transaction_timeout_s=settings.transaction_timeout_s,
     )
     try:
-        launched = subprocess.run(
+        launched = subprocess.run(  # noqa: S603 -- our own module, in this very Python
             _command(home),
             input=json.dumps(asdict(order)),
             capture_output=True,
@@ -296,14 +298,14 @@ def _uri(state: ServerState) -> str:
     return f"bolt://{HOST}:{state.port}"
 
 
-def _check_that_it_answers(endpoint: Endpoint, home: Home) -> None:
+def _check_that_it_answers(endpoint: Endpoint, home: Home, timeout_s: float) -> None:
     """Log in once: a process that lives may hang, and its password may have been changed."""
     try:
         with GraphDatabase.driver(
             endpoint.uri,
             auth=(endpoint.username, endpoint.password),
-            connection_timeout=_ANSWER_S,
-            connection_acquisition_timeout=_ANSWER_S,
+            connection_timeout=timeout_s,
+            connection_acquisition_timeout=timeout_s,
             max_transaction_retry_time=0,
         ) as driver:
             driver.verify_connectivity()
@@ -315,6 +317,6 @@ def _check_that_it_answers(endpoint: Endpoint, home: Home) -> None:
         ) from error
     except (DriverError, Neo4jError) as error:
         raise StoreUnavailableError(
-            f"The local Neo4j (process {endpoint.pid}) does not answer on {endpoint.uri}: {error}. "
-            f"Its log is {home.log}. Stop it and try again."
+            f"The local Neo4j (process {endpoint.pid}) does not answer on {endpoint.uri} "
+            f"({type(error).__name__}). Its log is {home.log}. Stop it and try again."
         ) from error

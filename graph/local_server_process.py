@@ -135,6 +135,8 @@ def neo4j_settings(order: ServerOrder, port: int) -> dict[str, str]:
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",  # a stop took 10 s for it
         "server.http.enabled": "false",
         "dbms.security.auth_enabled": "true",
+        # 24 random bytes are not guessed; a limit would let other users lock this one out.
+        "dbms.security.auth_max_failed_attempts": "0",
         "dbms.usage_report.enabled": "false",
         # LOAD CSV closed: neither files nor any address.
         "dbms.security.allow_csv_import_from_file_urls": "false",

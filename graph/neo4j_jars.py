@@ -23,7 +23,7 @@ _PARALLEL = 6
 _CHUNK_BYTES = 1 << 16
 _REPORT_S = 0.1
 _TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
-_BROKEN_TRANSFERS = 4
+_FRUITLESS_TRANSFERS = 4
 
 
 def ensure_jars(
@@ -58,9 +58,9 @@ def ensure_jars(
     """
     lock = lock or read_lock()
     files = [folder / jar.name for jar in lock.jars]
-    if not _missing(folder, lock):
-        return files
     try:
+        if not _missing(folder, lock):
+            return files
         folder.mkdir(parents=True, exist_ok=True)
         guard = FileLock(folder / "download.lock")
         _wait_for(guard, folder, lock, progress)
@@ -92,20 +92,12 @@ def _is_whole(file: Path, jar: Jar) -> bool:
         return False
 
 
-def _part(folder: Path, jar: Jar) -> Path:
-    return folder / f"{jar.name}.part"
-
-
 def _bytes_present(folder: Path, lock: JarLock) -> int:
     """Bytes of whole and partial jars, by their sizes alone."""
     total = 0
     for jar in lock.jars:
-        for file in (folder / jar.name, _part(folder, jar)):
-            try:
-                total += min(file.stat().st_size, jar.size)
-                break
-            except FileNotFoundError:
-                continue
+        whole, part = folder / jar.name, folder / f"{jar.name}.part"
+        total += min(_size(whole) or _size(part), jar.size)
     return total
 
 
@@ -166,73 +158,86 @@ def _fetch(
     stopped: threading.Event,
 ) -> None:
     """Bring one jar into `folder`, under a temporary name until its checksum is right."""
-    part = _part(folder, jar)
+    part = folder / f"{jar.name}.part"
     address = f"{repository.rstrip('/')}/{jar.repository_path}"
-    for attempt in range(1, _BROKEN_TRANSFERS + 1):
-        if stopped.is_set():
-            return
-        resumed = part.exists()
+    fruitless = 0
+    while not stopped.is_set():
+        have = _size(part)
         try:
-            _transfer(session, address, jar, part, stopped)
+            broken = _transfer(session, address, part, stopped)
         except requests.RequestException as error:
-            if attempt == _BROKEN_TRANSFERS or not _is_worth_another(error):
-                raise _unreachable(jar, repository, error) from error
-            continue
-        if stopped.is_set():
-            return
-        if _is_whole(part, jar):
+            raise _unreachable(jar, repository, error) from error
+        if broken is not None:
+            fruitless = fruitless + 1 if _size(part) <= have else 0
+            if fruitless == _FRUITLESS_TRANSFERS:
+                raise _unreachable(jar, repository, broken) from broken
+        elif _is_whole(part, jar):
             os.replace(part, folder / jar.name)
             return
-        part.unlink()
-        if not resumed:  # what was resumed may have been another file's beginning: start over
-            break
-    raise StoreUnavailableError(
-        f"{jar.name} from {urlsplit(repository).netloc} is not the file that is locked "
-        f"({jar.size} bytes, SHA-256 {jar.sha256}): the repository or a proxy on the way has "
-        "changed it. Download from another network, or set COBALANCE_JARS to a folder of jars "
-        "copied from a machine that has them."
-    )
+        elif not stopped.is_set():
+            part.unlink(missing_ok=True)
+            if not have:  # a resumed one may have had a wrong beginning: that starts over
+                raise _not_as_locked(jar, repository)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _transfer(
-    session: requests.Session, address: str, jar: Jar, part: Path, stopped: threading.Event
-) -> None:
-    """Append to `part` what it lacks, or write it anew when the server sends the whole."""
-    have = part.stat().st_size if part.exists() else 0
-    if have >= jar.size:
-        return
+    session: requests.Session, address: str, part: Path, stopped: threading.Event
+) -> requests.RequestException | None:
+    """Append to `part` what it lacks; return what broke the transfer, if anything did.
+
+    A server that knows no ranges sends the whole, which replaces `part`.
+    """
     headers = {"Accept-Encoding": "identity", "User-Agent": "cobalance"}
-    if have:
+    if have := _size(part):
         headers["Range"] = f"bytes={have}-"
     with session.get(address, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
+        if answer.status_code == requests.codes.requested_range_not_satisfiable:
+            return None  # nothing is left to send: either whole, or not what it should be
         answer.raise_for_status()
-        with part.open("ab" if answer.status_code == requests.codes.partial_content else "wb") as f:
-            for chunk in answer.iter_content(_CHUNK_BYTES):
-                f.write(chunk)
-                if stopped.is_set():
-                    return
+        resumed = answer.status_code == requests.codes.partial_content
+        with part.open("ab" if resumed else "wb") as file:
+            try:
+                for chunk in answer.iter_content(_CHUNK_BYTES):
+                    file.write(chunk)
+                    if stopped.is_set():
+                        break
+            except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+                return error
+    return None
 
 
-def _is_worth_another(error: requests.RequestException) -> bool:
-    """Whether the transfer broke on its way; connecting was retried by the session already."""
-    broken = (requests.exceptions.ChunkedEncodingError, requests.exceptions.ReadTimeout)
-    return isinstance(error, broken) or (
-        isinstance(error, requests.ConnectionError) and "Read timed out" in str(error)
-    )
+_REMEDY = (
+    "or set NEO4J_URI to a Neo4j server that runs already, or set COBALANCE_JARS to a folder of "
+    "jars copied from a machine that has them."
+)
 
 
 def _unreachable(
     jar: Jar, repository: str, error: requests.RequestException
 ) -> StoreUnavailableError:
-    place = urlsplit(repository).netloc
+    host = urlsplit(repository).netloc
     if error.response is not None:
-        cause = f"{place} answers {error.response.status_code} to {jar.name}"
-    elif isinstance(error, requests.exceptions.ChunkedEncodingError | requests.Timeout):
-        cause = f"{place} stopped sending {jar.name}"
+        cause = f"{host} answers {error.response.status_code} to {jar.name}"
+    elif isinstance(error, requests.exceptions.ChunkedEncodingError | requests.ReadTimeout):
+        cause = f"{host} stopped sending {jar.name}"
     else:
-        cause = f"{place} cannot be reached"
+        cause = f"{host} cannot be reached"
     return StoreUnavailableError(
         f"The local Neo4j needs its jars (140 MB, once) and {cause}: connect to the network "
-        "and try again, or set NEO4J_URI to a Neo4j server that runs already, or set "
-        "COBALANCE_JARS to a folder of jars copied from a machine that has them."
+        f"and try again, {_REMEDY}"
+    )
+
+
+def _not_as_locked(jar: Jar, repository: str) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"{jar.name} from {urlsplit(repository).netloc} is not the file that was locked "
+        f"({jar.size} bytes, SHA-256 {jar.sha256}), so the repository or a proxy on the way has "
+        f"changed it: try from another network, {_REMEDY}"
     )

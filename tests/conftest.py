@@ -1,7 +1,9 @@
 """A real Neo4j for the tests that need one, and datasets that clean up after themselves."""
 
+import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from random import Random
 
 import pytest
 
@@ -9,7 +11,16 @@ from app.services import open_store
 from app.settings import Settings
 from graph import local_server
 from graph.datasets import drop_dataset, find_dataset
+from graph.records import Annotations, ImageRecord, Mention
 from graph.store import GraphStore
+
+HOSTILE = (
+    'o\'hare "quoted" `ticked`',
+    "}) DETACH DELETE n //",
+    "<script>alert(1)</script>",
+    "\u0634\u0627\u0631\u0639 \U0001f6e3",
+    "long " * 60,
+)
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +52,66 @@ def dataset(store: GraphStore) -> Iterator[str]:
     for left in (name, f"{name} renamed"):
         if find_dataset(store, left) is not None:
             drop_dataset(store, left)
+
+
+@pytest.fixture
+def dump(store: GraphStore) -> Callable[[str], set[str]]:
+    """Everything that the store holds of a dataset, as comparable text; times left out."""
+
+    def read(dataset: str) -> set[str]:
+        nodes = store.read(
+            "MATCH (n) WHERE n.dataset = $name OR (n:Dataset AND n.name = $name) "
+            "RETURN labels(n) AS labels, "
+            "n {.*, created_at: null, updated_at: null} AS properties",
+            name=dataset,
+        )
+        edges = store.read(
+            "MATCH (a)-[r]->(b) WHERE a.dataset = $name "
+            "RETURN labels(a) AS a, coalesce(a.id, a.name, a.key) AS start, type(r) AS type, "
+            "properties(r) AS properties, labels(b) AS b, coalesce(b.id, b.name, b.key) AS end",
+            name=dataset,
+        )
+        texts = [json.dumps(row, sort_keys=True, default=str) for row in (*nodes, *edges)]
+        found = set(texts)
+        assert len(found) == len(texts), "two equal nodes or edges"
+        return {text.replace(dataset, "DATASET") for text in found}
+
+    return read
+
+
+@pytest.fixture
+def random_annotations() -> Callable[..., Annotations]:
+    """Seeded annotations with every kind of value, and names that try to break out."""
+
+    def make(n_images: int, seed: int = 0, n_classes: int = 3, n_concepts: int = 7) -> Annotations:
+        random = Random(seed)
+        concepts = [*HOSTILE, *(f"concept {i}" for i in range(n_concepts))][:n_concepts]
+        records = []
+        for i in range(n_images):
+            mentions = []
+            for concept in random.sample(concepts, random.randint(0, min(5, n_concepts))):
+                for _ in range(random.randint(1, 2)):
+                    box = tuple(round(random.uniform(0, 90), 2) for _ in range(4))
+                    mentions.append(
+                        Mention(
+                            concept,
+                            random.choice(["annotation", "model"]),
+                            random.choice([None, round(random.random(), 3)]),
+                            random.choice([None, round(random.uniform(1, 99), 1)]),
+                            random.choice([None, box]),
+                        )
+                    )
+            records.append(
+                ImageRecord(
+                    f"image {i}",
+                    f"class {random.randrange(n_classes)}",
+                    tuple(mentions),
+                    random.choice([None, "train", "test"]),
+                    random.choice([None, f"folder/{i}.jpg"]),
+                    random.choice([None, 640]),
+                    random.choice([None, 480]),
+                )
+            )
+        return Annotations.from_records(records)
+
+    return make

@@ -1,0 +1,17 @@
+# The cobalance command line; docker-compose.yml gives it a database.
+FROM python:3.12-slim
+
+WORKDIR /opt/cobalance
+COPY requirements/core.txt requirements/core.txt
+RUN pip install --no-cache-dir --require-hashes -r requirements/core.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY graph graph
+COPY ingest ingest
+COPY generation generation
+COPY app app
+RUN pip install --no-cache-dir --no-deps .
+
+RUN useradd --create-home cobalance
+USER cobalance
+WORKDIR /data
+ENTRYPOINT ["cobalance"]

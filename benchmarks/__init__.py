@@ -1,0 +1,1 @@
+"""Measurements behind every figure in the documentation; `make bench` runs them all."""

@@ -1,0 +1,132 @@
+"""Cypher 5 cut into tokens exactly where the server cuts it, so that nothing hides in between."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph.errors import QueryRefusedError
+
+# The server's list of white space, which is not Python's (Cypher5Lexer.g4, rule SPACE): U+0085 is
+# part of a name there, and U+00A0 is a space.
+_SPACES = "\t\n\v\f\r\x1c-\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+_TOKEN = re.compile(
+    rf"""(?P<space>[{_SPACES}]+ | //[^\r\n]*+ | /\*.*?\*/)
+      | (?P<string>'(?:[^'\\]|\\.)*+' | "(?:[^"\\]|\\.)*+")
+      | (?P<quoted>`(?:[^`]|``)*+`)
+      | (?P<number>\d\w*+(?:\.\d\w*+)? | \.\d\w*+)
+      | (?P<word>[^\W\d]\w*+)
+      | (?P<symbol>\.\. | :: | <= | >= | <> | != | =~ | \+= | \|\|
+                   | [-+*/%^=<>()\[\]{{}},.:;|&!?$])""",
+    re.DOTALL | re.VERBOSE,
+)
+_BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
+_UNFINISHED = {
+    "'": "the string that opens here does not end",
+    '"': "the string that opens here does not end",
+    "`": "the name in backticks that opens here does not end",
+    "/*": "the comment that opens here does not end",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token of a query; white space and comments are none.
+
+    Parameters
+    ----------
+    kind : str
+        ``"word"``, ``"quoted"`` (a name in backticks), ``"number"``, ``"string"``, ``"symbol"``,
+        or ``"edge"`` before the first and after the last.
+    text : str
+        As written.
+    offset : int
+        Where it starts, in characters.
+    """
+
+    kind: str
+    text: str
+    offset: int
+
+    def is_symbol(self, *symbols: str) -> bool:
+        """Tell whether it is one of these symbols."""
+        return self.kind == "symbol" and self.text in symbols
+
+    def is_word(self, *words: str) -> bool:
+        """Tell whether it is one of these words, given in capitals, in any case."""
+        return self.kind == "word" and self.text.upper() in words
+
+    def is_name(self) -> bool:
+        """Tell whether it can be a name: a word, or anything in backticks."""
+        return self.kind in ("word", "quoted")
+
+    def name(self) -> str:
+        """Give the name that it stands for: without the backticks around and doubled inside."""
+        return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
+
+
+def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedError:
+    """Say where in a query something is refused, why, and what to do.
+
+    Examples
+    --------
+    >>> print(refusal("RETURN 1\\nMERGE (n)", 9, "MERGE writes", "Leave it out."))
+    query, line 2, column 1: MERGE writes. Leave it out.
+    """
+    before = text[:offset].replace("\r\n", "\n").replace("\r", "\n")
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return QueryRefusedError(f"query, line {line}, column {column}: {reason}. {remedy}")
+
+
+def tokenize(text: str) -> Iterator[Token]:
+    r"""Give the tokens of a query in order; O(n) in its length.
+
+    Two things that the server takes are refused here. A Unicode escape (``\u0027``) is replaced by
+    its character before the server looks for strings and comments, so it can end either of them.
+    And a name that is not in backticks may hold invisible characters there.
+
+    Raises
+    ------
+    QueryRefusedError
+        A string, name or comment does not end; a character has no place in a query; or there is a
+        Unicode escape.
+
+    Examples
+    --------
+    >>> [token.text for token in tokenize("RETURN 'a /* b' // c")]
+    ['RETURN', "'a /* b'"]
+    """
+    for escape in _BACKSLASH.finditer(text):
+        if escape[1] == "u":
+            raise refusal(
+                text,
+                escape.start(),
+                "a Unicode escape is replaced before the query is read, so it could end a string "
+                "or a comment unseen",
+                "Type the character itself, or give it as a parameter.",
+            )
+    offset = 0
+    while offset < len(text):
+        match = _TOKEN.match(text, offset)
+        if match is None:
+            raise _unreadable(text, offset)
+        kind = str(match.lastgroup)
+        if match[0] == "$" and offset and (text[offset - 1].isalnum() or text[offset - 1] == "_"):
+            raise _unreadable(text, offset)  # the server would read a$b as one name
+        if kind != "space":
+            yield Token(kind, match[0], offset)
+        offset = match.end()
+
+
+def _unreadable(text: str, offset: int) -> QueryRefusedError:
+    for opening, reason in _UNFINISHED.items():
+        if text.startswith(opening, offset):
+            return refusal(text, offset, reason, "Close it.")
+    character = text[offset]
+    shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
+    return refusal(
+        text,
+        offset,
+        f"the character {shown} has no place outside of strings, comments and names in backticks",
+        "Remove it, or write the name that it belongs to in backticks.",
+    )

@@ -1,0 +1,38 @@
+"""docker-compose.yml follows the Compose specification and keeps secrets out of the environment."""
+
+from pathlib import Path
+
+from check_jsonschema import main as check_jsonschema
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+COMPOSE = Path(__file__).parents[2] / "docker-compose.yml"
+
+
+def test_follows_the_compose_specification():
+    result = CliRunner().invoke(
+        check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
+    )
+    assert result.exit_code == 0, result.output
+
+
+def test_the_schema_check_can_fail(tmp_path):
+    broken = tmp_path / "docker-compose.yml"
+    broken.write_text(COMPOSE.read_text().replace("healthcheck:", "helthcheck:"))
+    result = CliRunner().invoke(
+        check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(broken)]
+    )
+    assert result.exit_code != 0
+
+
+def test_ports_are_on_loopback_and_passwords_in_files():
+    services = YAML(typ="safe").load(COMPOSE)["services"]
+    for service in services.values():
+        for port in service.get("ports", []):
+            assert port.startswith("127.0.0.1:")
+        for name, value in service["environment"].items():
+            if "PASSWORD" in name or "AUTH" in name:
+                assert name.endswith("_FILE")
+                assert value.startswith("/run/secrets/")
+    assert services["neo4j"]["healthcheck"]["test"]
+    assert services["cobalance"]["depends_on"]["neo4j"]["condition"] == "service_healthy"
