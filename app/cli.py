@@ -62,3 +62,7 @@ def main() -> NoReturn:
         notes.print("Interrupted. Run the same command again: it goes on where it stopped.")
         sys.exit(130)
     sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

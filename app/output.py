@@ -93,7 +93,9 @@ def as_text(frame: pd.DataFrame, format_: Format, title: str | None = None) -> s
 
 def as_table(frame: pd.DataFrame, title: str | None = None) -> Table:
     """A frame as a table for a terminal, numbers to the right."""
-    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(
+        title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
+    )
     for name, column in frame.items():
         numeric = pd.api.types.is_numeric_dtype(column)
         table.add_column(

@@ -10,6 +10,28 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from graph.errors import OptionError
 from graph.local_server import LocalServerSettings
 
+ENVIRONMENT = (
+    ("NEO4J_URI", "a local server", "The Neo4j server to use, 5.26 LTS or newer."),
+    ("NEO4J_USERNAME", "`neo4j`", "Its user."),
+    ("NEO4J_PASSWORD_FILE", "", "A file with the password."),
+    ("NEO4J_PASSWORD", "", "The password, where there is no file."),
+    ("NEO4J_DATABASE", "`neo4j`", "Which of the server's databases."),
+    ("COBALANCE_HOME", "the user's data folder", "Where the local server keeps its data."),
+    ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
+    (
+        "COBALANCE_IDLE_STOP_S",
+        "`1800`",
+        "The local server stops after so many seconds without a connection.",
+    ),
+    ("COBALANCE_HEAP_MB", "`1024`", "Memory of the local server's heap."),
+    (
+        "COBALANCE_REPOSITORY",
+        "Maven Central",
+        "A Maven repository to download the local server from.",
+    ),
+)
+"""Name, default and purpose of each variable, for people."""
+
 
 class Settings(BaseSettings):
     """Settings of a process, read from environment variables; docs/cli.md lists them.

@@ -91,7 +91,7 @@ def write_annotations(
     if state.cooccurrence_digest != state.digest:
         progress("co-occurrence", 0, None)
         whole = stored.keys() - set(change.deleted) <= set(keys)
-        incidence = _incidence(annotations) if whole else load_incidence(store, dataset)
+        incidence = incidence_of(annotations) if whole else load_incidence(store, dataset)
         _write_cooccurrence(store, dataset, incidence)
         store.write(
             "MATCH (d:Dataset {name: $name}) SET d.cooccurrence_digest = d.digest", name=dataset
@@ -220,7 +220,7 @@ def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -
         sync_edges(store, dataset, edge, wanted)
 
 
-def _incidence(annotations: Annotations) -> Incidence:
+def incidence_of(annotations: Annotations) -> Incidence:
     """The incidence of annotations in hand, equal to what `load_incidence` reads back."""
     images, mentions = annotations.images, annotations.mentions
     return build_incidence(

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from graph import cliques_numpy
 from graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 from graph.incidence import Incidence
+from graph.mining import expansion
 
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
@@ -151,21 +151,24 @@ def mine_cliques(
         raise UnknownNameError("path", path, ["auto", "numpy", "numba"])
     limit = max_cliques or min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes)))
 
-    singles = incidence.class_concept_counts()
+    if path == "auto":
+        path = choose_path(incidence, max_size)
+    if path == "numba":
+        from graph.mining import projection  # takes a second, even when compiled before
+
+        singles = projection.count_items(incidence, threads)
+    else:
+        singles = incidence.class_concept_counts()
     kept = _common_concepts(singles, incidence.classes, common)
     kept &= singles.max(axis=0, initial=0) >= min_support
     codes = np.flatnonzero(kept)
-    if path == "auto":
-        path = choose_path(incidence, kept, max_size)
     blocks = [(codes[:, None], singles[:, codes].T)]
     found = len(codes)
     if path == "numba":
-        from graph import cliques_numba  # a second even when compiled before
-
         rarest_first = codes[np.argsort(singles[:, codes].sum(axis=0), kind="stable")]
-        more = cliques_numba.mine(incidence, rarest_first, min_support, max_size, threads, limit)
+        more = projection.mine(incidence, rarest_first, min_support, max_size, threads, limit)
     else:
-        more = cliques_numpy.mine(incidence.restrict(kept), codes, min_support, max_size)
+        more = expansion.mine(incidence.restrict(kept), codes, min_support, max_size)
     with closing(more):
         while found <= limit and (block := next(more, None)) is not None:
             blocks.append(block)
@@ -179,7 +182,7 @@ def mine_cliques(
     return _ordered(blocks, max_size, incidence)
 
 
-def choose_path(incidence: Incidence, kept: BoolArray, max_size: int) -> Path:
+def choose_path(incidence: Incidence, max_size: int) -> Path:
     """Choose the quicker implementation: "numpy" below `NUMBA_FROM` occurrences, else "numba".
 
     TODO measurement
@@ -193,7 +196,7 @@ def choose_path(incidence: Incidence, kept: BoolArray, max_size: int) -> Path:
     max_size : int
         Members of the largest clique.
     """
-    lengths = np.bincount(incidence.labels * 0 + _row_lengths(incidence, kept))
+    lengths = np.bincount(np.diff(incidence.indptr))
     occurrences = sum(
         images * comb(length, size)
         for length, images in enumerate(lengths.tolist())

@@ -65,25 +65,26 @@ _SECOND_WORD = {
 }
 _SCHEMA = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 
-# No clause starts right after one of these, whatever else does.
-_BEFORE_NAME = (".", "..", ":", "$", "(", "[", ",", "=", "<", "<=", ">=", "<>", "=~", "-", "/", "^")
-_BEFORE_NAME += ("|", "||", "&")
-# No clause's first word stands right before one of these.
-_AFTER_NAME = (".", "..", ",", ")", "]", "}", ":", "::", "=", "<", ">", "<=", ">=", "<>", "=~")
-_AFTER_NAME += ("|", "||", "/", "^", "%", "!=")
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# No clause starts right after one of these, whatever else does.
+_BEFORE_NAME = _words(". .. : $ ( [ , = < <= >= <> =~ - / ^ | || &")
+# No clause's first word stands right before one of these.
+_AFTER_NAME = _words(". .. , ) ] } : :: = < > <= >= <> =~ != | || / ^ %")
 # What may follow a finished value or pattern in a query that reads.
-_FOLLOWING = frozenset(
-    "MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP OFFSET LIMIT UNION CALL YIELD USING FINISH "
-    "AND OR XOR IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING "
-    "FROM LIST ARRAY NOT PATH PATHS GROUP GROUPS".split()
-)
+_FOLLOWING = _words("""
+    MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP OFFSET LIMIT UNION CALL YIELD USING FINISH
+    AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING
+    FROM LIST ARRAY PATH PATHS GROUP GROUPS""")
 # Words that may stand before a name or a value, so that what comes next says nothing.
-_LEADING = _FOLLOWING | frozenset(
-    "DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST "
-    "REPEATABLE DIFFERENT ELEMENT ELEMENTS BINDINGS RELATIONSHIP RELATIONSHIPS BOTH LEADING "
-    "TRAILING SHOW SIGNED LOCAL ZONED TIME TIMESTAMP WITHOUT PROPERTY NFC NFD NFKC NFKD".split()
-)
+_LEADING = _FOLLOWING | _words("""
+    DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST
+    REPEATABLE DIFFERENT ELEMENT ELEMENTS BINDINGS RELATIONSHIP RELATIONSHIPS SHOW
+    BOTH LEADING TRAILING TYPED SIGNED LOCAL ZONED TIME TIMESTAMP WITHOUT PROPERTY
+    NFC NFD NFKC NFKD""")
 
 
 def check_read_only(text: str) -> None:
@@ -133,7 +134,10 @@ class _Check:
         first = self.tokens[2]
         schema = first.is_word("SHOW") and self.tokens[3].is_word(*_SCHEMA)
         if not (first.is_word(*_READS) or schema):
-            raise self._refused(2, self._reason(first, "no query that reads starts with it"))
+            reason = _MORE_THAN_READING.get(
+                first.text.upper(), "no query that reads starts with it"
+            )
+            raise self._refused(2, reason, f"Start with {', '.join(_READS)}.")
         self._check_nesting()
         for place in range(3 if schema else 2, len(self.tokens) - 3):
             token = self.tokens[place]
@@ -180,18 +184,16 @@ class _Check:
         if before.is_symbol(*_BEFORE_NAME) or after.is_symbol(*_AFTER_NAME) or after.kind == "edge":
             return True
         # After a value, AS can be nothing but the operator, and what comes next is its name.
-        return before.is_word("AS") and self._surely_ends_value(place - 2)
-
-    def _surely_ends_value(self, place: int) -> bool:
-        token = self.tokens[place]
-        if token.kind == "word":
-            return self.tokens[place - 1].is_symbol(".", "$")
-        return token.kind in ("number", "string", "quoted") or token.is_symbol(")", "]", "}")
+        return before.is_word("AS") and self._ends_value(place - 2)
 
     def _ends_value(self, place: int) -> bool:
+        """Tell whether a value, a name or a pattern surely ends with this token."""
         token = self.tokens[place]
-        unknown = token.kind == "word" and token.text.upper() not in _LEADING
-        return unknown or self._surely_ends_value(place)
+        if token.kind == "word" and token.text.upper() in _LEADING:
+            return self.tokens[place - 1].is_symbol(".", "$")
+        if token.kind == "symbol":
+            return token.text in (")", "]", "}")
+        return token.kind != "edge"
 
     def _check_call(self, place: int) -> None:
         """Let subqueries pass, and procedures by name."""
@@ -223,17 +225,15 @@ class _Check:
             parts.insert(0, self.tokens[at].name())
             at -= 1
         called = ".".join(parts)
-        if self.tokens[at].is_word("CALL") or called.lower() in FUNCTIONS:
-            return  # what follows CALL has been checked
+        procedure = self.tokens[at].is_word("CALL") and not self._is_name(at)
+        if procedure or called.lower() in FUNCTIONS:
+            return  # a procedure has been checked at its CALL
         raise refusal(
             self.text,
             self.tokens[at + 1].offset,
             f"the function {called} is refused: it is not known to be harmless",
             f"These are: {', '.join(sorted(FUNCTIONS))}, and all without a dot.",
         )
-
-    def _reason(self, token: Token, otherwise: str) -> str:
-        return _MORE_THAN_READING.get(token.text.upper(), otherwise)
 
     def _refused(self, place: int, reason: str, remedy: str | None = None) -> QueryRefusedError:
         token = self.tokens[place]

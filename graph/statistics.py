@@ -219,9 +219,10 @@ def _fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
         total = totals[rows[0]]
         first = max(0, total - class_sizes[1])
         possible = np.arange(first, min(total, class_sizes[0]) + 1)
-        pmf = hypergeom.pmf(possible, class_sizes.sum(), class_sizes[0], total)
-        ascending = np.sort(pmf)
-        limits = pmf[counts[rows, 0] - first] * SAME_PROBABILITY
+        # pmf itself factorizes up to 100,000 images into primes: 0.2 ms a value, not 0.5 us
+        probable = np.exp(hypergeom.logpmf(possible, class_sizes.sum(), class_sizes[0], total))
+        ascending = np.sort(probable)
+        limits = probable[counts[rows, 0] - first] * SAME_PROBABILITY
         ends = np.searchsorted(ascending, limits, side="right")
         p_values[rows] = np.cumsum(ascending)[ends - 1]
     return np.minimum(p_values, 1.0)

@@ -1,6 +1,6 @@
 """The one way to the graph database: sessions on the official driver, errors in our own words."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -41,14 +41,15 @@ class GraphStore:
 
     Parameters
     ----------
-    driver : neo4j.Driver
-        An open driver; the store closes it.
+    open_driver : callable
+        Opens a driver to the server.
     database : str
         The database's name on its server.
     """
 
-    def __init__(self, driver: Driver, database: str) -> None:
-        self.driver = driver
+    def __init__(self, open_driver: Callable[[], Driver], database: str) -> None:
+        self.open_driver = open_driver
+        self.driver = open_driver()
         self.database = database
 
     @classmethod
@@ -66,13 +67,17 @@ class GraphStore:
         SchemaTooNewError
             A newer cobalance has written to this database.
         """
-        try:
-            driver = GraphDatabase.driver(
+
+        def open_driver() -> Driver:
+            return GraphDatabase.driver(
                 uri,
                 auth=(username, password),
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
                 user_agent="cobalance",
             )
+
+        try:
+            store = cls(open_driver, database)
         except (ConfigurationError, ValueError) as error:
             raise StoreUnavailableError(
                 f"NEO4J_URI {uri!r} is not an address of a Neo4j server: {error}. "
@@ -80,13 +85,13 @@ class GraphStore:
             ) from error
         try:
             with _in_our_words(uri, username, database):
-                driver.verify_connectivity()
-                _check_version(driver, uri, database)
-                migrate(driver, database)
+                store.driver.verify_connectivity()
+                _check_version(store.driver, uri, database)
+                migrate(store.driver, database)
         except BaseException:
-            driver.close()
+            store.close()
             raise
-        return cls(driver, database)
+        return store
 
     def close(self) -> None:
         """Close all connections."""

@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 
 import pytest
@@ -54,11 +55,11 @@ def dataset(store: GraphStore) -> Iterator[str]:
             drop_dataset(store, left)
 
 
-@pytest.fixture
-def dump(store: GraphStore) -> Callable[[str], set[str]]:
-    """Everything that the store holds of a dataset, as comparable text; times left out."""
+@pytest.fixture(scope="session")
+def dump_of() -> Callable[[GraphStore, str], set[str]]:
+    """Everything that a store holds of a dataset, as comparable text; times left out."""
 
-    def read(dataset: str) -> set[str]:
+    def read(store: GraphStore, dataset: str) -> set[str]:
         nodes = store.read(
             "MATCH (n) WHERE n.dataset = $name OR (n:Dataset AND n.name = $name) "
             "RETURN labels(n) AS labels, "
@@ -77,6 +78,14 @@ def dump(store: GraphStore) -> Callable[[str], set[str]]:
         return {text.replace(dataset, "DATASET") for text in found}
 
     return read
+
+
+@pytest.fixture
+def dump(
+    store: GraphStore, dump_of: Callable[[GraphStore, str], set[str]]
+) -> Callable[[str], set[str]]:
+    """The same for the store that the tests share."""
+    return partial(dump_of, store)
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def cypher(
         else:
             text, parameters = query, parse_free(given)
         result = run_console_query(
-            store.driver, store.database, text, parameters, timeout_s=timeout, max_rows=limit
+            store.open_driver, store.database, text, parameters, timeout_s=timeout, max_rows=limit
         )
     frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
     write_frame(frame, format_, output, out)

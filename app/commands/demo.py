@@ -2,26 +2,30 @@
 
 from typing import Annotated
 
+import pandas as pd
 import typer
-from rich.padding import Padding
 
 from app.commands.common import opened_store, out
-from app.commands.diagnosis import describe, for_people
+from app.commands.diagnosis import describe, for_people, summary_for_people
 from app.demo import NAME, urbancars
 from app.output import as_table
-from app.services import plan_dataset
+from app.services import Planned, plan_dataset
 from generation.planning import PlanOptions
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.mined import Ranking, read_imbalances
 from graph.records import Annotations
 
-_NEXT = f"""\
-cobalance imbalances {NAME} --concept cow        [dim]all that leans, with one concept[/]
-cobalance plan {NAME} --format json              [dim]the whole plan, for a worker[/]
-cobalance cypher --list                          [dim]the saved questions, and your own:[/]
-cobalance cypher "MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
-                  RETURN c.concepts, y.name, n.images ORDER BY c.gap DESC LIMIT 6\""""
+_CYPHER = f"""\
+MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
+RETURN c.concepts, y.name, n.images ORDER BY c.gap DESC LIMIT 6"""
+
+_FURTHER = (
+    (f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"),
+    (f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"),
+    ("cobalance cypher --list", "the saved questions"),
+    (f'cobalance cypher "{_CYPHER}"', "your own"),
+)
 
 
 def demo(
@@ -36,19 +40,28 @@ def demo(
             store, NAME, annotations, source="UrbanCars training set", progress=progress
         )
         mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
-        singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=6))
-        pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=6))
+        singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
+        pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
         planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
+    show(pd.concat([singles, pairs]), planned)
+
+
+def show(imbalances: pd.DataFrame, planned: Planned) -> None:
+    """Print what was found, in the order in which a newcomer asks."""
     out.print(
-        "[bold]UrbanCars[/]: 8,000 photographs, 4,000 labelled [bold]country[/] and 4,000 "
-        "[bold]urban[/]. A model should learn the car.\n"
-        "Counted per class, these are what the photographs show beside it:\n"
+        "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
+        "A model should\nlearn the car. What else do the photographs show, and with which label? "
+        "Images of each:\n"
     )
-    for title, frame in (("Single concepts", singles), ("Pairs of concepts", pairs)):
-        out.print(as_table(for_people(frame), title))
+    out.print(as_table(for_people(imbalances)))
     out.print(
-        "Cows mean country and street signs mean urban, whatever the car. What would balance it:\n"
+        "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
+        "each single\nconcept and each pair is as frequent in both classes:\n"
     )
-    out.print(Padding(as_table(planned.summary.reset_index()), (0, 0)))
-    out.print(f"{describe(planned.plan)} Kept in the graph as plan [bold]conbias[/].\n")
-    out.print("[bold]Look further[/]\n" + _NEXT)
+    out.print(as_table(summary_for_people(planned)))
+    out.print(f"\n{describe(planned.plan)}\n")
+    out.print("[bold]Look further[/]")
+    for command, purpose in _FURTHER:
+        out.print(f"  [dim]# {purpose}[/]")
+        for line in command.splitlines():
+            out.print(f"  {line}", markup=False, style="cyan")

@@ -15,7 +15,7 @@ from app.commands.common import (
     out,
 )
 from app.output import Format, write_frame, write_text
-from app.services import plan_dataset
+from app.services import Planned, plan_dataset
 from generation.plan_file import plan_to_json
 from generation.planning import Plan, PlanOptions
 from graph.analysis import MiningOptions, mine_dataset
@@ -114,7 +114,7 @@ def for_people(frame: pd.DataFrame) -> pd.DataFrame:
             "gap": frame["gap"],
             "too few": frame["under_represented"],
             "log odds ratio (interval)": interval,
-            "q-value": frame["q_value"],
+            "q-value": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in frame["q_value"]],
         }
     )
 
@@ -147,10 +147,35 @@ def plan(
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
-        write_frame(planned.summary.reset_index(), format_, None, out)
+        write_frame(summary_for_people(planned), format_, None, out)
         out.print(describe(planned.plan), markup=False)
     else:
         write_frame(planned.queries(), format_, output, out)
+
+
+def summary_for_people(planned: Planned) -> pd.DataFrame:
+    """What a plan achieves per size, in as many columns as fit a screen."""
+    summary = planned.summary.reset_index()
+    return pd.DataFrame(
+        {
+            "size": summary["size"],
+            "cliques": summary["cliques"],
+            **{
+                label: [
+                    f"{before:,} \N{RIGHTWARDS ARROW} {after:,}"
+                    for before, after in zip(
+                        summary[f"{name}_before"], summary[f"{name}_after"], strict=True
+                    )
+                ]
+                for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap"))
+            },
+            **{
+                f"{name.removeprefix('images_')} images to make": summary[name]
+                for name in planned.summary.columns
+                if name.startswith("images_")
+            },
+        }
+    )
 
 
 def describe(plan: Plan) -> str:

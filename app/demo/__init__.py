@@ -15,7 +15,7 @@ def urbancars(*, street: bool = False) -> Iterator[ImageRecord]:
 
     Each has a background and a co-occurring object as its concepts. The images themselves are
     not here: the counts come from the metadata that the authors of ConBias publish (MIT), see
-    ``app/demo/README.md``.
+    ``app/demo/SOURCE.md``.
 
     Parameters
     ----------

@@ -35,6 +35,11 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
 
     Notes
     -----
+    The published code (https://github.com/rwchakra/conbias, ``src/concept_sampler.py``) has the
+    update of line 15 as a "TODO". Its counts for COCO-GB are of images whose concepts all lie in
+    the clique; those here are, as in the paper, of images that contain the clique. On UrbanCars,
+    with two concepts an image, both are the same at size 2.
+
     O(n_cliques x n_classes).
 
     Examples

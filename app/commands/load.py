@@ -1,0 +1,226 @@
+"""`cobalance ingest`: an annotation file into the concept graph."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from ingest.load import read_annotations
+
+from app.commands.common import notes, opened_store
+from app.progress import progress_bars
+from graph.build import write_annotations
+from graph.errors import OptionError
+from ingest.options import (
+    ClassOptions,
+    ReadOptions,
+    Refinement,
+    TableOptions,
+    VocabularyOptions,
+)
+
+
+class OnError(StrEnum):
+    """What to do about a malformed record."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+class Match(StrEnum):
+    """How a caption names a concept."""
+
+    WORDS = "words"
+    SUBSTRING = "substring"
+
+
+_SHOWN = 5  # messages of skipped records
+
+_TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
+_CLASSES = "Where the class comes from, when not from a column"
+_CAPTIONS = "Concepts from captions"
+_KEPT = "What to keep"
+
+
+def _column(meaning: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        metavar="COLUMN", help=f"Column with {meaning}.", rich_help_panel=_TABLES
+    )
+    return option
+
+
+def ingest(
+    file: Annotated[Path, typer.Argument(help="File with annotations.", show_default=False)],
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", "-d", help="Dataset to load into. Default: the file's name."),
+    ] = None,
+    input_format: Annotated[
+        str | None, typer.Option(help="Format, when its detection from the content is wrong.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete the dataset's images that FILE lacks.")
+    ] = False,
+    on_error: Annotated[
+        OnError, typer.Option(help="Stop at a malformed record, or leave it out and count it.")
+    ] = OnError.FAIL,
+    split: Annotated[str | None, typer.Option(help="Split of all images, such as train.")] = None,
+    id_column: Annotated[str | None, _column("the image's id")] = None,
+    class_column: Annotated[str | None, _column("its class")] = None,
+    concepts_column: Annotated[
+        str | None, _column("its concepts: delimited text, or a JSON list")
+    ] = None,
+    scores_column: Annotated[str | None, _column("the concepts' scores")] = None,
+    caption_column: Annotated[str | None, _column("text to search for the vocabulary")] = None,
+    split_column: Annotated[str | None, _column("its split")] = None,
+    uri_column: Annotated[str | None, _column("where its pixels are")] = None,
+    width_column: Annotated[str | None, _column("its width in pixels")] = None,
+    height_column: Annotated[str | None, _column("its height in pixels")] = None,
+    concept_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns of one concept each, with 0 or 1.",
+            rich_help_panel=_TABLES,
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What separates concepts in a column.", rich_help_panel=_TABLES),
+    ] = None,
+    class_category: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CATEGORY[=CLASS]",
+            help="Category that is a class (COCO); repeat it.",
+            rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    class_file: Annotated[
+        Path | None,
+        typer.Option(help="Table of image id or file name, and class.", rich_help_panel=_CLASSES),
+    ] = None,
+    class_captions: Annotated[
+        Path | None,
+        typer.Option(
+            help="COCO captions; an image gets the class whose words its captions use.",
+            rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    class_words: Annotated[
+        str | None,
+        typer.Option(
+            help="Word list of the classes: coco-gb (man, woman), or a TOML file.",
+            rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of a concept a line, variants after a colon.", rich_help_panel=_CAPTIONS
+        ),
+    ] = None,
+    match: Annotated[
+        Match,
+        typer.Option(help="Match whole words and plurals, or any text.", rich_help_panel=_CAPTIONS),
+    ] = Match.WORDS,
+    keep_class: Annotated[
+        list[str] | None,
+        typer.Option(help="Keep only images of this class; repeat it.", rich_help_panel=_KEPT),
+    ] = None,
+    keep_split: Annotated[
+        list[str] | None,
+        typer.Option(help="Keep only images of this split; repeat it.", rich_help_panel=_KEPT),
+    ] = None,
+    rename_class: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD=NEW",
+            help="Rename a class, such as 0=landbird; repeat it.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = None,
+    concept_table: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of concept and what it becomes; empty drops it, equal ones merge.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Least score of a concept.", rich_help_panel=_KEPT)
+    ] = None,
+    min_area: Annotated[
+        float | None,
+        typer.Option(help="Least area of an instance, in square pixels.", rich_help_panel=_KEPT),
+    ] = None,
+) -> None:
+    """Load annotations into a dataset's concept graph.
+
+    The whole file is read and checked before anything is written. Loading it again changes
+    nothing; an interrupted load goes on.
+    """
+    options = ReadOptions(
+        table=TableOptions(
+            id=id_column,
+            class_name=class_column,
+            concepts=concepts_column,
+            scores=scores_column,
+            caption=caption_column,
+            split=split_column,
+            uri=uri_column,
+            width=width_column,
+            height=height_column,
+            concept_columns=tuple(concept_columns.split(",")) if concept_columns else (),
+            delimiter=delimiter,
+        ),
+        classes=ClassOptions(
+            categories=_pairs(class_category),
+            file=class_file,
+            captions=class_captions,
+            words=class_words,
+        ),
+        vocabulary=VocabularyOptions(file=vocabulary, mode=match.value),
+        refine=Refinement(
+            min_score=min_score,
+            min_area_px2=min_area,
+            concept_table=concept_table,
+            class_names=_pairs(rename_class, needs_value=True),
+            classes=tuple(keep_class or ()),
+            splits=tuple(keep_split or ()),
+        ),
+        split=split,
+        on_error=on_error.value,
+    )
+    name = dataset or file.name.partition(".")[0]
+    with progress_bars() as progress:
+        annotations = read_annotations(file, options, input_format, progress)
+    with opened_store() as (store, progress):
+        report = write_annotations(
+            store, name, annotations, source=file.name, replace=replace, progress=progress
+        )
+    for message in annotations.skipped[:_SHOWN]:
+        notes.print(f"Skipped: {message}", markup=False)
+    if len(annotations.skipped) > _SHOWN:
+        notes.print(f"... and {len(annotations.skipped) - _SHOWN:,} more.")
+    if annotations.skipped:
+        notes.print(f"Skipped {len(annotations.skipped):,} malformed records.")
+    for reason, images in annotations.set_aside.items():
+        notes.print(f"Set aside {images:,} images: {reason}.", markup=False)
+    notes.print(
+        f"{name}: {report.created:,} images new, {report.updated:,} changed, "
+        f"{report.deleted:,} deleted, {report.unchanged:,} as before.",
+        markup=False,
+    )
+    notes.print(f"Next: cobalance mine {name}", markup=False)
+
+
+def _pairs(given: list[str] | None, *, needs_value: bool = False) -> dict[str, str]:
+    """Read NAME=VALUE options; a name alone stands for itself."""
+    pairs = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not name or (equals and not value) or (needs_value and not equals):
+            raise OptionError(f"{text!r} is not NAME=VALUE, such as 0=landbird.")
+        pairs[name] = value or name
+    return pairs

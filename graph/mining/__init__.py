@@ -1,0 +1,1 @@
+"""The two implementations behind `graph.cliques.mine_cliques`: `expansion`, `projection`."""

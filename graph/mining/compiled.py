@@ -1,0 +1,51 @@
+"""Compiled functions and two CPU instructions that plain numba does not offer."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile on first call; keep the machine code on disk where some folder is writable.
+
+    numba tries NUMBA_CACHE_DIR, then ``__pycache__``, then the user's cache folder, and raises
+    when it can write to none of them: compiling anew in each process is then the best left.
+    """
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:
+        return numba.njit(nogil=True)(function)
+
+
+@intrinsic
+def prefetch(_typing: Any, array: Any, position: Any) -> Any:
+    """Ask for ``array[position]`` ahead of its use: rows are visited in no order a CPU guesses."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.gep(view.data, [arguments[1]])
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        read, keep, data = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(function, [builder.bitcast(pointer, byte), read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, position), generate
+
+
+@intrinsic
+def ones(_typing: Any, word: Any) -> Any:
+    """Count the ones of a 64-bit word."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate

@@ -1,0 +1,127 @@
+"""Rows of items: how the compiled path holds images, and how it projects them on a clique.
+
+Rows are images: the ranks of their items, ascending, one row behind the other and class by class.
+Each row is closed by an END that equals the number of items, one more than the largest rank. Ranks
+go from the rarest item to the most frequent, which keeps short what is left behind an item.
+"""
+
+import numpy as np
+
+from graph.mining.compiled import compiled, prefetch
+
+AHEAD = 16  # occurrences between asking for a row and reading it
+
+
+@compiled
+def count_items(indptr, indices, labels, first, last, counts):
+    """Count the images from first to last of each class with each concept."""
+    for image in range(first, last):
+        row = counts[labels[image]]
+        for position in range(indptr[image], indptr[image + 1]):
+            row[indices[position]] += 1
+
+
+@compiled
+def row_space(indptr, indices, labels, ranks, first, last, end, space):
+    """Add up the entries that images first..last need in each class, ENDs included."""
+    for image in range(first, last):
+        length = 0
+        for position in range(indptr[image], indptr[image + 1]):
+            length += ranks[indices[position]] != end
+        if length > 1:
+            space[labels[image]] += length + 1
+
+
+@compiled
+def fill_rows(indptr, indices, labels, ranks, first, last, end, at, rows):
+    """Write images first..last as rows, each class from its own place on."""
+    row = np.empty(end + 1, rows.dtype)
+    for image in range(first, last):
+        length = 0
+        for position in range(indptr[image], indptr[image + 1]):
+            row[length] = ranks[indices[position]]
+            length += row[length] != end
+        if length > 1:
+            start = at[labels[image]]
+            for x in range(length):  # counting what is smaller sorts without a branch to guess
+                place = start
+                for y in range(length):
+                    place += row[y] < row[x]
+                rows[place] = row[x]
+            rows[start + length] = end
+            at[labels[image]] = start + length + 1
+
+
+@compiled
+def count_occurrences(rows, first, last, end, behind, number, space):
+    """Count, per item, the rows with `behind` or more items behind it, and the entries there."""
+    start = first
+    while start < last:
+        stop = start
+        while rows[stop] != end:
+            stop += 1
+        for position in range(start, stop - behind):
+            number[rows[position]] += 1
+            space[rows[position]] += stop - position
+        start = stop + 1
+
+
+@compiled
+def fill_occurrences(rows, first, last, end, behind, at, occurrences):
+    """Write the positions that `count_occurrences` counted, ascending per item."""
+    start = first
+    while start < last:
+        stop = start
+        while rows[stop] != end:
+            stop += 1
+        for position in range(start, stop - behind):
+            item = rows[position]
+            occurrences[at[item]] = position
+            at[item] += 1
+        start = stop + 1
+
+
+@compiled
+def project(rows, end, labels, ends, occurrences, local, kept, out, out_labels, out_ends, out_rows):
+    """Copy what stands behind each occurrence, renumbered; give segments, pairs, most rows.
+
+    ``local[item]`` is the item's new number, or `kept` (the new END) for one to drop. Rows with
+    fewer than two items are left out.
+    """
+    segments = 0
+    source = 0
+    opened = -1
+    n_pairs = 0
+    n_rows = 0
+    most_rows = 0
+    at = 0
+    for t in range(occurrences.size):
+        if t + AHEAD < occurrences.size:
+            prefetch(rows, np.int64(occurrences[t + AHEAD]))
+        position = np.int64(occurrences[t])
+        while position >= ends[source]:
+            source += 1
+        position += 1
+        row = at
+        while rows[position] != end:
+            item = local[rows[position]]
+            out[at] = item
+            at += item != kept
+            position += 1
+        length = at - row
+        if length > 1:
+            out[at] = kept
+            at += 1
+            n_pairs += length * (length - 1) // 2
+            if opened != source:
+                opened = source
+                out_labels[segments] = labels[source]
+                segments += 1
+                n_rows = 0
+            out_ends[segments - 1] = at
+            n_rows += 1
+            out_rows[segments - 1] = n_rows
+            most_rows = max(most_rows, n_rows)
+        else:
+            at = row
+    return segments, n_pairs, most_rows

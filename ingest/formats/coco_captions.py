@@ -1,0 +1,60 @@
+"""COCO captions: sentences about images as one JSON file; a vocabulary gives the concepts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph.progress import Progress
+from graph.records import Annotations
+from ingest import frames
+from ingest.coco import coco_kind
+from ingest.coco_images import read_captions
+from ingest.frames import MentionColumns
+from ingest.labels import labels_beside, labels_from_texts
+from ingest.options import ReadOptions
+from ingest.problems import Problems
+from ingest.reader import FORMATS
+from ingest.vocabulary_file import load_vocabulary
+
+CAPTION = "caption"  # the source of a mention that a caption's words make
+
+
+@dataclass(frozen=True)
+class CocoCaptions:
+    """Reads captions; every phrase of the vocabulary in one is a mention."""
+
+    description: str = "COCO captions: sentences about images as one JSON file"
+    uses: frozenset[str] = frozenset({"vocabulary", "own captions"})
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Tell whether the annotations have captions."""
+        return coco_kind(path, head) == "captions"
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read images and captions, and search the captions for concepts and perhaps classes."""
+        problems = Problems(str(path), options.on_error)
+        if not options.vocabulary:
+            raise problems.fatal(
+                "has captions, and no vocabulary says which of their words are concepts",
+                "Pass --vocabulary with a file of a concept a line.",
+            )
+        vocabulary = load_vocabulary(options.vocabulary)
+        captions = read_captions(path, options.split, problems, progress)
+        n = len(captions.columns.ids)
+        notes: tuple[str, ...] = ()
+        if options.classes.words is not None and options.classes.captions is None:
+            labels = labels_from_texts(captions.image, captions.texts, n, options, progress)
+        else:
+            labels, notes = labels_beside(captions.columns, options, problems, progress)
+        rows, concept = vocabulary.find_all(captions.texts, progress)
+        mentions = MentionColumns(captions.image[rows], concept, CAPTION, {})
+        return frames.annotations(
+            captions.columns,
+            labels,
+            [mentions],
+            ~captions.images.bad,
+            skipped=problems.messages,
+            notes=notes,
+        )
+
+
+FORMATS.register("coco-captions", CocoCaptions())

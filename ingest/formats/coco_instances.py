@@ -1,0 +1,175 @@
+"""COCO instances: objects with category, box and area in images, as one JSON file."""
+
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from graph.errors import UnknownNameError
+from graph.progress import Progress
+from graph.records import ANNOTATION, Annotations
+from ingest import frames
+from ingest.coco import Category, Id, Image, Records, coco_kind, decode, id_columns
+from ingest.coco_images import CocoImages, coco_images, field
+from ingest.frames import FloatArray, Labels, MentionColumns
+from ingest.labels import labels_beside, labels_from_mentions
+from ingest.names import Coded, clean_name, recode_names
+from ingest.options import ReadOptions
+from ingest.problems import IntArray, Problems, RowProblems, first_rows
+from ingest.reader import FORMATS
+
+_MISSING = float("nan")
+_NO_BOX = (_MISSING,) * 4
+
+
+class Instance(msgspec.Struct, gc=False):
+    """An entry of ``annotations``; what else it has, such as the segmentation, is passed over."""
+
+    image_id: Id
+    category_id: Id
+    bbox: tuple[float, float, float, float] | None = None
+    area: float | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class CocoInstances:
+    """Reads instances; every one is a mention of its category, crowds included."""
+
+    description: str = "COCO instances: categories and boxes as one JSON file"
+    uses: frozenset[str] = frozenset({"categories"})
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Tell whether the annotations have categories or boxes."""
+        return coco_kind(path, head) == "instances"
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read images, categories and annotations, and find the images' classes."""
+        problems = Problems(str(path), options.on_error)
+        progress("read", 0, None)
+        lists = decode(
+            path, {"images": Image, "annotations": Instance, "categories": Category}, problems
+        )
+        instances = lists["annotations"]
+        progress("check", 0, len(instances.items))
+        images = coco_images(lists["images"], instances, options.split, problems)
+        category = _categories(lists["categories"], instances, images.annotations)
+        numbers = _numbers(instances, images.annotations)
+        progress("check", len(instances.items), len(instances.items))
+        sound = np.flatnonzero(~images.annotations.bad)
+        image, category = images.image[sound], Coded(category.codes[sound], category.names)
+        numbers = {name: values[sound] for name, values in numbers.items()}
+        del lists, instances
+        labels, concept, notes = _labels(images, image, category, options, problems, progress)
+        return frames.annotations(
+            images.columns,
+            labels,
+            [MentionColumns(image, concept, ANNOTATION, numbers)],
+            ~images.images.bad,
+            skipped=problems.messages,
+            notes=notes,
+        )
+
+
+def _categories(
+    categories: Records[Category], instances: Records[Instance], rows: RowProblems
+) -> Coded:
+    """Give each instance's category, and report those whose category is not there."""
+    problems = rows.problems
+    column = recode_names(np.arange(len(categories.items)), field(categories, "name"))
+    faults = problems.rows(len(categories.items), categories.place)
+    faults.report(
+        column.codes < 0, lambda row: f"the name {column.faults[row]}", "Give it a readable name"
+    )
+    ids, used = id_columns(field(categories, "id"), field(instances, "category_id"))
+    known = pd.Index(ids.to_pandas())
+    for what, keys in (("id", known), ("name", pd.Index(column.codes))):
+        first = first_rows(keys)
+        faults.report(
+            first != np.arange(len(first)),
+            lambda row, what=what, first=first: (  # type: ignore[misc]
+                f"the {what} {getattr(categories.items[row], what)!r} is taken by "
+                f"{categories.place(int(first[row]))}"
+            ),
+            f"Give each category {'an id' if what == 'id' else 'a name'} of its own",
+        )
+    sound = np.flatnonzero(first_rows(known) == np.arange(len(known)))
+    at = np.append(sound, -1)[known[sound].get_indexer(pd.Index(used.to_pandas()))]
+    rows.report(
+        at < 0,
+        lambda row: f"category_id {used[row]} is not in categories ({len(known):,} known)",
+        "Add the category",
+    )
+    codes = np.where(faults.bad, -1, column.codes)
+    return Coded(np.append(codes, -1)[at], column.names)
+
+
+def _numbers(instances: Records[Instance], rows: RowProblems) -> dict[str, FloatArray]:
+    """Give box, area and score as columns, NaN where unknown, and report impossible ones."""
+    boxes = [box or _NO_BOX for box in field(instances, "bbox")]
+    flat = np.fromiter(chain.from_iterable(boxes), np.float64, 4 * len(boxes)).reshape(-1, 4)
+    numbers = {
+        "area_px2": _floats(field(instances, "area")),
+        "score": _floats(field(instances, "score")),
+        **{name: flat[:, at].copy() for at, name in enumerate(("x_px", "y_px", "w_px", "h_px"))},
+    }
+    # Boxes of no width or height are in COCO itself; the object is seen all the same.
+    rows.report(
+        (flat[:, 2] < 0) | (flat[:, 3] < 0),
+        lambda row: f"bbox: {flat[row].tolist()} has a negative width or height",
+        "Write a box as [x, y, width, height]",
+    )
+    rows.report(
+        numbers["area_px2"] < 0,
+        lambda row: f"area: {numbers['area_px2'][row]:g} is negative",
+        "Correct it",
+    )
+    rows.report(
+        (numbers["score"] < 0) | (numbers["score"] > 1),
+        lambda row: f"score: {numbers['score'][row]:g} is not from 0 to 1",
+        "Scale the scores to 0 to 1",
+    )
+    return numbers
+
+
+def _floats(values: list[float | None]) -> FloatArray:
+    return np.array(values, dtype=np.float64)
+
+
+def _labels(
+    images: CocoImages,
+    image: IntArray,
+    category: Coded,
+    options: ReadOptions,
+    problems: Problems,
+    progress: Progress,
+) -> tuple[Labels, Coded, tuple[str, ...]]:
+    """Give the images' classes, the instances' concepts, and notes."""
+    n = len(images.columns.ids)
+    classes = options.classes.categories
+    if not classes:
+        labels, notes = labels_beside(images.columns, options, problems, progress)
+        return labels, category, notes
+    for name in classes:
+        if name not in category.names:
+            raise UnknownNameError("category", name, category.names)
+    names = sorted({clean_name(name) for name in classes.values()})
+    class_of = np.array(
+        [names.index(clean_name(classes[name])) if name in classes else -1 for name in category.names]
+        + [-1]
+    )
+    named = Coded(class_of[category.codes], names)
+    labels = labels_from_mentions(
+        image,
+        named,
+        n,
+        "images that show none of the class categories",
+        "images that show categories of more than one class",
+    )
+    return labels, Coded(np.where(named.codes < 0, category.codes, -1), category.names), ()
+
+
+FORMATS.register("coco-instances", CocoInstances())

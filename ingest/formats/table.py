@@ -1,0 +1,217 @@
+"""Tables of one image a row, in any of the formats that tables come in."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graph.progress import Progress
+from graph.records import ANNOTATION, Annotations
+from ingest import frames
+from ingest.columns import ColumnMap, indicator_column, listed, map_columns, text_column
+from ingest.concept_cells import read_cells, read_scores
+from ingest.formats.coco_captions import CAPTION
+from ingest.frames import ImageColumns, Labels, MentionColumns
+from ingest.labels import labels_beside, labels_from_texts
+from ingest.names import Coded, encode_names, recode_names, unreadable
+from ingest.options import ReadOptions
+from ingest.problems import Problems, RowProblems, first_rows
+from ingest.reader import FORMATS
+from ingest.tables import TABLES
+from ingest.tables.table import TEXT, Table, TableFormat
+from ingest.vocabulary_file import load_vocabulary
+
+_ROLES = ("id", "class_name", "concepts", "split", "uri", "width", "height")
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """Reads the tables of one format."""
+
+    format: TableFormat
+    uses: frozenset[str] = frozenset({"table", "vocabulary", "own captions"})
+
+    @property
+    def description(self) -> str:
+        """What the format is, in one line."""
+        return self.format.description
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Tell from the content whether a file has this format."""
+        return self.format.detects(path, head)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Load the rows, find out which column holds what, and take the concepts apart."""
+        problems = Problems(str(path), options.on_error)
+        table = self.format.load(path, problems, progress)
+        if table.n_rows == 0:
+            raise problems.fatal("has no rows", "Give a file with a row for each image.")
+        roles = list(_ROLES)
+        if options.vocabulary or _own_captions(options):
+            roles.insert(3, "caption")
+        columns = map_columns(table, options.table, roles)
+        progress("check", 0, table.n_rows)
+        rows = table.rows()
+        images = _images(table, columns, rows, options.split)
+        mentions, notes = _mentions(table, columns, rows, options, progress)
+        labels, more = _labels(table, columns, images, rows, options, progress)
+        progress("check", table.n_rows, table.n_rows)
+        taken = f"{path}: {', '.join([*columns.guessed, *notes])}"
+        return frames.annotations(
+            images,
+            labels,
+            mentions,
+            ~rows.bad,
+            skipped=problems.messages,
+            notes=([taken] if columns.guessed or notes else []) + list(more),
+        )
+
+
+def _own_captions(options: ReadOptions) -> bool:
+    return options.classes.words is not None and options.classes.captions is None
+
+
+def _images(
+    table: Table, columns: ColumnMap, rows: RowProblems, split: str | None
+) -> ImageColumns:
+    if "id" not in columns.of:
+        raise table.problems.fatal(
+            f"no column looks like the image id (columns: {listed(table.columns)})",
+            "Pass --id-column with one of them.",
+        )
+    name = columns.of["id"]
+    ids = pc.fill_null(text_column(table, name, "--id-column"), "")
+    rows.report(
+        unreadable(ids),
+        lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is no readable text",
+        "Give each image an id of printable characters",
+    )
+    known = pd.Index(ids.to_pandas())
+    first = first_rows(known)
+    rows.report(
+        first != np.arange(len(first)),
+        lambda row: f"the image id {known[row]!r} is on {table.place(int(first[row]))} already",
+        "Give each image one row",
+    )
+    uris = None
+    if "uri" in columns.of:
+        uris = text_column(table, columns.of["uri"], "--uri-column")
+        uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
+    return ImageColumns(
+        ids,
+        uris,
+        _size(table, columns, "width", rows),
+        _size(table, columns, "height", rows),
+        _split(table, columns, split, rows),
+    )
+
+
+def _split(
+    table: Table, columns: ColumnMap, split: str | None, rows: RowProblems
+) -> Coded | None:
+    if split is not None:
+        return Coded.constant(split, table.n_rows)
+    if "split" not in columns.of:
+        return None
+    column = encode_names(text_column(table, columns.of["split"], "--split-column"))
+    wrong = {row: fault for row, fault in column.faults.items() if fault != "is empty"}
+    faulty = np.isin(np.arange(table.n_rows), list(wrong))
+    rows.report(faulty, lambda row: f"the split {wrong[row]}", "Correct it")
+    return column
+
+
+def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.Array | None:
+    if role not in columns.of:
+        return None
+    column = table.columns[columns.of[role]]
+    if pa.types.is_floating(column.type):
+        column = pc.cast(pc.cast(column, pa.int64(), safe=False), TEXT)
+    text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
+    whole = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$").to_numpy(zero_copy_only=False)
+    given = pc.not_equal(text, "").to_numpy(zero_copy_only=False)
+    rows.report(
+        given & ~whole,
+        lambda row: f"the {role} {text[row].as_py()!r} is no size in pixels",
+        "Write a whole number, or leave it empty",
+    )
+    return pc.cast(pc.if_else(pa.array(whole), text, pa.scalar(None, TEXT)), pa.int64())
+
+
+def _mentions(
+    table: Table, columns: ColumnMap, rows: RowProblems, options: ReadOptions, progress: Progress
+) -> tuple[list[MentionColumns], list[str]]:
+    """Give the mentions of all concept columns and captions, and how cells were understood."""
+    mentions, notes = [], []
+    if "concepts" in columns.of:
+        column = table.columns[columns.of["concepts"]]
+        cells = read_cells(column, options.table.delimiter, rows)
+        numbers = dict(cells.numbers)
+        if "scores" in columns.of:
+            numbers["score"] = read_scores(table.columns[columns.of["scores"]], cells, rows)
+        mentions.append(MentionColumns(cells.row, cells.concept, ANNOTATION, numbers))
+        notes.append(f"concepts are {cells.note}")
+    if columns.indicators:
+        mentions.append(_indicated(table, columns.indicators, rows))
+    if options.vocabulary and "caption" in columns.of:
+        captions = text_column(table, columns.of["caption"], "--caption-column").to_pylist()
+        found, concept = load_vocabulary(options.vocabulary).find_all(captions, progress)
+        mentions.append(MentionColumns(found, concept, CAPTION, {}))
+    if not mentions:
+        raise table.problems.fatal(
+            f"no column looks like concepts (columns: {listed(table.columns)})",
+            "Pass --concepts-column, --concept-columns, or --vocabulary with --caption-column.",
+        )
+    return mentions, notes
+
+
+def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
+    """Give a mention for each 1 in columns of one concept each."""
+    image, code = [], []
+    for number, name in enumerate(names):
+        values = indicator_column(table, name)
+        rows.report(
+            values < 0,
+            lambda row, name=name: (  # type: ignore[misc]
+                f"the column {name!r} holds {table.columns[name][row].as_py()!r}, not 0 or 1"
+            ),
+            "Write 0 or 1 (or -1 or 1, or true or false)",
+        )
+        present = np.flatnonzero(values > 0)
+        image.append(present)
+        code.append(np.full(len(present), number))
+    column = recode_names(np.concatenate(code), names)
+    row, number = np.concatenate(image), None
+    del number
+    return MentionColumns(row, column, ANNOTATION, {})
+
+
+def _labels(
+    table: Table,
+    columns: ColumnMap,
+    images: ImageColumns,
+    rows: RowProblems,
+    options: ReadOptions,
+    progress: Progress,
+) -> tuple[Labels, tuple[str, ...]]:
+    if _own_captions(options) and "caption" in columns.of:
+        captions = text_column(table, columns.of["caption"], "--caption-column").to_pylist()
+        every = np.arange(table.n_rows)
+        return labels_from_texts(every, captions, table.n_rows, options, progress), ()
+    if "class_name" not in columns.of or options.classes.file or options.classes.captions:
+        return labels_beside(images, options, table.problems, progress)
+    name = columns.of["class_name"]
+    column = encode_names(text_column(table, name, "--class-column"))
+    rows.report(
+        column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
+    )
+    names = column.names
+    if set(names) <= {"-1", "1"}:  # an attribute, as in CelebA: its name says more than its values
+        names = tuple(name if value == "1" else f"not {name}" for value in names)
+    return Labels(Coded(column.codes, names), {}), ()
+
+
+for _name, _format in TABLES.items():
+    FORMATS.register(_name, TableReader(_format))

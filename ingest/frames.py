@@ -1,0 +1,156 @@
+"""From columns to the frames that every reader returns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graph.records import Annotations
+from ingest.names import Coded, IntArray, categorical
+from ingest.problems import BoolArray
+
+FloatArray = npt.NDArray[np.float64]
+NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The class of each image.
+
+    Parameters
+    ----------
+    column : Coded
+        -1 for an image that has none and is set aside.
+    set_aside : mapping of str to int
+        How many images, by reason.
+    """
+
+    column: Coded
+    set_aside: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ImageColumns:
+    """The images of a file, malformed ones included.
+
+    Parameters
+    ----------
+    ids : pyarrow.Array
+        Text.
+    uris : pyarrow.Array or None
+        Text, null where unknown.
+    widths, heights : pyarrow.Array or None
+        Whole numbers, null where unknown.
+    split : Coded or None
+        The split.
+    """
+
+    ids: pa.Array
+    uris: pa.Array | None = None
+    widths: pa.Array | None = None
+    heights: pa.Array | None = None
+    split: Coded | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MentionColumns:
+    """Mentions from one source.
+
+    Parameters
+    ----------
+    image : int64 array, shape (m,)
+        The row of each mention's image.
+    concept : Coded
+        Each mention's concept; those with the code -1 are left out.
+    source : str
+        Who says so.
+    numbers : mapping of str to float64 array
+        Any of score, area_px2, x_px, y_px, w_px and h_px.
+    """
+
+    image: IntArray
+    concept: Coded
+    source: str
+    numbers: Mapping[str, FloatArray]
+
+
+def annotations(
+    images: ImageColumns,
+    labels: Labels,
+    mentions: Sequence[MentionColumns],
+    keep: BoolArray,
+    *,
+    skipped: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Annotations:
+    """Assemble what a reader found, leaving out images that are malformed or have no class.
+
+    Parameters
+    ----------
+    keep : bool array
+        False where an image is malformed.
+    """
+    kept = keep & (labels.column.codes >= 0)
+    rows = np.flatnonzero(kept)
+    n = len(rows)
+    missing = pa.nulls(len(kept), pa.int64())
+    split = images.split or Coded(np.full(len(kept), -1, dtype=np.int64), ())
+    uris = pa.nulls(len(kept), pa.large_string()) if images.uris is None else images.uris
+    picked = pa.array(rows)
+    frame = pd.DataFrame(
+        {
+            "id": pd.array(images.ids.take(picked), dtype="str"),
+            "class_name": categorical(labels.column.codes[rows], labels.column.names),
+            "split": categorical(split.codes[rows], split.names),
+            "uri": pd.array(uris.take(picked), dtype="str"),
+            "width_px": _whole(missing if images.widths is None else images.widths, picked),
+            "height_px": _whole(missing if images.heights is None else images.heights, picked),
+        },
+        index=pd.RangeIndex(n),
+    )
+    new_row = np.full(len(kept), -1, dtype=np.int64)
+    new_row[rows] = np.arange(n)
+    set_aside = {reason: count for reason, count in labels.set_aside.items() if count}
+    return Annotations(
+        frame, _mention_frame(mentions, new_row), set_aside, tuple(skipped), tuple(notes)
+    )
+
+
+def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.DataFrame:
+    names = sorted(set().union(*(part.concept.names for part in parts)))
+    sources = sorted({part.source for part in parts})
+    number = {name: code for code, name in enumerate(names)}
+    image, concept, source = [], [], []
+    numbers: dict[str, list[FloatArray]] = {name: [] for name in NUMBERS}
+    for part in parts:
+        rows = new_row[part.image]
+        kept = np.flatnonzero((rows >= 0) & (part.concept.codes >= 0))
+        new_code = np.array([number[name] for name in part.concept.names], dtype=np.int64)
+        image.append(rows[kept])
+        concept.append(new_code[part.concept.codes[kept]])
+        source.append(np.full(len(kept), sources.index(part.source), dtype=np.int64))
+        for name, columns in numbers.items():
+            values = part.numbers.get(name)
+            columns.append(np.full(len(kept), np.nan) if values is None else values[kept])
+    empty = np.empty(0, dtype=np.int64)
+    return pd.DataFrame(
+        {
+            "image": np.concatenate([empty, *image]),
+            "concept": categorical(np.concatenate([empty, *concept]), names),
+            "source": categorical(np.concatenate([empty, *source]), sources),
+            **{
+                name: np.concatenate([np.empty(0), *columns]) for name, columns in numbers.items()
+            },
+        }
+    )
+
+
+def _whole(column: pa.Array, picked: pa.Array) -> pd.api.extensions.ExtensionArray:
+    taken = column.take(picked)
+    values = pc.fill_null(taken, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    absent = pc.is_null(taken).to_numpy(zero_copy_only=False)
+    return pd.arrays.IntegerArray(values, absent)

@@ -1,0 +1,140 @@
+"""Names of concepts, classes and splits: what is allowed, and columns of them as codes.
+
+A name is any text of 1 to 1,000 characters without control characters, after white space around
+it is removed and it is brought to Unicode form NFC, so that one word typed on two systems is one
+name. Case, inner spaces and everything else stay. Ids and addresses of images are kept exactly.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.problems import BoolArray, IntArray
+
+LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
+_CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
+
+
+def clean_name(text: str) -> str:
+    r"""Give a name without the white space around it and in Unicode form NFC.
+
+    Examples
+    --------
+    >>> clean_name(" cafe\u0301 ")
+    'café'
+    """
+    return unicodedata.normalize("NFC", text.strip())
+
+
+def name_fault(name: str) -> str | None:
+    r"""Say what is wrong with a cleaned name, as a clause after the name's role; None if nothing.
+
+    Examples
+    --------
+    >>> name_fault("stop sign"), name_fault(""), name_fault("a\x00b")
+    (None, 'is empty', "holds the control character '\\x00'")
+    """
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST:
+        return f"is longer than {LONGEST:,} characters"
+    for character in name:
+        category = unicodedata.category(character)
+        if category == "Cc":
+            return f"holds the control character {character!r}"
+        if category == "Cs":
+            return f"holds half a surrogate pair, {character!r}"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of names.
+
+    Parameters
+    ----------
+    codes : int64 array
+        Positions in `names`, -1 for none.
+    names : sequence of str
+        Distinct, in sorted order.
+    """
+
+    codes: IntArray
+    names: Sequence[str]
+
+    @classmethod
+    def constant(cls, name: str, n: int) -> "Coded":
+        """The same name everywhere."""
+        return cls(np.zeros(n, dtype=np.int64), (name,))
+
+
+@dataclass(frozen=True, eq=False)
+class NameColumn(Coded):
+    """A column of names that were cleaned, with what is wrong with the others.
+
+    Parameters
+    ----------
+    faults : dict of int to str
+        Why the value of a row is no name, for each code of -1; a missing one "is empty".
+    """
+
+    faults: dict[int, str] = field(default_factory=dict)
+
+
+def encode_names(column: pa.Array) -> NameColumn:
+    """Clean a text column's values and number them.
+
+    Examples
+    --------
+    >>> column = encode_names(pa.array(["tree", " tree", None, "bus"]))
+    >>> column.codes.tolist(), column.names, column.faults
+    ([1, 1, -1, 0], ('bus', 'tree'), {2: 'is empty'})
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    raw_codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return recode_names(raw_codes, encoded.dictionary.to_pylist())
+
+
+def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
+    """Clean the names behind codes (-1 for none) and number them anew, in sorted order."""
+    cleaned = [clean_name(text or "") for text in raw]
+    fault_of = [name_fault(name) for name in cleaned]
+    sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
+    number = {name: code for code, name in enumerate(sound)}
+    new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int64)
+    codes = new_code[raw_codes]
+    missing = [*fault_of, "is empty"]
+    faults = {
+        row: str(missing[raw_codes[row]]) for row in np.flatnonzero(codes < 0).tolist()
+    }
+    return NameColumn(codes, tuple(sound), faults)
+
+
+def unreadable(column: pa.Array) -> BoolArray:
+    """Rows of a text column that are empty, too long, or hold a control character; not null."""
+    odd = pc.or_(
+        pc.match_substring_regex(column, _CONTROL),
+        pc.or_(
+            pc.match_substring_regex(column, r"^\s*$"),
+            pc.greater(pc.utf8_length(column), LONGEST),
+        ),
+    )
+    found: BoolArray = pc.fill_null(odd, False).to_numpy(zero_copy_only=False)
+    return found
+
+
+def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
+    """Give codes into sorted names as a categorical of those names that occur."""
+    used = np.unique(codes[codes >= 0])
+    new_code = np.full(len(names) + 1, -1, dtype=np.int64)
+    new_code[used] = np.arange(len(used))
+    kept: Any = pd.Index([names[code] for code in used.tolist()], dtype="str")
+    return pd.Categorical.from_codes(new_code[codes], categories=kept)

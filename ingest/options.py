@@ -1,0 +1,193 @@
+"""What a person can say about a file and about what to take from it, grouped by concern."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from graph.errors import OptionError
+
+OnError = Literal["fail", "skip"]
+MatchMode = Literal["words", "substring"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """Which column of a table holds what; None means by the usual names.
+
+    Parameters
+    ----------
+    id, class_name, split, uri, width, height : str or None
+        Names of columns.
+    concepts : str or None
+        The column with the concepts of an image: text between delimiters, or a JSON list of names
+        or of objects with ``concept`` and, if known, ``score``, ``box`` and ``area``.
+    scores : str or None
+        A column with the concepts' scores, as many as concepts and written the same way.
+    caption : str or None
+        A column with text to search for the vocabulary's concepts.
+    concept_columns : tuple of str
+        Columns of one concept each, holding 0 or 1 (also -1, or true and false).
+    delimiter : str or None
+        What separates concepts in text. None takes the first of ``|``, ``;`` and ``,`` that
+        occurs anywhere in the column.
+    """
+
+    id: str | None = None
+    class_name: str | None = None
+    concepts: str | None = None
+    scores: str | None = None
+    caption: str | None = None
+    split: str | None = None
+    uri: str | None = None
+    width: str | None = None
+    height: str | None = None
+    concept_columns: tuple[str, ...] = ()
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter == "":
+            raise OptionError("The delimiter of concepts is empty. Pass --delimiter '|'.")
+        if self.concepts is not None and self.concept_columns:
+            raise OptionError(
+                "Concepts come from one column or from one column each, not from both. "
+                "Pass --concepts-column or --concept-columns."
+            )
+        if self.scores is not None and self.concept_columns:
+            raise OptionError("Scores go with a concepts column. Pass --concepts-column.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassOptions:
+    """Where an image's class comes from when the file itself has no class column.
+
+    At most one of `categories`, `file` and `captions` (or `words`).
+
+    Parameters
+    ----------
+    categories : mapping of str to str
+        Annotated categories that are classes, and the class that each stands for. An image with
+        categories of exactly one class gets it; such categories are then no concepts.
+    file : Path or None
+        A second table, of image id or file name and class.
+    captions : Path or None
+        A COCO captions file, searched for the words of each class. An image whose captions name
+        exactly one class gets it.
+    words : str or None
+        A word list by name, or the path of a TOML file like those in ``ingest/word_lists``. None
+        with `captions` is ``"coco-gb"``. Alone it searches the captions of the file itself.
+    """
+
+    categories: Mapping[str, str] = field(default_factory=dict)
+    file: Path | None = None
+    captions: Path | None = None
+    words: str | None = None
+
+    def __post_init__(self) -> None:
+        given = [bool(self.categories), self.file is not None, self.from_captions]
+        if sum(given) > 1:
+            raise OptionError(
+                "The class comes from one place. Pass one of --class-category, --class-file and "
+                "--class-captions."
+            )
+
+    @property
+    def from_captions(self) -> bool:
+        """Whether classes are the words that captions use."""
+        return self.captions is not None or self.words is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VocabularyOptions:
+    """The concepts to look for in captions.
+
+    Parameters
+    ----------
+    file : Path or None
+        A text file with a concept a line, and variants after a colon: ``couch: sofa, settee``.
+    concepts : tuple of str
+        The same, each written as such a line.
+    mode : {"words", "substring"}
+        Whether a match has to be of whole words, or may be inside one (``man`` in ``woman``).
+    """
+
+    file: Path | None = None
+    concepts: tuple[str, ...] = ()
+    mode: MatchMode = "words"
+
+    def __post_init__(self) -> None:
+        if self.file is not None and self.concepts:
+            raise OptionError("The vocabulary comes from a file or from a list, not from both.")
+        if self.mode not in ("words", "substring"):
+            raise OptionError(f"The matching mode is {self.mode!r}. Pass words or substring.")
+
+    def __bool__(self) -> bool:
+        return self.file is not None or bool(self.concepts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refinement:
+    """What to keep of what was read, and under which names.
+
+    Parameters
+    ----------
+    min_score : float or None
+        Leave out mentions with a lower score; those without a score stay.
+    min_area_px2 : float or None
+        Leave out mentions with a smaller area (of their box, where the area is unknown); those
+        without either stay.
+    concept_table : Path or None
+        A file that renames, merges and drops concepts.
+    class_names : mapping of str to str
+        New names of classes, such as ``{"0": "landbird"}``. Two to one name merge.
+    classes : tuple of str
+        Keep the images of these classes, by their new names; none means all.
+    splits : tuple of str
+        Keep the images of these splits; none means all.
+    """
+
+    min_score: float | None = None
+    min_area_px2: float | None = None
+    concept_table: Path | None = None
+    class_names: Mapping[str, str] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.min_score is not None and not 0 <= self.min_score <= 1:
+            raise OptionError(f"The minimum score is {self.min_score:g}. Pass one from 0 to 1.")
+        if self.min_area_px2 is not None and not self.min_area_px2 >= 0:
+            raise OptionError(f"The minimum area is {self.min_area_px2:g}. Pass 0 or more.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """Everything about reading one file.
+
+    Parameters
+    ----------
+    table, classes, vocabulary, refine
+        By concern.
+    split : str or None
+        The split of all images, whatever the file says.
+    on_error : {"fail", "skip"}
+        Whether a malformed record ends the reading, or is left out and reported.
+
+    Examples
+    --------
+    >>> ReadOptions(classes=ClassOptions(categories={"cat": "cat", "dog": "dog"})).on_error
+    'fail'
+    """
+
+    table: TableOptions = TableOptions()
+    classes: ClassOptions = ClassOptions()
+    vocabulary: VocabularyOptions = VocabularyOptions()
+    refine: Refinement = Refinement()
+    split: str | None = None
+    on_error: OnError = "fail"
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ("fail", "skip"):
+            raise OptionError(f"--on-error is {self.on_error!r}. Pass fail or skip.")
+        if self.split is not None and not self.split.strip():
+            raise OptionError("The split is empty. Pass a name such as train.")

@@ -1,0 +1,108 @@
+"""CSV and TSV: fields between separators, quoted as RFC 4180 has it, one header line."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph.progress import Progress
+from ingest.problems import Problems
+from ingest.reader import collection_paused
+from ingest.tables.table import TABLES, Table, TextColumns
+
+LONGEST_FIELD = 1 << 24  # characters; a quote that is never closed would swallow the file
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Text with one of these separators; the one that gives the header most columns is used."""
+
+    description: str
+    separators: str
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Tell whether the header line has one of the separators."""
+        header = head.lstrip().split(b"\n", 1)[0]
+        return b"\0" not in head and any(mark.encode() in header for mark in self.separators)
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all rows as text: nothing is taken for a number or for a missing value."""
+        csv.field_size_limit(LONGEST_FIELD)
+        size = path.stat().st_size
+        with (
+            path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
+            collection_paused(),
+        ):
+            separator = self._separator(file.readline())
+            file.seek(0)
+            records = _records(csv.reader(file, delimiter=separator, strict=True), problems)
+            line, header = next(records, (1, []))
+            columns = TextColumns(_header_names(line, header, problems), problems)
+            width = len(header)
+            for line, row in records:
+                if len(row) != width:
+                    problems.record(
+                        f"line {line}",
+                        f"has {len(row)} fields where the header has {width}",
+                        "Complete the line, and quote fields that contain the separator",
+                    )
+                elif columns.add(line, row):
+                    progress("read", file.buffer.tell(), size)
+        progress("read", size, size)
+        return columns.table()
+
+    def _separator(self, header: str) -> str:
+        """Choose the separator that gives the header most columns, the first among equals."""
+        return max(self.separators, key=lambda mark: _n_fields(header, mark))
+
+
+def _n_fields(header: str, separator: str) -> int:
+    return len(next(csv.reader([header], delimiter=separator), []))
+
+
+def _records(
+    rows: "csv._reader", problems: Problems
+) -> Iterator[tuple[int, list[str | None]]]:
+    """Yield each record with the line that it starts on; lines without anything are passed over."""
+    while True:
+        line = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.record(f"line {line}", *_quoting_fault(error))
+        else:
+            if row:
+                yield line, row  # type: ignore[misc]  # list is invariant; we add None nowhere
+
+
+def _quoting_fault(error: csv.Error) -> tuple[str, str]:
+    message = str(error)
+    if "unexpected end" in message or "field larger" in message:
+        return "a quote is opened and never closed", "Close it, or double the quotes in the text"
+    if "new-line character" in message:
+        return "a line ends with a lone carriage return", "Save it with line ends \\n or \\r\\n"
+    return f"the quoting is broken ({message})", "Double the quotes in the text"
+
+
+def _header_names(line: int, header: list[str | None], problems: Problems) -> list[str]:
+    names = [(name or "").strip() for name in header]
+    place = f"line {line}"
+    if not any(names):
+        raise problems.fatal("there is no header", "Name the columns in the first line.", place)
+    names = [name or f"column {number}" for number, name in enumerate(names, start=1)]
+    for name in names:
+        if names.count(name) > 1:
+            raise problems.fatal(
+                f"two columns are named {name!r}", "Give each column a name of its own.", place
+            )
+        if not name.isprintable():
+            raise problems.fatal(
+                f"the column name {name!r} is no readable text", "Save the file as UTF-8.", place
+            )
+    return names
+
+
+TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
+TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))

@@ -1,0 +1,81 @@
+"""CelebA's list_attr files: a count, a line of attribute names, then -1 or 1 for each image."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph.progress import Progress
+from ingest.problems import Problems
+from ingest.reader import collection_paused
+from ingest.tables.table import TABLES, Table, TextColumns
+
+ID = "image_id"
+
+
+@dataclass(frozen=True)
+class ListAttr:
+    """White space between fields; the first column, of file names, has no name in the file."""
+
+    description: str = "CelebA's list_attr: a count, attribute names, then -1 or 1 an image"
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Tell whether a lone number comes first, and a later line holds only -1 and 1."""
+        lines = head.split(b"\n", 3)
+        if len(lines) < 3 or not lines[0].strip().isdigit() or not lines[1].strip():
+            return False
+        values = lines[2].split()[1:]
+        return bool(values) and {value.lstrip(b"-").isdigit() for value in values} == {True}
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all rows as text, the file names under the column name ``image_id``."""
+        size = path.stat().st_size
+        with (
+            path.open(encoding="utf-8-sig", errors="surrogateescape") as file,
+            collection_paused(),
+        ):
+            count = file.readline().strip()
+            if not count.isdigit():
+                raise problems.fatal(
+                    f"should be the number of images, and is {count[:40]!r}",
+                    "Write it there, or pass another --input-format.",
+                    "line 1",
+                )
+            names = file.readline().split()
+            _check_names(names, problems)
+            columns = TextColumns([ID, *names], problems)
+            seen = 0
+            for number, line in enumerate(file, start=3):
+                row = line.split()
+                if not row:
+                    continue
+                seen += 1
+                if len(row) != len(names) + 1:
+                    problems.record(
+                        f"line {number}",
+                        f"has {len(row) - 1} values for {len(names)} attributes",
+                        "Write a file name without spaces, and one value an attribute",
+                    )
+                elif columns.add(number, list(row)):
+                    progress("read", file.buffer.tell(), size)
+        if seen != int(count):
+            raise problems.fatal(
+                f"announces {int(count):,} images, and {seen:,} follow",
+                "Correct the number, or get the whole file again.",
+                "line 1",
+            )
+        progress("read", size, size)
+        return columns.table()
+
+
+def _check_names(names: list[str], problems: Problems) -> None:
+    if not names:
+        raise problems.fatal(
+            "should be the names of the attributes, and is empty", "Write them there.", "line 2"
+        )
+    for name in names:
+        if name == ID or names.count(name) > 1:
+            raise problems.fatal(
+                f"two attributes are named {name!r}", "Give each a name of its own.", "line 2"
+            )
+
+
+TABLES.register("list-attr", ListAttr())

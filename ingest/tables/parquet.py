@@ -1,0 +1,93 @@
+"""Parquet: typed columns, which become text where a table of text would have text."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from graph.progress import Progress
+from ingest.problems import Problems
+from ingest.tables.table import TABLES, TEXT, Table
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """Whole numbers and true and false become text; floats and lists stay what they are."""
+
+    description: str = "Apache Parquet"
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Tell whether the file starts as every Parquet file does."""
+        return head.startswith(b"PAR1")
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all columns but those of types that hold no names, such as images."""
+        try:
+            file = pq.ParquetFile(path)
+            schema = file.schema_arrow
+            usable = [name for name in schema.names if _usable(schema.field(name).type)]
+            progress("read", 0, file.metadata.num_rows)
+            loaded = file.read(columns=usable)
+        except (pa.ArrowException, OSError) as error:
+            reason = f"is no Parquet file that can be read ({_first_line(error)})"
+            raise problems.fatal(reason, "Write or download it again.") from None
+        duplicates = {name for name in schema.names if schema.names.count(name) > 1}
+        if duplicates:
+            raise problems.fatal(
+                f"two columns are named {min(duplicates)!r}", "Give each a name of its own."
+            )
+        columns = {name: _plain(loaded[name].combine_chunks()) for name in usable}
+        unusable = {
+            name: str(schema.field(name).type) for name in schema.names if name not in columns
+        }
+        progress("read", loaded.num_rows, loaded.num_rows)
+        return Table(problems, columns, loaded.num_rows, lambda row: f"row {row + 1}", unusable)
+
+
+def _usable(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _usable(kind.value_type)
+    if is_list(kind):
+        return pa.types.is_struct(kind.value_type) or _is_text(kind.value_type)
+    return (
+        _is_text(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_null(kind)
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    text: bool = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return text or bool(pa.types.is_string_view(kind))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Tell whether a type is any of Arrow's lists."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if is_list(kind):
+        value = kind.value_type
+        return pc.cast(column, pa.large_list(value if pa.types.is_struct(value) else TEXT))
+    if pa.types.is_floating(kind):
+        return pc.cast(column, pa.float64())
+    return pc.cast(column, TEXT)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")
+
+
+TABLES.register("parquet", Parquet())
