@@ -99,7 +99,10 @@ def as_table(frame: pd.DataFrame, title: str | None = None) -> Table:
     for name, column in frame.items():
         numeric = pd.api.types.is_numeric_dtype(column)
         table.add_column(
-            escape(str(name)).replace("_", " "), justify="right" if numeric else "left"
+            escape(str(name)).replace("_", " "),
+            justify="right" if numeric else "left",
+            no_wrap=len(table.columns) > 0 and len(frame.columns) > 3,
+            overflow="fold",
         )
     for row in frame.itertuples(index=False):
         table.add_row(*(escape(_cell(value)) for value in row))

@@ -8,24 +8,31 @@ classes, then their concepts, with the same properties.
 """
 
 import argparse
+import json
+import os
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.coco_file import write_coco
+import numpy as np
 
-from app.services import open_store
+from app.services import open_store, plan_dataset
 from app.settings import Settings
+from benchmarks.coco_file import CLASSES, write_coco
+from generation.planning import PlanOptions
 from graph import schema
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
+from graph.catalogue import CATALOGUE
 from graph.contents import ImageContents
 from graph.datasets import drop_dataset, find_dataset
 from graph.mined import Ranking, read_imbalances
+from graph.named import bind_named
 from graph.records import Annotations, plain_values
 from graph.store import GraphStore
 from ingest.load import read_annotations
+from ingest.options import ClassOptions, ReadOptions
 
 DATA = Path(__file__).parent / "data"
 PLAIN_BATCH = 1000
@@ -80,19 +87,143 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
 
 
 def batches(rows: list[list[object]]) -> Iterator[list[list[object]]]:
+    """Cut rows into batches."""
     for start in range(0, len(rows), PLAIN_BATCH):
         yield rows[start : start + PLAIN_BATCH]
 
 
-def timed(label: str, call) -> float:
+def timed(label: str, work: Callable[[], object]) -> float:
+    """Run, print how long it took, and give the seconds."""
     start = time.perf_counter()
-    result = call()
+    result = work()
     elapsed = time.perf_counter() - start
     print(f"{label:<48} {elapsed:8.2f} s   {'' if result is None else result}", flush=True)
     return elapsed
 
 
 def drop_if_there(store: GraphStore, *names: str) -> None:
+    """Drop the datasets that exist."""
     for name in names:
         if find_dataset(store, name) is not None:
             drop_dataset(store, name)
+
+
+def catalogue_times(store: GraphStore, dataset: str, repeats: int) -> dict[str, float]:
+    """95th percentile of every query of the catalogue, in milliseconds."""
+    concepts = [
+        row["concept"] for row in store.read(CATALOGUE["concepts"].text, dataset=dataset, limit=40)
+    ]
+    times = {}
+    for name, query in CATALOGUE.items():
+        runs = []
+        for i in range(3 if query.scans_images else repeats):
+            # Each run asks about other concepts, from the most frequent one down.
+            given = {
+                "concept": concepts[i % len(concepts)],
+                "concepts": [concepts[i % 20], concepts[i % 20 + 1 + i % 7]],
+                "class": "man",
+                "plan": "conbias",
+            }
+            wanted = {key: value for key, value in given.items() if key in query.parameters}
+            _, bound = bind_named(store, name, {"dataset": dataset, **wanted})
+            start = time.perf_counter()
+            store.read(query.text, **bound)
+            runs.append(1000 * (time.perf_counter() - start))
+        times[name] = float(np.percentile(runs[1:], 95))
+        print(f"  {name:<42} p95 {times[name]:10,.1f} ms", flush=True)
+    return times
+
+
+def main() -> None:
+    """Run all measurements and print them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=int, default=118_000)
+    parser.add_argument("--max-size", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("--keep", action="store_true", help="leave the dataset in the store")
+    parser.add_argument("--record", action="store_true", help="write docs/cypher_times.json")
+    arguments = parser.parse_args()
+    DATA.mkdir(exist_ok=True)
+    file = DATA / f"coco-{arguments.images}.json"
+    if not file.exists():
+        write_coco(file, n_images=arguments.images)
+    print(f"{file.name}: {file.stat().st_size / 1e6:,.0f} MB")
+    options = ReadOptions(classes=ClassOptions(categories=CATEGORIES))
+    with open_store(Settings.from_environment()) as store:
+        drop_if_there(store, "bench", "bench plain")
+        warm_up(store, file, options)
+        start = time.perf_counter()
+        annotations = read_annotations(file, options)
+        print(f"{'read':<48} {time.perf_counter() - start:8.2f} s")
+        ours = timed("first load", lambda: load(store, "bench", annotations))
+        timed("the same again", lambda: load(store, "bench", annotations))
+        print(f"{'peak memory of this process so far':<48} {peak_mb():8,.0f} MB")
+        timed(
+            f"mine, up to size {arguments.max_size}",
+            lambda: mine_dataset(
+                store, "bench", MiningOptions(arguments.max_size), max_cliques=10**6
+            ),
+        )
+        timed("the largest imbalances", lambda: len(read_imbalances(store, "bench", Ranking())))
+        timed("plan, sizes 1 to 2", lambda: planned_images(store))
+        print(f"{'peak memory of this process':<48} {peak_mb():8,.0f} MB")
+        plain = timed(
+            "plain MERGE, one session, batches of 1,000",
+            lambda: load_plainly(store, "bench plain", annotations),
+        )
+        print(f"first load is {plain / ours:.2f} times as fast as plain MERGE")
+        store.write("MERGE (:Dataset {name: 'bench plain'})")
+        drop_if_there(store, "bench plain")
+        times = catalogue_times(store, "bench", arguments.repeats)
+        if not arguments.keep:
+            drop_if_there(store, "bench")
+    if arguments.record:
+        record(arguments, times)
+
+
+CATEGORIES = {name: name for name in CLASSES}
+
+
+def warm_up(store: GraphStore, file: Path, options: ReadOptions) -> None:
+    """Load a little both ways, so that neither pays for the server's first compilation."""
+    annotations = read_annotations(file, options)
+    few = Annotations(annotations.images.head(5000), annotations.mentions.query("image < 5000"))
+    load(store, "bench", few)
+    load_plainly(store, "bench plain", few)
+    store.write("MERGE (:Dataset {name: 'bench plain'})")
+    drop_if_there(store, "bench", "bench plain")
+
+
+def load(store: GraphStore, dataset: str, annotations: Annotations) -> str:
+    """Load as the product does."""
+    report = write_annotations(store, dataset, annotations, source="benchmark")
+    return f"{report.created:,} new, {report.unchanged:,} as before"
+
+
+def planned_images(store: GraphStore) -> str:
+    """Plan as the command line does."""
+    planned = plan_dataset(store, "bench", "conbias", PlanOptions(1, 2))
+    return f"{planned.plan.images:,} images"
+
+
+def peak_mb() -> float:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def record(arguments: argparse.Namespace, times: dict[str, float]) -> None:
+    """Write the catalogue's times for the documentation."""
+    content = {
+        "command": "python -m benchmarks.ingest --record",
+        "data": f"{arguments.images:,} images in COCO's style with 80 categories, mined up to "
+        f"size {arguments.max_size}",
+        "machine": f"{os.cpu_count()} cores",
+        "repeats": arguments.repeats,
+        "p95_ms": {name: round(value, 1) for name, value in times.items()},
+    }
+    file = Path(__file__).parents[1] / "docs" / "cypher_times.json"
+    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -172,7 +172,7 @@ class _Check:
         if word in _MORE_THAN_READING and (expected is None or after.is_word(*expected)):
             raise self._refused(place, _MORE_THAN_READING[word])
         if word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
-            raise self._refused(place, "IN TRANSACTIONS commits as it goes")
+            raise self._refused(place, "IN TRANSACTIONS is for changes", "Leave it out.")
         if word == "CALL":
             self._check_call(place)
         elif word not in _FOLLOWING and self._ends_value(place - 1):

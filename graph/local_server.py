@@ -12,13 +12,13 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import platformdirs
 import psutil
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
@@ -133,22 +133,25 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
         The server cannot be had; the message says why, what to do, and where its log is.
     """
     home = Home(settings.home.expanduser().resolve())
-    _make_private(home)
-    joining = home.joining()
-    _wait_for(joining, progress)
     try:
-        state = _live_state(home)
-        if state is not None and state.phase == "stopping":
-            _await_end(state.pid, home, settings.stop_timeout_s)
-            state = None
-        if state is None:
-            _start(settings, home, progress)
-        endpoint = _await_ready(settings, home, progress)
-        _check_that_it_answers(endpoint, home, settings.answer_timeout_s)
-        home.last_used.touch()
-        return endpoint
-    finally:
-        joining.release()
+        home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home.folder.chmod(0o700)
+        with _joining(home, progress):
+            state = _live_state(home)
+            if state is not None and state.phase == "stopping":
+                _await_end(state.pid, home, settings.stop_timeout_s)
+                state = None
+            if state is None:
+                _start(settings, home, progress)
+            endpoint = _await_ready(settings, home, progress)
+            _check_that_it_answers(endpoint, home, settings.answer_timeout_s)
+            home.last_used.touch()
+            return endpoint
+    except OSError as error:
+        raise StoreUnavailableError(
+            f"The data folder {home.folder} of the local Neo4j cannot be used: "
+            f"{error.strerror or error}. It needs free space and must belong to you."
+        ) from error
 
 
 def status(settings: LocalServerSettings) -> ServerStatus | None:
@@ -185,27 +188,20 @@ def stop(settings: LocalServerSettings) -> bool:
         return True
 
 
-def _make_private(home: Home) -> None:
-    try:
-        home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        home.folder.chmod(0o700)
-    except OSError as error:
-        raise StoreUnavailableError(
-            f"The data folder {home.folder} of the local Neo4j cannot be used: "
-            f"{error.strerror or error}. Choose a folder that belongs to you."
-        ) from error
-
-
-def _wait_for(joining: FileLock, progress: Progress) -> None:
-    """Take the lock; while another process starts the server, report the seconds."""
+@contextlib.contextmanager
+def _joining(home: Home, progress: Progress) -> Iterator[None]:
+    """Hold the lock; while waiting for a process that starts the server, report the seconds."""
+    lock = home.joining()
     since = time.monotonic()
-    while True:
+    while not lock.is_locked:
         try:
-            joining.acquire(timeout=1.0)
+            lock.acquire(timeout=1.0)
         except Timeout:
             progress(STAGE, round(time.monotonic() - since), None)
-        else:
-            return
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _live_state(home: Home) -> ServerState | None:
@@ -286,8 +282,8 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         )
         answer = json.loads(launched.stdout)
     except (subprocess.SubprocessError, ValueError) as error:
-        output = getattr(error, "stderr", None) or str(error)
-        raise _failed(home, output.strip().splitlines()[-1]) from error
+        output = error.stderr if isinstance(error, subprocess.CalledProcessError) else ""
+        raise _failed(home, (output.strip() or str(error)).splitlines()[-1]) from error
     if "error" in answer:
         raise _failed(home, answer["error"])
 
@@ -306,8 +302,8 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
             )
         progress(STAGE, round(waited_s), None)
         time.sleep(_POLL_S)
-    state = ServerState.read(home.state)
-    raise _failed(home, state.reason if state and state.reason else "its process ended without a word")
+    last = ServerState.read(home.state)
+    raise _failed(home, (last and last.reason) or "its process ended without a word")
 
 
 def _failed(home: Home, reason: str) -> StoreUnavailableError:

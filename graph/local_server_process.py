@@ -77,7 +77,7 @@ class ServerState:
         """Return the state in `file`; None when there is none or it makes no sense."""
         try:
             return cls(**json.loads(file.read_text(encoding="utf-8")))
-        except (FileNotFoundError, ValueError, TypeError):
+        except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
             return None
 
     def write(self, file: Path) -> None:

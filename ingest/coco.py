@@ -5,6 +5,7 @@ import mmap
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -110,7 +111,7 @@ def decode(path: Path, kinds: dict[str, type[Any]], problems: Problems) -> dict[
         The file is no JSON, its top level is no object, a list is missing, or a record is
         malformed.
     """
-    whole = msgspec.defstruct("CocoFile", [(name, list[kind]) for name, kind in kinds.items()])
+    whole = msgspec.defstruct("CocoFile", [(name, _list_of(kind)) for name, kind in kinds.items()])
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
         # msgspec reads a byte order mark as a malformed value.
         content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
@@ -118,6 +119,10 @@ def decode(path: Path, kinds: dict[str, type[Any]], problems: Problems) -> dict[
             return _decoded(content, whole, kinds, problems)
         finally:
             content.release()
+
+
+def _list_of(kind: type[Any]) -> Any:
+    return GenericAlias(list, (kind,))
 
 
 def _decoded(
@@ -188,9 +193,7 @@ def _validation_fault(message: str) -> tuple[str, str | None, str]:
     return field + reason, record["record"], "Correct it"
 
 
-def _syntax_fault(
-    error: Exception, content: memoryview, problems: Problems
-) -> InputError:
+def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> InputError:
     if isinstance(error, UnicodeDecodeError):
         offset = _first_undecodable(content)
         return problems.fatal(
@@ -206,7 +209,7 @@ def _syntax_fault(
         return problems.fatal(f"is no JSON ({message})", "Correct it.")
     offset = int(found[1])
     reason = f"is no JSON ({message.removeprefix('JSON is malformed: ')})"
-    if bytes(content[offset : offset + 3]) in (b"NaN", b"Inf") or content[offset : offset + 9] == b"-Infinity":
+    if bytes(content[offset : offset + 9]).startswith((b"NaN", b"Infinity", b"-Infinity")):
         return problems.fatal(
             "JSON has no NaN and no Infinity", "Write null instead.", f"byte {offset}"
         )

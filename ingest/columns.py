@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.options import TableOptions
-from ingest.problems import BoolArray
+from ingest.problems import IntArray
 from ingest.tables.table import TEXT, Table
 
 Int8Array = npt.NDArray[np.int8]
@@ -120,18 +120,17 @@ def indicator_column(table: Table, name: str) -> Int8Array:
     column = table.columns[name]
     if pa.types.is_floating(column.type):
         values = column.to_numpy(zero_copy_only=False)
-        return np.where(values == 1, 1, np.where((values == 0) | (values == -1), 0, -1)).astype(
-            np.int8
-        )
+        absent = (values == 0) | (values == -1)
+        return np.select([values == 1, absent], [np.int8(1), np.int8(0)], np.int8(-1))
     if column.type != TEXT:
         return np.full(table.n_rows, -1, dtype=np.int8)
     encoded = column.dictionary_encode()
     meaning = [_PRESENT.get(text.strip().lower(), -1) for text in encoded.dictionary.to_pylist()]
-    codes = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
+    codes: IntArray = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
     return np.array([*meaning, -1], dtype=np.int8)[codes]
 
 
-def _mostly_flags(table: Table, name: str) -> BoolArray | bool:
+def _mostly_flags(table: Table, name: str) -> bool:
     # A column with one bad cell is still meant as a concept: the cell is then reported.
     sample = indicator_column(table, name)
     return bool(len(sample)) and bool((sample >= 0).mean() > 0.5)

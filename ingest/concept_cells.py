@@ -98,17 +98,21 @@ def _from_json(text: pa.Array, rows: RowProblems) -> Cells:
                 row += [at] * len(concepts)
     _report(faults, rows, _FIX_JSON)
     where = np.array(row, dtype=np.int64)
+    numbers = {} if all(isinstance(one, str) for one in found) else _numbers(found)
+    _check_numbers(numbers, where, rows)
     names = pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT)
+    return Cells(where, _checked(names, where, rows), numbers, "JSON lists", None)
+
+
+def _numbers(found: list[str | CellConcept]) -> dict[str, FloatArray]:
     nothing = CellConcept("")
     parts = [nothing if isinstance(one, str) else one for one in found]
-    numbers = {
+    boxes = np.array([one.box or (np.nan,) * 4 for one in parts], dtype=np.float64)
+    return {
         "score": np.array([one.score for one in parts], dtype=np.float64),
         "area_px2": np.array([one.area for one in parts], dtype=np.float64),
+        **dict(zip(BOX, boxes.T.copy(), strict=True)),
     }
-    boxes = np.array([one.box or (np.nan,) * 4 for one in parts], dtype=np.float64)
-    numbers |= dict(zip(BOX, boxes.reshape(-1, 4).T.copy(), strict=True))
-    _check_numbers(numbers, where, rows)
-    return Cells(where, _checked(names, where, rows), numbers, "JSON lists", None)
 
 
 def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:

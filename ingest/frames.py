@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graph.records import Annotations
-from ingest.names import Coded, IntArray, categorical
-from ingest.problems import BoolArray
+from ingest.names import Coded, categorical
+from ingest.problems import BoolArray, IntArray
 
 FloatArray = npt.NDArray[np.float64]
 NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
@@ -142,10 +142,9 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
             "image": np.concatenate([empty, *image]),
             "concept": categorical(np.concatenate([empty, *concept]), names),
             "source": categorical(np.concatenate([empty, *source]), sources),
-            **{
-                name: np.concatenate([np.empty(0), *columns]) for name, columns in numbers.items()
-            },
-        }
+            **{name: np.concatenate([np.empty(0), *columns]) for name, columns in numbers.items()},
+        },
+        copy=False,
     )
 
 

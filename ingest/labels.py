@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 
 from graph.progress import Progress
-from ingest.columns import listed, map_columns, text_column
 from ingest.coco_images import read_captions
+from ingest.columns import listed, map_columns, text_column
 from ingest.frames import ImageColumns, Labels
 from ingest.names import Coded, encode_names
 from ingest.options import ReadOptions, TableOptions
@@ -36,7 +36,8 @@ def labels_beside(
         labels, taken = labels_from_file(path, columns, problems, progress)
         return labels, (f"{path}: {', '.join(taken)}",)
     if options.classes.captions is not None:
-        return labels_from_captions(columns, options, problems, progress), ()
+        path = options.classes.captions
+        return labels_from_captions(path, columns, options, problems, progress), ()
     raise problems.fatal(
         "does not say which class an image has",
         "Say where the class comes from: pass --class-category, --class-file or --class-captions.",
@@ -139,11 +140,13 @@ def labels_from_file(
 
 
 def labels_from_captions(
-    columns: ImageColumns, options: ReadOptions, problems: Problems, progress: Progress
+    path: Path,
+    columns: ImageColumns,
+    options: ReadOptions,
+    problems: Problems,
+    progress: Progress,
 ) -> Labels:
     """Give each image the class whose words alone the captions of a COCO captions file use."""
-    path = options.classes.captions
-    assert path is not None  # the caller looked
     ids = columns.ids
     read_head(path)
     captions = read_captions(path, None, problems.beside(str(path)), progress)

@@ -112,9 +112,7 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int64)
     codes = new_code[raw_codes]
     missing = [*fault_of, "is empty"]
-    faults = {
-        row: str(missing[raw_codes[row]]) for row in np.flatnonzero(codes < 0).tolist()
-    }
+    faults = {row: str(missing[raw_codes[row]]) for row in np.flatnonzero(codes < 0).tolist()}
     return NameColumn(codes, tuple(sound), faults)
 
 
@@ -133,7 +131,7 @@ def unreadable(column: pa.Array) -> BoolArray:
 
 def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
     """Give codes into sorted names as a categorical of those names that occur."""
-    used = np.unique(codes[codes >= 0])
+    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(names) + 1)[1:])
     new_code = np.full(len(names) + 1, -1, dtype=np.int64)
     new_code[used] = np.arange(len(used))
     kept: Any = pd.Index([names[code] for code in used.tolist()], dtype="str")

@@ -1,4 +1,4 @@
-"""Readers of annotation files: the protocol, their registry, and finding the one for a file."""
+"""What every reader of annotation files shares: its protocol, and how files are opened."""
 
 import gc
 import stat
@@ -10,7 +10,6 @@ from typing import Protocol
 from graph.errors import InputError
 from graph.progress import Progress
 from graph.records import Annotations
-from graph.registry import Registry
 from ingest.options import ReadOptions
 
 HEAD = 65_536  # bytes that detection sees
@@ -54,8 +53,6 @@ class Reader(Protocol):
             The file, or a record in it, cannot be used.
         """
 
-
-FORMATS: Registry[Reader] = Registry("format")
 
 _BOM = b"\xef\xbb\xbf"
 _FOREIGN = (
@@ -118,26 +115,6 @@ def read_text(path: Path) -> str:
         line = error.object.count(b"\n", 0, error.start) + 1
         reason = f"the byte 0x{error.object[error.start]:02x} is not UTF-8"
         raise InputError(str(path), f"line {line}", reason, "Save the file as UTF-8.") from None
-
-
-def detect_format(path: Path) -> str:
-    """Find a file's format from its content, whatever its name ends in.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or no reader knows it; the message lists the formats.
-    """
-    head = read_head(path)
-    for name, reader in FORMATS.items():
-        if reader.detects(path, head):
-            return name
-    raise InputError(
-        str(path),
-        None,
-        f"looks like none of the known formats ({', '.join(FORMATS)})",
-        "Pass --input-format with one of them.",
-    )
 
 
 @contextmanager

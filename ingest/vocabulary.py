@@ -13,6 +13,8 @@ from ingest.options import MatchMode
 from ingest.plurals import plural_forms
 from ingest.problems import IntArray
 
+CAPTION = "caption"  # the source of a mention that a caption's words make
+
 # A word is a run of letters and digits. White space, hyphens and underscores between words are
 # the same ("hot-dog", "hot dog"); any other sign is a word of its own, which nothing passes over.
 _TOKENS = re.compile(r"[^\W_]+|[^\w\s\-\u2010\u2011]")

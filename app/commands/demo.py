@@ -50,7 +50,7 @@ def show(imbalances: pd.DataFrame, planned: Planned) -> None:
     """Print what was found, in the order in which a newcomer asks."""
     out.print(
         "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
-        "A model should\nlearn the car. What else do the photographs show, and with which label? "
+        "A model should learn the car. What else do the photographs show, and with which label? "
         "Images of each:\n"
     )
     out.print(as_table(for_people(imbalances)))

@@ -99,7 +99,7 @@ def for_people(frame: pd.DataFrame) -> pd.DataFrame:
     """The columns of an imbalance table that fit a screen; the other formats have all."""
     counts = [str(name) for name in frame.columns if str(name).startswith(COUNT)]
     interval = [
-        "-" if math.isnan(low) else f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+        "-" if math.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
         for value, low, high in zip(
             frame["log_odds_ratio"],
             frame["log_odds_ratio_low"],
@@ -113,7 +113,7 @@ def for_people(frame: pd.DataFrame) -> pd.DataFrame:
             **{name.removeprefix(COUNT): frame[name] for name in counts},
             "gap": frame["gap"],
             "too few": frame["under_represented"],
-            "log odds ratio (interval)": interval,
+            "log odds ratio": interval,
             "q-value": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in frame["q_value"]],
         }
     )
@@ -170,7 +170,7 @@ def summary_for_people(planned: Planned) -> pd.DataFrame:
                 for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap"))
             },
             **{
-                f"{name.removeprefix('images_')} images to make": summary[name]
+                f"make {name.removeprefix('images_')}": summary[name]
                 for name in planned.summary.columns
                 if name.startswith("images_")
             },

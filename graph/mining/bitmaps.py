@@ -144,8 +144,9 @@ def mine_bitmaps(
                     continue
                 members = with_room(members, used, used + 1)
                 counts = with_room(counts, used, used + 1)
-                put(members[used], prefix, size + 1 + level, codes[item], codes[other])
-                counts[used] = 0
+                put(members, used, prefix, size + 1 + level, codes[item], codes[other])
+                for label in range(counts.shape[1]):
+                    counts[used, label] = 0
                 for segment in range(word_ends.size):
                     counts[used, labels[segment]] = tally[segment]
                 used += 1

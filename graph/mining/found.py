@@ -6,19 +6,17 @@ from graph.mining.compiled import compiled
 
 
 @compiled
-def put(members, prefix, size, a, b):
+def put(members, row, prefix, size, a, b):
     """Write one clique: the prefix and two more codes, ascending, -1 behind."""
-    members[:size] = prefix[:size]
-    members[size] = a
-    members[size + 1] = b
-    members[size + 2 :] = -1
-    for last in range(1, size + 2):
-        code = members[last]
-        hole = last
-        while hole > 0 and members[hole - 1] > code:
-            members[hole] = members[hole - 1]
+    for place in range(size + 2, members.shape[1]):
+        members[row, place] = -1
+    for place in range(size + 2):
+        code = prefix[place] if place < size else a if place == size else b
+        hole = place
+        while hole > 0 and members[row, hole - 1] > code:
+            members[row, hole] = members[row, hole - 1]
             hole -= 1
-        members[hole] = code
+        members[row, hole] = code
 
 
 @compiled

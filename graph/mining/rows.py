@@ -22,19 +22,22 @@ def count_items(indptr, indices, labels, first, last, counts):
 
 
 @compiled
-def row_space(indptr, indices, labels, ranks, first, last, end, space):
-    """Add up the entries that images first..last need in each class, ENDs included."""
+def row_space(indptr, labels, first, last, space):
+    """Add up the entries that images first..last can need in each class, ENDs included."""
     for image in range(first, last):
-        length = 0
-        for position in range(indptr[image], indptr[image + 1]):
-            length += ranks[indices[position]] != end
+        length = indptr[image + 1] - indptr[image]
         if length > 1:
             space[labels[image]] += length + 1
 
 
 @compiled
-def fill_rows(indptr, indices, labels, ranks, first, last, end, at, rows):
-    """Write images first..last as rows, each class from its own place on."""
+def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows):
+    """Write images first..last as rows, each class at a place of its own; give the most items.
+
+    ``ranks[code]`` is the END for a concept to drop. Rows with fewer than two items are left out,
+    and what `row_space` foresaw for them is filled with ENDs: rows without items.
+    """
+    longest = 0
     row = np.empty(end + 1, rows.dtype)
     for image in range(first, last):
         length = 0
@@ -50,6 +53,10 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, rows):
                 rows[place] = row[x]
             rows[start + length] = end
             at[labels[image]] = start + length + 1
+            longest = max(longest, length)
+    for label in range(at.size):
+        rows[at[label] : until[label]] = end
+    return longest
 
 
 @compiled

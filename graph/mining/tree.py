@@ -139,10 +139,11 @@ def mine_below(levels, n_pairs, local, prefix, min_support, limit, scratch, memb
             )
             members = with_room(members, used, used + cells.size)
             counts = with_room(counts, used, used + cells.size)
-            counts[used : used + cells.size] = some
             for t in range(cells.size):
                 a, b = codes[cells[t] // items], codes[cells[t] % items]
-                put(members[used + t], prefix, level + 1, a, b)
+                put(members, used + t, prefix, level + 1, a, b)
+                for label in range(counts.shape[1]):
+                    counts[used + t, label] = some[t, label]
             used += cells.size
             levels.following[level] = items
             if level + 3 < max_size and cells.size > 2:

@@ -1,8 +1,17 @@
-"""One module per annotation format; importing the package registers them all.
+"""One module per annotation format, and the registry of their readers.
 
-Their order is the order of detection: the plainest text comes last.
+The order of the registry is the order of detection: the plainest text comes last.
 """
 
-from ingest.formats import coco_instances, coco_captions, table  # noqa: I001  # the order counts
+from graph.registry import Registry
+from ingest.formats.coco_captions import CocoCaptions
+from ingest.formats.coco_instances import CocoInstances
+from ingest.formats.table import TableReader
+from ingest.reader import Reader
+from ingest.tables import TABLES
 
-__all__ = ["coco_captions", "coco_instances", "table"]
+FORMATS: Registry[Reader] = Registry("format")
+FORMATS.register("coco-instances", CocoInstances())
+FORMATS.register("coco-captions", CocoCaptions())
+for _name, _format in TABLES.items():
+    FORMATS.register(_name, TableReader(_format))

@@ -12,10 +12,8 @@ from ingest.frames import MentionColumns
 from ingest.labels import labels_beside, labels_from_texts
 from ingest.options import ReadOptions
 from ingest.problems import Problems
-from ingest.reader import FORMATS
+from ingest.vocabulary import CAPTION
 from ingest.vocabulary_file import load_vocabulary
-
-CAPTION = "caption"  # the source of a mention that a caption's words make
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,3 @@ class CocoCaptions:
             skipped=problems.messages,
             notes=notes,
         )
-
-
-FORMATS.register("coco-captions", CocoCaptions())

@@ -19,7 +19,6 @@ from ingest.labels import labels_beside, labels_from_mentions
 from ingest.names import Coded, clean_name, recode_names
 from ingest.options import ReadOptions
 from ingest.problems import IntArray, Problems, RowProblems, first_rows
-from ingest.reader import FORMATS
 
 _MISSING = float("nan")
 _NO_BOX = (_MISSING,) * 4
@@ -158,7 +157,10 @@ def _labels(
             raise UnknownNameError("category", name, category.names)
     names = sorted({clean_name(name) for name in classes.values()})
     class_of = np.array(
-        [names.index(clean_name(classes[name])) if name in classes else -1 for name in category.names]
+        [
+            names.index(clean_name(classes[name])) if name in classes else -1
+            for name in category.names
+        ]
         + [-1]
     )
     named = Coded(class_of[category.codes], names)
@@ -170,6 +172,3 @@ def _labels(
         "images that show categories of more than one class",
     )
     return labels, Coded(np.where(named.codes < 0, category.codes, -1), category.names), ()
-
-
-FORMATS.register("coco-instances", CocoInstances())

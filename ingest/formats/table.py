@@ -13,18 +13,16 @@ from graph.records import ANNOTATION, Annotations
 from ingest import frames
 from ingest.columns import ColumnMap, indicator_column, listed, map_columns, text_column
 from ingest.concept_cells import read_cells, read_scores
-from ingest.formats.coco_captions import CAPTION
 from ingest.frames import ImageColumns, Labels, MentionColumns
 from ingest.labels import labels_beside, labels_from_texts
 from ingest.names import Coded, encode_names, recode_names, unreadable
 from ingest.options import ReadOptions
 from ingest.problems import Problems, RowProblems, first_rows
-from ingest.reader import FORMATS
-from ingest.tables import TABLES
 from ingest.tables.table import TEXT, Table, TableFormat
+from ingest.vocabulary import CAPTION
 from ingest.vocabulary_file import load_vocabulary
 
-_ROLES = ("id", "class_name", "concepts", "split", "uri", "width", "height")
+_ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "height")
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,14 @@ class TableReader:
         problems = Problems(str(path), options.on_error)
         table = self.format.load(path, problems, progress)
         if table.n_rows == 0:
-            raise problems.fatal("has no rows", "Give a file with a row for each image.")
+            bad = f" ({len(problems.messages):,} malformed records skipped)"
+            raise problems.fatal(
+                f"has no rows{bad if problems.messages else ''}",
+                "Give a file with a row for each image.",
+            )
         roles = list(_ROLES)
         if options.vocabulary or _own_captions(options):
-            roles.insert(3, "caption")
+            roles.append("caption")
         columns = map_columns(table, options.table, roles)
         progress("check", 0, table.n_rows)
         rows = table.rows()
@@ -74,9 +76,7 @@ def _own_captions(options: ReadOptions) -> bool:
     return options.classes.words is not None and options.classes.captions is None
 
 
-def _images(
-    table: Table, columns: ColumnMap, rows: RowProblems, split: str | None
-) -> ImageColumns:
+def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | None) -> ImageColumns:
     if "id" not in columns.of:
         raise table.problems.fatal(
             f"no column looks like the image id (columns: {listed(table.columns)})",
@@ -109,9 +109,7 @@ def _images(
     )
 
 
-def _split(
-    table: Table, columns: ColumnMap, split: str | None, rows: RowProblems
-) -> Coded | None:
+def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblems) -> Coded | None:
     if split is not None:
         return Coded.constant(split, table.n_rows)
     if "split" not in columns.of:
@@ -183,9 +181,7 @@ def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> Menti
         image.append(present)
         code.append(np.full(len(present), number))
     column = recode_names(np.concatenate(code), names)
-    row, number = np.concatenate(image), None
-    del number
-    return MentionColumns(row, column, ANNOTATION, {})
+    return MentionColumns(np.concatenate(image), column, ANNOTATION, {})
 
 
 def _labels(
@@ -207,11 +203,6 @@ def _labels(
     rows.report(
         column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
     )
-    names = column.names
-    if set(names) <= {"-1", "1"}:  # an attribute, as in CelebA: its name says more than its values
-        names = tuple(name if value == "1" else f"not {name}" for value in names)
-    return Labels(Coded(column.codes, names), {}), ()
-
-
-for _name, _format in TABLES.items():
-    FORMATS.register(_name, TableReader(_format))
+    if set(column.names) == {"-1", "1"}:  # an attribute, as in CelebA: its name says what 1 means
+        column = recode_names(column.codes, [f"not {name}", name])
+    return Labels(column, {}), ()

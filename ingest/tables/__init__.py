@@ -1,6 +1,18 @@
-"""Files of rows and columns, loaded as columns of text whatever the format."""
+"""Files of rows and columns, loaded as columns of text whatever the format.
 
-from ingest.tables import delimited, jsonl, list_attr, parquet
-from ingest.tables.table import TABLES
+The order of the registry is the order of detection: the plainest text comes last.
+"""
 
-__all__ = ["TABLES", "delimited", "jsonl", "list_attr", "parquet"]
+from graph.registry import Registry
+from ingest.tables.delimited import Delimited
+from ingest.tables.jsonl import JsonLines
+from ingest.tables.list_attr import ListAttr
+from ingest.tables.parquet import Parquet
+from ingest.tables.table import TableFormat
+
+TABLES: Registry[TableFormat] = Registry("table format")
+TABLES.register("parquet", Parquet())
+TABLES.register("jsonl", JsonLines())
+TABLES.register("list-attr", ListAttr())
+TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
+TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))

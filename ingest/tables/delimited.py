@@ -1,14 +1,19 @@
 """CSV and TSV: fields between separators, quoted as RFC 4180 has it, one header line."""
 
 import csv
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graph.progress import Progress
 from ingest.problems import Problems
 from ingest.reader import collection_paused
-from ingest.tables.table import TABLES, Table, TextColumns
+from ingest.tables.table import Table, TextColumns
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 LONGEST_FIELD = 1 << 24  # characters; a quote that is never closed would swallow the file
 
@@ -20,17 +25,18 @@ class Delimited:
     description: str
     separators: str
 
-    def detects(self, path: Path, head: bytes) -> bool:
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         """Tell whether the header line has one of the separators."""
         header = head.lstrip().split(b"\n", 1)[0]
-        return b"\0" not in head and any(mark.encode() in header for mark in self.separators)
+        return b"\0" not in header and any(mark.encode() in header for mark in self.separators)
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows as text: nothing is taken for a number or for a missing value."""
         csv.field_size_limit(LONGEST_FIELD)
         size = path.stat().st_size
         with (
-            path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
+            path.open("rb") as raw,
+            io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
             collection_paused(),
         ):
             separator = self._separator(file.readline())
@@ -47,7 +53,7 @@ class Delimited:
                         "Complete the line, and quote fields that contain the separator",
                     )
                 elif columns.add(line, row):
-                    progress("read", file.buffer.tell(), size)
+                    progress("read", raw.tell(), size)
         progress("read", size, size)
         return columns.table()
 
@@ -60,9 +66,7 @@ def _n_fields(header: str, separator: str) -> int:
     return len(next(csv.reader([header], delimiter=separator), []))
 
 
-def _records(
-    rows: "csv._reader", problems: Problems
-) -> Iterator[tuple[int, list[str | None]]]:
+def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield each record with the line that it starts on; lines without anything are passed over."""
     while True:
         line = rows.line_num + 1
@@ -74,7 +78,7 @@ def _records(
             problems.record(f"line {line}", *_quoting_fault(error))
         else:
             if row:
-                yield line, row  # type: ignore[misc]  # list is invariant; we add None nowhere
+                yield line, row
 
 
 def _quoting_fault(error: csv.Error) -> tuple[str, str]:
@@ -86,8 +90,8 @@ def _quoting_fault(error: csv.Error) -> tuple[str, str]:
     return f"the quoting is broken ({message})", "Double the quotes in the text"
 
 
-def _header_names(line: int, header: list[str | None], problems: Problems) -> list[str]:
-    names = [(name or "").strip() for name in header]
+def _header_names(line: int, header: list[str], problems: Problems) -> list[str]:
+    names = [name.strip() for name in header]
     place = f"line {line}"
     if not any(names):
         raise problems.fatal("there is no header", "Name the columns in the first line.", place)
@@ -102,7 +106,3 @@ def _header_names(line: int, header: list[str | None], problems: Problems) -> li
                 f"the column name {name!r} is no readable text", "Save the file as UTF-8.", place
             )
     return names
-
-
-TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
-TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))

@@ -1,20 +1,23 @@
 """JSON lines: one JSON object a line, its keys the columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 
 from graph.progress import Progress
 from ingest.coco import coco_kind
 from ingest.problems import Problems
 from ingest.reader import collection_paused
-from ingest.tables.table import CHUNK, TABLES, Table, TextColumns
+from ingest.tables.table import CHUNK, TEXT, Table, text_table
 
 _Row = dict[str, msgspec.Raw]
 _OBJECT = msgspec.json.Decoder(_Row)
 _STRING = msgspec.json.Decoder(str)
-_FIX = "Write one JSON object with the columns as keys on each line"
+_STRINGS = msgspec.json.Decoder(list[str | None])
+_NULL = msgspec.Raw(b"null")
 
 
 @dataclass(frozen=True)
@@ -30,45 +33,72 @@ class JsonLines:
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows; numbers, true and false and lists stay as the text that they are in."""
         size = path.stat().st_size
-        names = _keys(path)
-        columns = TextColumns(names, problems)
+        columns = _Columns()
         with path.open("rb") as file, collection_paused():
             for number, line in enumerate(file, start=1):
-                if number % CHUNK == 0:
-                    progress("read", file.tell(), size)
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
-                if line.isspace():
+                text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if text.isspace():
                     continue
                 try:
-                    row = _OBJECT.decode(line)
-                    columns.add(number, [_text(row.get(name)) for name in names])
+                    text.decode()
+                    full = columns.add(number, _OBJECT.decode(text))
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                    problems.record(f"line {number}", f"is no JSON object ({error})", _FIX)
+                    problems.record(
+                        f"line {number}",
+                        f"is no JSON object ({error})",
+                        "Write one JSON object with the columns as keys on each line",
+                    )
+                else:
+                    if full:
+                        progress("read", file.tell(), size)
         progress("read", size, size)
-        return columns.table()
+        return columns.table(problems)
 
 
-def _keys(path: Path) -> list[str]:
-    """Give all keys in order of appearance; broken lines are reported later."""
-    names: dict[str, None] = {}
-    with path.open("rb") as file, collection_paused():
-        for line in file:
-            try:
-                names.update(dict.fromkeys(_OBJECT.decode(line.removeprefix(b"\xef\xbb\xbf"))))
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                continue
-    return list(names)
+class _Columns:
+    """Collects objects and gives them as columns, chunk by chunk; new keys may come at any time."""
+
+    def __init__(self) -> None:
+        self._rows: list[_Row] = []
+        self._lines: list[int] = []
+        self._sizes: list[int] = []
+        self._chunks: dict[str, list[pa.Array]] = {}
+
+    def add(self, line: int, row: _Row) -> bool:
+        """Add the object of a line; True when a chunk became full."""
+        self._rows.append(row)
+        self._lines.append(line)
+        if len(self._rows) < CHUNK:
+            return False
+        self._flush()
+        return True
+
+    def table(self, problems: Problems) -> Table:
+        """Give all rows as a table."""
+        self._flush()
+        return text_table(self._chunks, self._lines, problems)
+
+    def _flush(self) -> None:
+        names: dict[str, None] = dict.fromkeys(self._chunks)
+        for row in self._rows:
+            names.update(dict.fromkeys(row))
+        for name in names:
+            if name not in self._chunks:
+                self._chunks[name] = [pa.nulls(size, TEXT) for size in self._sizes]
+            self._chunks[name].append(_column([row.get(name, _NULL) for row in self._rows]))
+        self._sizes.append(len(self._rows))
+        self._rows = []
 
 
-def _text(raw: msgspec.Raw | None) -> str | None:
-    """Give a string's content, and any other value as it is written; None for null."""
-    if raw is None:
-        return None
-    value = bytes(raw)
+def _column(values: Sequence[msgspec.Raw]) -> pa.Array:
+    """Give strings' content, and other values as they are written; null is null."""
+    try:  # all at once: each value is known to be whole, so that joining them is safe
+        return pa.array(_STRINGS.decode(b"[" + b",".join(values) + b"]"), TEXT)
+    except msgspec.ValidationError:
+        return pa.array([_text(bytes(value)) for value in values], TEXT)
+
+
+def _text(value: bytes) -> str | None:
     if value[:1] == b'"':
         return _STRING.decode(value)
     return None if value == b"null" else value.decode()
-
-
-TABLES.register("jsonl", JsonLines())

@@ -1,12 +1,13 @@
 """CelebA's list_attr files: a count, a line of attribute names, then -1 or 1 for each image."""
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 from graph.progress import Progress
 from ingest.problems import Problems
 from ingest.reader import collection_paused
-from ingest.tables.table import TABLES, Table, TextColumns
+from ingest.tables.table import Table, TextColumns
 
 ID = "image_id"
 
@@ -29,7 +30,8 @@ class ListAttr:
         """Load all rows as text, the file names under the column name ``image_id``."""
         size = path.stat().st_size
         with (
-            path.open(encoding="utf-8-sig", errors="surrogateescape") as file,
+            path.open("rb") as raw,
+            io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as file,
             collection_paused(),
         ):
             count = file.readline().strip()
@@ -55,7 +57,7 @@ class ListAttr:
                         "Write a file name without spaces, and one value an attribute",
                     )
                 elif columns.add(number, list(row)):
-                    progress("read", file.buffer.tell(), size)
+                    progress("read", raw.tell(), size)
         if seen != int(count):
             raise problems.fatal(
                 f"announces {int(count):,} images, and {seen:,} follow",
@@ -76,6 +78,3 @@ def _check_names(names: list[str], problems: Problems) -> None:
             raise problems.fatal(
                 f"two attributes are named {name!r}", "Give each a name of its own.", "line 2"
             )
-
-
-TABLES.register("list-attr", ListAttr())

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.tables.table import TABLES, TEXT, Table
+from ingest.tables.table import TEXT, Table
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,3 @@ def _plain(column: pa.Array) -> pa.Array:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")
-
-
-TABLES.register("parquet", Parquet())

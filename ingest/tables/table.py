@@ -1,6 +1,6 @@
 """A table as columns, the registry of what can load one, and loading any of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -8,7 +8,6 @@ from typing import Protocol
 import pyarrow as pa
 
 from graph.progress import Progress
-from graph.registry import Registry
 from ingest.problems import Problems, RowProblems
 
 TEXT = pa.large_string()
@@ -59,7 +58,12 @@ class TableFormat(Protocol):
         """Load all rows; malformed ones are reported and left out."""
 
 
-TABLES: Registry[TableFormat] = Registry("table format")
+def text_table(chunks: Mapping[str, list[pa.Array]], lines: list[int], problems: Problems) -> Table:
+    """Give columns that came in chunks as a table whose rows are lines of a file."""
+    columns = {
+        name: pa.chunked_array(arrays, TEXT).combine_chunks() for name, arrays in chunks.items()
+    }
+    return Table(problems, columns, len(lines), lambda row: f"line {lines[row]}")
 
 
 class TextColumns:
@@ -76,11 +80,11 @@ class TextColumns:
     def __init__(self, names: list[str], problems: Problems) -> None:
         self.names, self.problems = names, problems
         self._chunks: list[list[pa.Array]] = [[] for _ in names]
-        self._rows: list[list[str | None]] = []
+        self._rows: list[Sequence[str | None]] = []
         self._lines: list[int] = []
         self._kept_lines: list[int] = []
 
-    def add(self, line: int, row: list[str | None]) -> bool:
+    def add(self, line: int, row: Sequence[str | None]) -> bool:
         """Add the row of a line; True when a chunk became full."""
         self._rows.append(row)
         self._lines.append(line)
@@ -92,12 +96,8 @@ class TextColumns:
     def table(self) -> Table:
         """Give all rows as a table."""
         self._flush()
-        columns = {
-            name: pa.chunked_array(chunks, TEXT).combine_chunks()
-            for name, chunks in zip(self.names, self._chunks, strict=True)
-        }
-        lines = self._kept_lines
-        return Table(self.problems, columns, len(lines), lambda row: f"line {lines[row]}")
+        chunks = dict(zip(self.names, self._chunks, strict=True))
+        return text_table(chunks, self._kept_lines, self.problems)
 
     def _flush(self) -> None:
         try:

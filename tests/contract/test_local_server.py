@@ -69,7 +69,7 @@ def state_of(settings: LocalServerSettings) -> ServerState | None:
 
 def is_running(pid: int) -> bool:
     try:
-        return str(psutil.Process(pid).status()) != psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 

@@ -2,10 +2,11 @@
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.catalogue import CATALOGUE
@@ -114,12 +115,14 @@ def test_refuses_each_clause_wherever_it_can_stand(frame, clause):
         check_read_only(frame.format(clause))
 
 
+@settings(deadline=None)
 @given(st.data(), st.sampled_from(FRAMES), st.sampled_from(CLAUSES))
 def test_no_spelling_hides_a_clause(data, frame, clause):
     with pytest.raises(QueryRefusedError):
         check_read_only(data.draw(respelled(frame.format(clause))))
 
 
+@settings(deadline=None)
 @given(HIDING, st.sampled_from(CLAUSES), HIDING, st.sampled_from(CLAUSES))
 def test_no_quote_or_comment_hides_the_clause_behind_it(before, quoted, after, clause):
     hidden = before + quoted + after
@@ -131,6 +134,7 @@ def test_no_quote_or_comment_hides_the_clause_behind_it(before, quoted, after, c
         check_read_only(query)
 
 
+@settings(deadline=None)
 @given(HIDING, st.sampled_from(CLAUSES), HIDING)
 def test_quotes_and_comments_may_hold_anything(before, clause, after):
     hidden = before + clause + after
@@ -142,7 +146,10 @@ def test_quotes_and_comments_may_hold_anything(before, clause, after):
     )
 
 
-WORDS = "create merge set Remove DELETE detach foreach insert load use show start drop call".split()
+WORDS = (
+    *("create", "merge", "set", "Remove", "DELETE", "detach", "foreach", "insert", "load"),
+    *("use", "show", "start", "drop", "call"),
+)
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -217,8 +224,6 @@ def test_procedures_and_functions_pass_by_name_alone():
 def test_takes_time_in_proportion_to_the_length(part):
     query = "RETURN " + part * ((MAX_LENGTH - 7) // len(part))
     started = time.perf_counter()
-    try:
+    with suppress(QueryRefusedError):
         check_read_only(query)
-    except QueryRefusedError:
-        pass
     assert time.perf_counter() - started < 2

@@ -1,0 +1,205 @@
+"""Read an annotation file: find its format, read it, and keep what was asked for."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from graph.errors import InputError, OptionError, UnknownNameError
+from graph.progress import Progress, silent
+from graph.records import Annotations
+from ingest.concept_table import apply_concept_table, read_concept_table
+from ingest.formats import FORMATS
+from ingest.names import Coded, categorical, clean_name
+from ingest.options import ReadOptions, Refinement, TableOptions
+from ingest.problems import BoolArray, Problems
+from ingest.reader import Reader, read_head
+
+
+def read_annotations(
+    path: Path | str,
+    options: ReadOptions | None = None,
+    input_format: str | None = None,
+    progress: Progress = silent,
+) -> Annotations:
+    """Read an annotation file of any known format into one kind of record.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+    options : ReadOptions or None
+        What holds what, and what to keep; None for the defaults.
+    input_format : str or None
+        A name in `FORMATS`; None finds it from the content.
+    progress : callable
+        Called with a stage, how much is done and how much there is.
+
+    Raises
+    ------
+    InputError
+        The file, a record in it, or a second file cannot be used, or nothing is left.
+    OptionError
+        An option does not go with the format, or names what is not there.
+    """
+    path = Path(path)
+    options = options or ReadOptions()
+    name = input_format or detect_format(path)
+    reader = FORMATS[name]
+    if input_format is not None:
+        read_head(path)
+    _check_uses(reader, name, options)
+    annotations = refine(reader.read(path, options, progress), options, str(path))
+    if annotations.images.empty:
+        raise InputError(
+            str(path), None, _nothing_left(annotations), "Ask for less, or correct it."
+        )
+    return annotations
+
+
+def detect_format(path: Path) -> str:
+    """Find a file's format from its content, whatever its name ends in.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or no reader knows it; the message lists the formats.
+    """
+    head = read_head(path)
+    for name, reader in FORMATS.items():
+        if reader.detects(path, head):
+            return name
+    raise InputError(
+        str(path),
+        None,
+        f"looks like none of the known formats ({', '.join(FORMATS)})",
+        "Pass --input-format with one of them.",
+    )
+
+
+def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
+    """Refuse options that the format would pass over in silence."""
+    own_captions = options.classes.words is not None and options.classes.captions is None
+    given = {
+        "table": ("options about columns", options.table != TableOptions()),
+        "categories": ("--class-category", bool(options.classes.categories)),
+        "vocabulary": ("--vocabulary", bool(options.vocabulary)),
+        "own captions": ("--class-words without --class-captions", own_captions),
+    }
+    for use, (text, present) in given.items():
+        if present and use not in reader.uses:
+            takers = [other for other, known in FORMATS.items() if use in known.uses]
+            raise OptionError(
+                f"A file of the format {name} makes no use of {text}. Leave that out, or pass "
+                f"another --input-format ({', '.join(takers)})."
+            )
+
+
+def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotations:
+    """Keep what the options ask for, under the names that they give.
+
+    First concepts get their new names, then mentions are left out by score and area, then classes
+    get their new names, then images are set aside by class and by split.
+
+    Raises
+    ------
+    InputError
+        The concept table cannot be used.
+    UnknownNameError
+        A class or a split is not there.
+    """
+    wanted = options.refine
+    problems = Problems(str(wanted.concept_table), options.on_error)
+    mentions = annotations.mentions
+    if wanted.concept_table is not None:
+        table = read_concept_table(wanted.concept_table, problems)
+        concepts = apply_concept_table(_coded(mentions["concept"]), table, problems)
+        mentions = mentions.assign(concept=categorical(concepts.codes, concepts.names))
+    kept, notes = _kept_mentions(mentions, wanted)
+    mentions = mentions if kept.all() else mentions[kept]
+    images = annotations.images
+    if wanted.class_names:
+        images = images.assign(class_name=_renamed(images["class_name"], wanted))
+    by_class = _among(images["class_name"], wanted.classes, "class")
+    by_split = _among(images["split"], wanted.splits, "split")
+    set_aside = dict(annotations.set_aside)
+    for reason, count in (
+        ("images of other classes", int((~by_class).sum())),
+        ("images of other splits", int((by_class & ~by_split).sum())),
+    ):
+        if count:
+            set_aside[reason] = set_aside.get(reason, 0) + count
+    images, mentions = _subset(images, mentions, by_class & by_split)
+    return replace(
+        annotations,
+        images=images,
+        mentions=mentions,
+        set_aside=set_aside,
+        skipped=(*annotations.skipped, *problems.messages),
+        notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)),
+    )
+
+
+def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArray, list[str]]:
+    kept = mentions["concept"].notna().to_numpy()
+    notes = []
+    if not kept.all():
+        notes.append(f"{(~kept).sum():,} mentions of dropped concepts left out")
+    if wanted.min_score is not None:
+        low = kept & (mentions["score"] < wanted.min_score).to_numpy()
+        notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
+        kept &= ~low
+    if wanted.min_area_px2 is not None:
+        area = mentions["area_px2"].fillna(mentions["w_px"] * mentions["h_px"])
+        small = kept & (area < wanted.min_area_px2).to_numpy()
+        notes.append(f"{small.sum():,} mentions smaller than {wanted.min_area_px2:g} px² left out")
+        kept &= ~small
+    return kept, notes
+
+
+def _renamed(classes: "pd.Series[str]", wanted: Refinement) -> pd.Categorical:
+    column = _coded(classes)
+    new = {clean_name(old): clean_name(name) for old, name in wanted.class_names.items()}
+    for old in new:
+        if old not in column.names:
+            raise UnknownNameError("class", old, column.names)
+    names = sorted({new.get(name, name) for name in column.names})
+    code = np.array([names.index(new.get(name, name)) for name in column.names], dtype=np.int64)
+    return categorical(code[column.codes], names)
+
+
+def _among(column: "pd.Series[str]", wanted: tuple[str, ...], kind: str) -> BoolArray:
+    known = column.cat.categories.tolist()
+    names = [clean_name(name) for name in wanted]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    every = np.ones(len(column), dtype=bool)
+    return column.isin(names).to_numpy() if names else every
+
+
+def _subset(
+    images: pd.DataFrame, mentions: pd.DataFrame, kept: BoolArray
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    if not kept.all():
+        new_row = np.cumsum(kept) - 1
+        mentions = mentions[kept[mentions["image"].to_numpy()]]
+        mentions = mentions.assign(image=new_row[mentions["image"].to_numpy()])
+        images = images[kept]
+    for name in ("class_name", "split"):
+        images = images.assign(**{name: images[name].cat.remove_unused_categories()})
+    for name in ("concept", "source"):
+        mentions = mentions.assign(**{name: mentions[name].cat.remove_unused_categories()})
+    return images.reset_index(drop=True), mentions.reset_index(drop=True)
+
+
+def _coded(column: "pd.Series[str]") -> Coded:
+    return Coded(column.cat.codes.to_numpy().astype(np.int64), tuple(column.cat.categories))
+
+
+def _nothing_left(annotations: Annotations) -> str:
+    reasons = [f"{count:,} {reason}" for reason, count in annotations.set_aside.items()]
+    if annotations.skipped:
+        reasons.append(f"{len(annotations.skipped):,} malformed records skipped")
+    return f"no image is left ({'; '.join(reasons) or 'there was none'})"

@@ -1,0 +1,44 @@
+"""Writing small files and catching what reading them raises."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graph.errors import InputError
+from ingest.load import read_annotations
+from ingest.options import ReadOptions
+
+Write = Callable[[str | bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file whose name says nothing about its format."""
+
+    def write_file(content: str | bytes, name: str = "data.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def failure() -> Callable[..., InputError]:
+    """Read a file that cannot be read, and check the form of the message."""
+
+    def read(
+        path: Path, options: ReadOptions | None = None, input_format: str | None = None
+    ) -> InputError:
+        with pytest.raises(InputError) as caught:
+            read_annotations(path, options, input_format)
+        error = caught.value
+        place = path if error.record is None else f"{path}, {error.record}"
+        assert str(error) == f"{place}: {error.reason}. {error.remedy}"
+        assert error.reason
+        assert not error.reason.endswith(".")
+        assert error.remedy.endswith(".")
+        return error
+
+    return read

@@ -1,0 +1,178 @@
+"""CSV and TSV that cannot be read: each error says where, why and what to do."""
+
+import pytest
+
+from ingest.load import read_annotations
+from ingest.options import ReadOptions, TableOptions
+
+HEADER = "image_id,label,concepts\n"
+ROW = "a,cat,sofa|bed\n"
+
+# what -> content, record, part of the reason, part of the remedy
+RECORDS = {
+    "too few fields": (
+        f"{HEADER}{ROW}b,dog\n",
+        "line 3",
+        "2 fields where the header has 3",
+        "Comp",
+    ),
+    "too many fields": (f"{HEADER}{ROW}b,dog,x,y\n", "line 3", "has 4 fields", "quote fields"),
+    "unclosed quote": (f'{HEADER}{ROW}b,dog,"x\nc,cat,y\n', "line 3", "never closed", "double"),
+    "text after a quote": (f'{HEADER}{ROW}b,dog,"x"y\n', "line 3", "quoting is broken", "Double"),
+    "not UTF-8": (
+        (HEADER + ROW).encode() + b"b,caf\xe9,x\n",
+        "line 3",
+        "0xe9 is not UTF-8",
+        "UTF-8",
+    ),
+    "empty id": (f"{HEADER}{ROW},dog,x\n", "line 3", "'' in column 'image_id'", "printable"),
+    "NUL in id": (f"{HEADER}{ROW}b\0,dog,x\n", "line 3", "no readable text", "printable"),
+    "long id": (f"{HEADER}{ROW}{'b' * 1001},dog,x\n", "line 3", "no readable text", "printable"),
+    "repeated id": (f"{HEADER}{ROW}b,dog,x\na,dog,y\n", "line 4", "'a' is on line 2", "one row"),
+    "empty class": (f"{HEADER}{ROW}b, ,x\n", "line 3", "the class is empty", "class"),
+    "control in class": (f"{HEADER}{ROW}b,d\x07g,x\n", "line 3", r"character '\x07'", "class"),
+    "newline in concept": (f'{HEADER}{ROW}b,dog,"x\ny"\n', "line 3", r"character '\n'", "Correct"),
+    "long concept": (f"{HEADER}{ROW}b,dog,{'x' * 1001}\n", "line 3", "1,000 characters", "Correct"),
+    "wide as text": (
+        "id,label,concepts,width\na,cat,x,640\nb,dog,y,wide\n",
+        "line 3",
+        "the width 'wide' is no size",
+        "whole number",
+    ),
+    "negative height": (
+        "id,label,concepts,height\na,cat,x,3\nb,cat,x,-3\n",
+        "line 3",
+        "the height '-3' is no size",
+        "whole number",
+    ),
+    "control in split": (
+        "id,label,concepts,split\na,cat,x,train\nb,cat,x,tr\x01in\n",
+        "line 3",
+        "the split holds the control character",
+        "Correct",
+    ),
+    "neither 0 nor 1": (
+        "id,label,sofa,bed\na,cat,1,0\nb,dog,2,0\nc,dog,1,1\n",
+        "line 3",
+        "the column 'sofa' holds '2', not 0 or 1",
+        "Write 0 or 1",
+    ),
+    "broken JSON list": (
+        HEADER + 'a,cat,"[""sofa""]"\nb,dog,"[\'bed\']"\n',
+        "line 3",
+        "are no JSON list",
+        '{"concept": "tree"',
+    ),
+    "score over 1": (
+        HEADER + 'a,cat,[]\nb,cat,"[{""concept"": ""sofa"", ""score"": 1.5}]"\n',
+        "line 3",
+        "the score of a concept is 1.5",
+        "from 0 to 1",
+    ),
+    "box of three": (
+        HEADER + 'a,cat,[]\nb,cat,"[{""concept"": ""sofa"", ""box"": [1, 2, 3]}]"\n',
+        "line 3",
+        "length 4",
+        "JSON list",
+    ),
+    "negative area": (
+        HEADER + 'a,cat,[]\nb,cat,"[{""concept"": ""sofa"", ""area"": -1}]"\n',
+        "line 3",
+        "the area of a concept is -1",
+        "negative",
+    ),
+    "scores missing": (
+        "id,label,concepts,scores\na,cat,x|y,0.5|0.6\nb,cat,x|y,0.5\n",
+        "line 3",
+        "has 1 scores for 2 concepts",
+        "one score a concept",
+    ),
+    "score as text": (
+        "id,label,concepts,scores\na,cat,x,1\nb,cat,x|y,0.5|high\n",
+        "line 3",
+        "a score is no number",
+        "Correct",
+    ),
+}
+
+FILES = {
+    "no rows": (HEADER, None, "has no rows", "a row for each image"),
+    "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
+    "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "--id-column"),
+    "no class": ("id,concepts\na,x\n", None, "which class an image has", "--class-file"),
+    "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "--concept-columns"),
+    "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
+    "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "no readable text", "UTF-8"),
+}
+
+
+@pytest.mark.parametrize("separator", [",", "\t"], ids=["csv", "tsv"])
+@pytest.mark.parametrize("case", RECORDS)
+def test_malformed_record(case, separator, write, failure):
+    content, record, reason, remedy = RECORDS[case]
+    if separator == "\t" and "{" not in str(content):
+        content = (
+            content.replace(b",", b"\t")
+            if isinstance(content, bytes)
+            else content.replace(",", "\t")
+        )
+    error = failure(write(content))
+    assert error.record == record
+    assert reason in error.reason
+    assert remedy in error.remedy
+    assert "--on-error skip" in error.remedy
+
+
+@pytest.mark.parametrize("case", RECORDS)
+def test_skipped_record(case, write):
+    content, record, reason, _ = RECORDS[case]
+    path = write(content)
+    annotations = read_annotations(path, ReadOptions(on_error="skip"))
+    (message,) = annotations.skipped
+    assert message.startswith(f"{path}, {record}: ")
+    assert reason in message
+    assert "--on-error" not in message
+    assert annotations.images["id"].tolist()[:1] == ["a"]
+
+
+def test_nothing_but_malformed_records(write, failure):
+    for content in (HEADER + "a,cat\n", HEADER + "a,,x\n"):
+        error = failure(write(content), ReadOptions(on_error="skip"))
+        assert "(1 malformed records skipped)" in error.reason
+
+
+@pytest.mark.parametrize("case", FILES)
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+def test_malformed_file(case, on_error, write, failure):
+    content, record, reason, remedy = FILES[case]
+    error = failure(write(content), ReadOptions(on_error=on_error))
+    assert error.record == record
+    assert reason in error.reason
+    assert remedy in error.remedy
+
+
+@pytest.mark.parametrize(
+    ("option", "flag"),
+    [
+        ({"id": "foo"}, "--id-column"),
+        ({"class_name": "foo"}, "--class-column"),
+        ({"concepts": "foo"}, "--concepts-column"),
+        ({"concept_columns": ("foo",)}, "--concept-columns"),
+        ({"uri": "foo"}, "--uri-column"),
+    ],
+)
+def test_option_names_no_column(option, flag, write, failure):
+    error = failure(write(HEADER + ROW), ReadOptions(table=TableOptions(**option)))
+    assert error.reason == "there is no column 'foo'"
+    assert error.remedy == f"Pass {flag} with one of: image_id, label, concepts."
+
+
+def test_same_fault_is_counted(write, failure):
+    error = failure(write(HEADER + ROW + "b,,x\nc,,y\nd,,z\n"))
+    assert error.record == "line 3"
+    assert error.reason == "the class is empty (and 2 more like it)"
+
+
+def test_line_numbers_count_newlines_in_quotes_and_blank_lines(write, failure):
+    content = 'image_id,label,concepts,note\na,cat,x,"one\ntwo"\n\nb,dog,y,z\nc,,y,z\n'
+    assert failure(write(content)).record == "line 6"
