@@ -1,9 +1,6 @@
-"""Seeded incidences of realistic shape: topics shared by images, class-dependent concept rates.
+"""Incidences of realistic shape from a seed: images have topics, classes lean to concepts."""
 
-``python benchmarks/generate.py --images 2000000 --concepts 600 out.npz``
-"""
-
-import argparse
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +49,10 @@ class Shape:
 def generate(shape: Shape) -> Incidence:
     """Draw an incidence, chunk by chunk, so that memory beyond the result stays small."""
     rng = np.random.default_rng(shape.seed)
-    draw = _Model.draw(shape, rng)
+    model = _Model.draw(shape, rng)
     lengths, indices, labels = [], [], []
     for first in range(0, shape.images, CHUNK):
-        some = draw.images(min(CHUNK, shape.images - first), rng)
+        some = model.images(min(CHUNK, shape.images - first), rng)
         for column, values in zip((lengths, indices, labels), some, strict=True):
             column.append(values)
     indptr = np.append(0, np.cumsum(np.concatenate(lengths)))
@@ -87,8 +84,7 @@ class _Model:
         width = min(shape.concepts, max(6, int(1.6 * shape.concepts / shape.topics)))
         popular = np.sqrt(zipf) / np.sqrt(zipf).sum()
         groups = [
-            rng.choice(shape.concepts, width, replace=False, p=popular)
-            for _ in range(shape.topics)
+            rng.choice(shape.concepts, width, replace=False, p=popular) for _ in range(shape.topics)
         ]
         return cls(
             shape,
@@ -140,7 +136,8 @@ def _choose(cdf: FloatArray, row: IntArray, rng: np.random.Generator) -> IntArra
 
 def load(shape: Shape, folder: Path) -> Incidence:
     """Give the incidence of a shape from `folder`, drawn and written there the first time."""
-    file = folder / f"{shape.images}x{shape.concepts}x{shape.classes}-{hash(shape):x}.npz"
+    key = zlib.crc32(repr(shape).encode())
+    file = folder / f"{shape.images}x{shape.concepts}x{shape.classes}-{key:08x}.npz"
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
         save(generate(shape), file)

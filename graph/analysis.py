@@ -1,7 +1,6 @@
 """Mine the cliques of a dataset in the store, measure how they lean, and write them back."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -20,7 +19,7 @@ from graph.store import GraphStore
 from graph.sync import NodeRow, apply_change, compare, stored_digests
 
 IntArray = npt.NDArray[np.int64]
-_STATISTICS = [name for name in schema.CLIQUE.properties if name not in ("digest", "concepts")]
+_STATISTICS = [name for name in schema.CLIQUE.properties if name != "digest"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def mine_dataset(
     rows = _CliqueRows.of(cliques, table)
     progress("compare", 0, None)
     stored = stored_digests(store, schema.CLIQUE, dataset)
-    change = compare(stored, rows.keys, rows.digests, delete=True)
+    change = compare(stored, rows.names, rows.digests, delete=True)
     mining = options.to_json()
     if change or state.cliques_digest != state.digest or state.mining != mining:
         store.write(
@@ -157,9 +156,8 @@ def mine_dataset(
 class _CliqueRows:
     """The cliques of a dataset as the store writes them."""
 
-    keys: list[str]
+    names: list[tuple[str, ...]]
     digests: list[int]
-    names: Sequence[tuple[str, ...]]
     statistics: list[list[object]]
     classes: tuple[str, ...]
     counts: list[list[int]]
@@ -167,17 +165,15 @@ class _CliqueRows:
     @classmethod
     def of(cls, cliques: Cliques, table: pd.DataFrame) -> "_CliqueRows":
         names = cliques.names()
-        keys = [schema.clique_key(concepts) for concepts in names]
-        content = table[_STATISTICS].assign(key=keys)
+        content = table[_STATISTICS].assign(names=[repr(clique) for clique in names])
         hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
         for code in range(len(cliques.classes)):
             hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + cliques.counts[:, code].astype(
                 np.uint64
             )
         return cls(
-            keys,
-            hashed.view(np.int64).tolist(),
             names,
+            hashed.view(np.int64).tolist(),
             [plain_values(table[name]) for name in _STATISTICS],
             cliques.classes,
             cliques.counts.tolist(),
@@ -186,8 +182,8 @@ class _CliqueRows:
     def at(self, positions: IntArray) -> list[NodeRow]:
         return [
             (
-                self.keys[i],
-                [self.digests[i], list(self.names[i]), *(column[i] for column in self.statistics)],
+                self.names[i],
+                [self.digests[i], *(column[i] for column in self.statistics)],
                 [
                     [[name] for name in self.names[i]],
                     [[c, n] for c, n in zip(self.classes, self.counts[i], strict=True)],

@@ -112,6 +112,8 @@ class CatalogueQuery:
                 raise OptionError(f"{self.name}: {name} names {value} twice; name each once.")
             if not value and parameter.default is REQUIRED:
                 raise OptionError(f"{self.name}: {name} is empty; name at least one.")
+            if fits:
+                return sorted(value)  # as Clique.concepts is
         if not fits:
             raise OptionError(
                 f"{self.name}: {name} is {value!r}; it takes {_TYPES[parameter.type]}."
@@ -190,31 +192,37 @@ _VERDICT = """most.images - least.images AS gap,
 
 
 def _from_images(size: int) -> str:
-    """Cypher that counts every clique of a size per class, straight from the images."""
+    """Cypher that counts every common clique of a size per class, straight from the images.
+
+    One concept after another, each with those behind it: the groups that the database has to hold
+    at once are then those of one concept.
+    """
     names = [f"c{j}" for j in range(1, size + 1)]
-    matches = "\n".join(
-        [f"MATCH (i)-[:CONTAINS]->({names[0]}:Concept)"]
-        + [
-            f"MATCH (i)-[:CONTAINS]->({after}:Concept) WHERE {before}.name < {after}.name"
-            for before, after in pairwise(names)
-        ]
+    extensions = "".join(
+        f"\n  MATCH (i)-[:CONTAINS]->({after}:Concept) "
+        f"WHERE {before}.name < {after}.name AND NOT {after} IN uncommon"
+        for before, after in pairwise(names)
     )
     return f"""
 MATCH (y:Class {{dataset: $dataset}})
 WITH y ORDER BY y.name
 WITH collect(y) AS classes
-UNWIND classes AS y
-MATCH (y)<-[:LABELED]-(i:Image)
-{matches}
-WITH classes, {", ".join(names)}, y, count(*) AS images
-WITH classes, [{", ".join(names)}] AS members, collect({{class: y, images: images}}) AS found
-WITH classes, members,
-  [y IN classes | {{class: y.name,
-    images: coalesce([f IN found WHERE f.class = y | f.images][0], 0)}}] AS counts"""
+MATCH (c:Concept {{dataset: $dataset}})
+WITH classes, c, all(y IN classes WHERE
+  EXISTS {{ (c)<-[:CONTAINS]-(:Image)-[:LABELED]->(y) }}) AS common
+WITH classes, collect(CASE WHEN common THEN c END) AS firsts,
+  collect(CASE WHEN NOT common THEN c END) AS uncommon
+UNWIND firsts AS c1
+CALL (classes, uncommon, c1) {{
+  MATCH (c1)<-[:CONTAINS]-(i:Image){extensions}
+  MATCH (i)-[:LABELED]->(y:Class)
+  WITH classes, {", ".join(names)}, y, count(*) AS images
+  WITH classes, {", ".join(names)}, collect([y, images]) AS found
+  RETURN [{", ".join(f"{name}.name" for name in names)}] AS concepts,
+    [y IN classes | {{class: y.name,
+      images: coalesce([f IN found WHERE f[0] = y | f[1]][0], 0)}}] AS counts
+}}"""
 
-
-_COMMON = """WHERE all(member IN members WHERE all(y IN classes WHERE
-  EXISTS { (member)<-[:CONTAINS]-(:Image)-[:LABELED]->(y) }))"""
 
 for _size in range(1, MAX_SIZE + 1):
     _add(
@@ -224,12 +232,12 @@ for _size in range(1, MAX_SIZE + 1):
         "concepts counts gap under_represented",
         _from_images(_size)
         + f"""
-{_COMMON}
-WITH [member IN members | member.name] AS concepts, counts,{_SUMMARY}
+WITH concepts, counts,{_SUMMARY}
 RETURN concepts, [c IN counts | [c.class, c.images]] AS counts,
        {_VERDICT}
-ORDER BY gap DESC, concepts""",
+ORDER BY gap DESC, concepts LIMIT $limit""",
         scans_images=True,
+        parameters={"limit": Parameter("the most rows to return", int, 1000)},
     )
     _add(
         f"generation-queries-from-images-{_size}",
@@ -237,15 +245,15 @@ ORDER BY gap DESC, concepts""",
         "common clique, and each class with fewer images than the class with most, the difference.",
         "class concepts n",
         _from_images(_size)
-        + f"""
-{_COMMON}
-WITH [member IN members | member.name] AS concepts, counts,
+        + """
+WITH concepts, counts,
   reduce(most = 0, c IN counts | CASE WHEN c.images > most THEN c.images ELSE most END) AS most
 UNWIND counts AS c
 WITH concepts, c.class AS class, most - c.images AS n WHERE n > 0
 RETURN class, concepts, n
-ORDER BY n DESC, concepts, class""",
+ORDER BY n DESC, concepts, class LIMIT $limit""",
         scans_images=True,
+        parameters={"limit": Parameter("the most rows to return", int, 1000)},
     )
 
 _add(
@@ -259,7 +267,7 @@ WITH c ORDER BY COUNT { (c)<-[:CONTAINS]-() }
 WITH collect(DISTINCT c) AS members
 WHERE size(members) = size($concepts)
 WITH members[0] AS rarest, members[1..] AS others
-MATCH (rarest)<-[:CONTAINS]-(i:Image)
+MATCH (rarest)<-[:CONTAINS]-(i)
 WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) })
 MATCH (i)-[:LABELED]->(y:Class)
 WITH y, count(*) AS found
@@ -278,7 +286,7 @@ _CLIQUE_COLUMNS = (
     "concepts size counts gap over_represented under_represented lift log_odds_ratio "
     "log_odds_ratio_low log_odds_ratio_high p_value q_value test"
 )
-_CLIQUE_RETURN = """
+CLIQUE_RETURN = """
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
 WITH q, y, counted ORDER BY y.name
 WITH q, collect([y.name, counted.images]) AS counts
@@ -289,52 +297,49 @@ RETURN q.concepts AS concepts, q.size AS size, counts, q.gap AS gap,
        q.log_odds_ratio_high AS log_odds_ratio_high, q.p_value AS p_value, q.q_value AS q_value,
        q.test AS test"""
 
-_FILTER = """
+FILTER = """
   AND $min_size <= q.size AND q.size <= $max_size
   AND ($class IS NULL OR q.under_represented = $class)
-  AND ($max_q_value IS NULL OR q.q_value <= $max_q_value)
-  AND all(name IN $concepts WHERE name IN q.concepts)"""
+  AND ($max_q_value IS NULL OR q.q_value <= $max_q_value)"""
+
 _FILTER_PARAMETERS = {
+    "min_gap": Parameter("the smallest gap, in images", int, 0),
     "class": Parameter("only cliques that this class is under-represented in", names=schema.CLASS),
-    "concepts": Parameter("only cliques that contain all of these", list, [], schema.CONCEPT),
     "min_size": Parameter("the smallest size", int, 1),
     "max_size": Parameter("the largest size", int, 100),
     "max_q_value": Parameter("the largest q-value", float),
     "limit": LIMIT,
 }
 
+# The dataset, the same for all, is in the order because the index on (dataset, gap) then gives the
+# rows sorted, and the limit ends the scan.
 _add(
     "imbalances",
     "The mined cliques with the largest gap, with their statistics.",
     _CLIQUE_COLUMNS,
     f"""
 MATCH (q:Clique {{dataset: $dataset}})
-WHERE q.gap >= $min_gap{_FILTER}
-WITH q ORDER BY q.gap DESC, q.size, q.concepts LIMIT $limit{_CLIQUE_RETURN}
+WHERE q.gap >= $min_gap{FILTER}
+WITH q ORDER BY q.dataset DESC, q.gap DESC, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN}
 ORDER BY gap DESC, size, concepts""",
     reads_cliques=True,
-    parameters={"min_gap": Parameter("the smallest gap, in images", int, 0), **_FILTER_PARAMETERS},
+    parameters=_FILTER_PARAMETERS,
 )
 
 _add(
-    "imbalances-by",
-    "The mined cliques in order of any of their statistics, or of their count in a class.",
+    "imbalances-with-concepts",
+    "The mined cliques that contain all the given concepts, largest gap first.",
     _CLIQUE_COLUMNS,
     f"""
-MATCH (q:Clique {{dataset: $dataset}})
-WHERE true{_FILTER}
-WITH q, CASE WHEN $by_class IS NULL THEN toFloat(q[$by])
-  ELSE toFloat([(q)-[n:COUNTED_IN]->(:Class {{name: $by_class}}) | n.images][0]) END AS value
-WITH q, CASE WHEN $descending THEN -value ELSE value END AS rank
-ORDER BY rank, q.size, q.concepts LIMIT $limit{_CLIQUE_RETURN.replace("WITH q,", "WITH q, rank,")}
-ORDER BY rank, size, concepts""",
+UNWIND $concepts AS name
+MATCH (c:Concept {{dataset: $dataset, name: name}})
+WITH c ORDER BY COUNT {{ (c)<-[:HAS]-() }} LIMIT 1
+MATCH (c)<-[:HAS]-(q:Clique)
+WHERE q.gap >= $min_gap AND all(name IN $concepts WHERE name IN q.concepts){FILTER}
+WITH q ORDER BY q.gap DESC, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN}
+ORDER BY gap DESC, size, concepts""",
     reads_cliques=True,
-    parameters={
-        "by": Parameter("a property of Clique that is a number", str, "gap"),
-        "by_class": Parameter("sort by the count in this class instead", names=schema.CLASS),
-        "descending": Parameter("largest first", bool, True),
-        **_FILTER_PARAMETERS,
-    },
+    parameters={"concepts": CONCEPTS, **_FILTER_PARAMETERS},
 )
 
 _add(
@@ -342,19 +347,10 @@ _add(
     "One mined clique with its statistics.",
     _CLIQUE_COLUMNS,
     """
-UNWIND $concepts AS name
-MATCH (c:Concept {dataset: $dataset, name: name})
-WITH c ORDER BY COUNT { (c)<-[:HAS]-() }
-WITH collect(DISTINCT c) AS members
-WHERE size(members) = size($concepts)
-WITH members[0] AS rarest, members
-MATCH (rarest)<-[:HAS]-(q:Clique)
-WHERE q.size = size(members) AND all(c IN members WHERE c.name IN q.concepts)"""
-    + _CLIQUE_RETURN,
+MATCH (q:Clique {dataset: $dataset, concepts: $concepts})"""
+    + CLIQUE_RETURN,
     reads_cliques=True,
-    parameters={
-        "concepts": CONCEPTS,
-    },
+    parameters={"concepts": CONCEPTS},
 )
 
 _add(
@@ -400,7 +396,7 @@ _add(
 MATCH (a:Concept {dataset: $dataset})-[e:CO_OCCURS]->(b:Concept)
 WHERE $concept IS NULL OR a.name = $concept OR b.name = $concept
 WITH a, b, e.images AS images ORDER BY images DESC, a.name, b.name LIMIT $limit
-MATCH (a)<-[:HAS]-(q:Clique {size: 2})-[:HAS]->(b)
+MATCH (q:Clique {dataset: $dataset, concepts: [a.name, b.name]})
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
 WITH a, b, images, y, counted ORDER BY y.name
 RETURN a.name AS concept_1, b.name AS concept_2, images,
@@ -425,7 +421,7 @@ WITH collect(DISTINCT c) AS members
 WHERE size(members) = size($concepts)
 WITH members[0] AS rarest, members[1..] AS others
 MATCH (y:Class {dataset: $dataset, name: $class})
-MATCH (rarest)<-[:CONTAINS]-(i:Image)
+MATCH (rarest)<-[:CONTAINS]-(i)
 WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) }) AND EXISTS { (i)-[:LABELED]->(y) }
 RETURN i.id AS id, i.uri AS uri, i.split AS split, i.synthetic AS synthetic
 ORDER BY id SKIP $skip LIMIT $limit""",
@@ -580,21 +576,21 @@ _add(
 MATCH (p:Plan {dataset: $dataset, name: $plan})
 MATCH (q:Clique {dataset: $dataset})
 WHERE q.gap >= 0 AND p.min_size <= q.size AND q.size <= p.max_size
-WITH p, q ORDER BY q.gap DESC, q.size, q.key LIMIT $limit
-CALL (p, q) {
-  MATCH (p)<-[:ASKED_BY]-(g:GenerationQuery)
-  WHERE all(concept IN q.concepts WHERE concept IN g.concepts)
-  RETURN collect({class: g.class_name, n: g.n}) AS asked
-}
+WITH p, q ORDER BY q.dataset DESC, q.gap DESC, q.size, q.concepts LIMIT $limit
+WITH p, collect(q) AS cliques
+MATCH (p)<-[:ASKED_BY]-(g:GenerationQuery)
+WITH cliques, collect([g.concepts, g.class_name, g.n]) AS queries
+UNWIND cliques AS q
+WITH q, [g IN queries WHERE all(concept IN q.concepts WHERE concept IN g[0])] AS asked
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
 WITH q, asked, counted.images
-  + reduce(n = 0, a IN asked | n + CASE WHEN a.class = y.name THEN a.n ELSE 0 END) AS images
+  + reduce(n = 0, a IN asked | n + CASE WHEN a[1] = y.name THEN a[2] ELSE 0 END) AS images
 RETURN q.concepts AS concepts, q.size AS size, q.gap AS gap,
-       reduce(n = 0, a IN asked | n + a.n) AS planned, max(images) - min(images) AS gap_after
+       reduce(n = 0, a IN asked | n + a[2]) AS planned, max(images) - min(images) AS gap_after
 ORDER BY gap DESC, size, concepts""",
     reads_cliques=True,
     parameters={
         "plan": PLAN,
-        "limit": LIMIT,
+        "limit": Parameter("the most rows to return", int, 20),
     },
 )

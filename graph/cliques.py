@@ -1,10 +1,11 @@
 """Mine all concept cliques up to a size, with exact joint counts per class."""
 
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,17 @@ from graph.incidence import Incidence
 from graph.mining import expansion
 
 IntArray = npt.NDArray[np.integer]
-BoolArray = npt.NDArray[np.bool_]
+Block = tuple[IntArray, IntArray]  # members and counts of some cliques
 Path = Literal["auto", "numpy", "numba"]
+
+PATHS: tuple[str, ...] = get_args(Path)
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
 
 # Occurrences (image, clique in it) from which numba is the quicker path; see choose_path.
 NUMBA_FROM = 20_000_000
+READY_NUMBA_FROM = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,8 @@ class Cliques:
 
     def sizes(self) -> IntArray:
         """Count the members of each clique: int64 array, shape (n_cliques,)."""
-        return (self.members >= 0).sum(axis=1)
+        sizes: IntArray = (self.members >= 0).sum(axis=1)
+        return sizes
 
     def names(self) -> list[tuple[str, ...]]:
         """Give the members of each clique as names."""
@@ -147,84 +152,110 @@ def mine_cliques(
     ):
         if value is not None and value < 1:
             raise OptionError(f"{option} is {value}. Give a whole number of 1 or more.")
-    if path not in ("auto", "numpy", "numba"):
-        raise UnknownNameError("path", path, ["auto", "numpy", "numba"])
-    limit = max_cliques or min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes)))
-
+    if path not in PATHS:
+        raise UnknownNameError("path", path, list(PATHS))
+    for name in common or ():
+        if name not in incidence.classes:
+            raise UnknownNameError("class", name, list(incidence.classes))
+    limit = max_cliques or max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
     if path == "auto":
-        path = choose_path(incidence, max_size)
-    if path == "numba":
-        from graph.mining import projection  # takes a second, even when compiled before
-
-        threads = projection.threads_for(incidence, threads)
-        singles = projection.count_items(incidence, threads)
-    else:
-        singles = incidence.class_concept_counts()
-    kept = _common_concepts(singles, incidence.classes, common)
-    kept &= singles.max(axis=0, initial=0) >= min_support
-    codes = np.flatnonzero(kept)
-    blocks = [(codes[:, None], singles[:, codes].T)]
-    found = len(codes)
-    if path == "numba":
-        rarest_first = codes[np.argsort(singles[:, codes].sum(axis=0), kind="stable")]
-        more = projection.mine(incidence, rarest_first, min_support, max_size, threads, limit)
-    else:
-        more = expansion.mine(incidence.restrict(kept), codes, min_support, max_size)
-    with closing(more):
+        path = choose_path(incidence, max_size, numba_ready=_numba_ready())
+    mine = _mine_numba if path == "numba" else _mine_numpy
+    blocks: list[Block] = []
+    found = 0
+    with closing(mine(incidence, max_size, min_support, common, threads, limit)) as more:
         while found <= limit and (block := next(more, None)) is not None:
             blocks.append(block)
             found += len(block[0])
     if found > limit:
         raise TooManyCliquesError(
             f"More than {limit:,} cliques of up to {max_size} concepts have a joint count of "
-            f"{min_support:,} or more. Raise min_support, lower max_size, or set max_cliques "
-            "above its present value if memory allows."
+            f"{min_support:,} or more in some class. Raise min_support or lower max_size; or, if "
+            "memory allows, raise max_cliques."
         )
     return _ordered(blocks, max_size, incidence)
 
 
-def choose_path(incidence: Incidence, max_size: int) -> Path:
-    """Choose the quicker implementation: "numpy" below `NUMBA_FROM` occurrences, else "numba".
+def choose_path(incidence: Incidence, max_size: int, *, numba_ready: bool) -> Path:
+    """Choose the quicker implementation: "numba" above some number of occurrences, else "numpy".
 
-    TODO measurement
+    An occurrence is an image with a clique of two or more in it; all are counted, supported or
+    not, for that takes no time. numba pays from `NUMBA_FROM` on, or from `READY_NUMBA_FROM` on in
+    a process that has its machine code already.
+
+    TABLE
 
     Parameters
     ----------
     incidence : Incidence
         What to mine.
-    kept : bool array, shape (n_concepts,)
-        The concepts that will be combined.
     max_size : int
         Members of the largest clique.
+    numba_ready : bool
+        Whether the machine code is there: compiled or loaded by an earlier call.
     """
-    lengths = np.bincount(np.diff(incidence.indptr))
-    occurrences = sum(
-        images * comb(length, size)
-        for length, images in enumerate(lengths.tolist())
-        for size in range(2, min(length, max_size) + 1)
-    )
-    return "numpy" if occurrences < NUMBA_FROM else "numba"
+    least = READY_NUMBA_FROM if numba_ready else NUMBA_FROM
+    occurrences = 0
+    for length, images in enumerate(np.bincount(np.diff(incidence.indptr)).tolist()):
+        for size in range(2, min(length, max_size) + 1 if images else 0):
+            occurrences += images * comb(length, size)
+            if occurrences >= least:
+                return "numba"
+    return "numpy"
 
 
-def _row_lengths(incidence: Incidence, kept: BoolArray) -> IntArray:
-    """Count the kept concepts of each image."""
-    return np.diff(np.append(0, np.cumsum(kept[incidence.indices]))[incidence.indptr])
+def _numba_ready() -> bool:
+    """Look without importing, which alone takes half a second."""
+    projection = sys.modules.get("graph.mining.projection")
+    return projection is not None and projection.is_ready()
 
 
-def _common_concepts(
-    singles: IntArray, classes: tuple[str, ...], common: Collection[str] | None
-) -> BoolArray:
-    """Mark the concepts that are adjacent to every class named."""
-    for name in common or ():
-        if name not in classes:
-            raise UnknownNameError("class", name, list(classes))
-    chosen = np.array([common is None or name in common for name in classes], dtype=bool)
-    return (singles[chosen] > 0).all(axis=0)
+def _mine_numpy(
+    incidence: Incidence,
+    max_size: int,
+    min_support: int,
+    common: Collection[str] | None,
+    _threads: int | None,
+    _limit: int,
+) -> Generator[Block]:
+    """Give all cliques in blocks, single concepts first."""
+    singles = incidence.class_concept_counts()
+    codes = _kept_concepts(singles, incidence.classes, common, min_support)
+    yield codes[:, None], singles[:, codes].T
+    kept = np.zeros(len(incidence.concepts), dtype=np.bool_)
+    kept[codes] = True
+    yield from expansion.mine(incidence.restrict(kept), codes, min_support, max_size)
 
 
-def _ordered(
-    blocks: list[tuple[IntArray, IntArray]], max_size: int, incidence: Incidence
-) -> Cliques:
+def _mine_numba(
+    incidence: Incidence,
+    max_size: int,
+    min_support: int,
+    common: Collection[str] | None,
+    threads: int | None,
+    limit: int,
+) -> Generator[Block]:
+    """Give all cliques in blocks, single concepts first."""
+    from graph.mining import projection  # numba: see choose_path for what it costs
+
+    threads = projection.threads_for(incidence, threads)
+    singles = projection.count_items(incidence, threads)
+    codes = _kept_concepts(singles, incidence.classes, common, min_support)
+    yield codes[:, None], singles[:, codes].T
+    rarest_first = codes[np.argsort(singles[:, codes].sum(axis=0), kind="stable")]
+    yield from projection.mine(incidence, rarest_first, min_support, max_size, threads, limit)
+
+
+def _kept_concepts(
+    singles: IntArray, classes: tuple[str, ...], common: Collection[str] | None, min_support: int
+) -> IntArray:
+    """Give the concepts that some class supports, and that are adjacent to every class named."""
+    named = np.array([common is None or name in common for name in classes], dtype=np.bool_)
+    adjacent = (singles[named] > 0).all(axis=0)
+    return np.flatnonzero(adjacent & (singles.max(axis=0, initial=0) >= min_support))
+
+
+def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Cliques:
     """Join blocks into one table by size, then by members."""
     total = sum(len(members) for members, _ in blocks)
     width = max(members.shape[1] for members, _ in blocks)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -155,7 +156,7 @@ def _ascending(name: str, names: Sequence[str]) -> tuple[tuple[str, ...], npt.ND
     """Sort names; give them with the new code of each old one."""
     order = sorted(range(len(names)), key=names.__getitem__)
     ordered = tuple(names[old] for old in order)
-    for one, other in zip(ordered[:-1], ordered[1:], strict=True):
+    for one, other in pairwise(ordered):
         if one == other:
             raise OptionError(f"{name} holds {one!r} twice. Give each name once.")
     recode = np.empty(len(order), dtype=np.int64)

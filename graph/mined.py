@@ -9,12 +9,23 @@ import pandas as pd
 
 from graph import schema
 from graph.analysis import MiningOptions
+from graph.catalogue import CLIQUE_RETURN, FILTER
 from graph.cliques import Cliques
 from graph.datasets import dataset_state
 from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT, RATE
 from graph.named import bind_named
 from graph.store import GraphStore
+
+# By anything but the gap the database looks at every clique.
+_BY_ANYTHING = f"""
+MATCH (q:Clique {{dataset: $dataset}})
+WHERE all(name IN $concepts WHERE name IN q.concepts){FILTER}
+WITH q, CASE WHEN $by_class IS NULL THEN toFloat(q[$by])
+  ELSE toFloat([(q)-[n:COUNTED_IN]->(:Class {{name: $by_class}}) | n.images][0]) END AS value
+WITH q, CASE WHEN $descending THEN -value ELSE value END AS rank
+ORDER BY rank, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN.replace("WITH q,", "WITH q, rank,")}
+ORDER BY rank, size, concepts"""
 
 
 @dataclass(frozen=True)
@@ -116,8 +127,8 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
 def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
     """Read the imbalances at the top of a ranking, with the columns of `imbalance_table`.
 
-    The database filters, sorts and cuts, so that the time hardly depends on how many cliques
-    there are; by ``gap``, largest first, it reads them off an index.
+    The database filters, sorts and cuts; by ``gap``, largest first, it reads them off an index,
+    in a time that hardly depends on how many cliques there are.
 
     Raises
     ------
@@ -129,20 +140,24 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     options = mined_with(store, dataset)
     sizes = {name: n for name, n in class_sizes(store, dataset, options.split).items() if n}
     by, by_class = _sort_column(ranking.by, list(sizes))
-    fast = by == "gap" and ranking.descending
     parameters: dict[str, Any] = {
         "dataset": dataset,
         "class": ranking.class_name,
-        "concepts": list(ranking.concepts),
         "min_size": ranking.min_size or 1,
         "max_size": ranking.max_size or options.max_size,
         "max_q_value": ranking.max_q_value,
         "limit": ranking.limit,
     }
-    if not fast:
-        parameters |= {"by": by, "by_class": by_class, "descending": ranking.descending}
-    query, bound = bind_named(store, "imbalances" if fast else "imbalances-by", parameters)
-    return _as_table(store.read(query.text, **bound), sizes)
+    name = "imbalances-with-concepts" if ranking.concepts else "imbalances"
+    if ranking.concepts:
+        parameters["concepts"] = list(ranking.concepts)
+    query, bound = bind_named(store, name, parameters)
+    text = query.text
+    if by != "gap" or not ranking.descending:
+        text = _BY_ANYTHING
+        bound |= {"by": by, "by_class": by_class, "descending": ranking.descending}
+        bound.setdefault("concepts", [])
+    return _as_table(store.read(text, **bound), sizes)
 
 
 def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:

@@ -1,6 +1,5 @@
 """Keep plans in the graph: each of its queries tied to the clique it rebalances and its class."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,14 +42,10 @@ def write_plan(
     check_name(name)
     dataset_state(store, dataset).require_mined()
     frame = pd.DataFrame(queries, columns=["class_name", "concepts", "n"])
-    cliques = [schema.clique_key(concepts) for concepts in frame["concepts"]]
-    keys = [
-        json.dumps([name, class_name, clique], ensure_ascii=False)
-        for class_name, clique in zip(frame["class_name"], cliques, strict=True)
-    ]
+    keys = [(name, class_name, *concepts) for class_name, concepts, _ in queries]
     digests = frame["n"].tolist()
     stored = {
-        row["key"]: row["digest"]
+        tuple(row["key"]): row["digest"]
         for row in store.stream(
             "MATCH (n:GenerationQuery {dataset: $dataset, plan: $plan}) "
             # One whose clique was mined anew has lost it and is written again.
@@ -77,7 +72,7 @@ def write_plan(
         for i in positions.tolist():
             class_name, concepts, n = queries[i]
             properties: list[Any] = [n, name, class_name, list(concepts), n]
-            rows.append((keys[i], properties, [[[cliques[i]]], [[class_name]], [[name]]]))
+            rows.append((keys[i], properties, [[[concepts]], [[class_name]], [[name]]]))
         return rows
 
     apply_change(

@@ -137,8 +137,8 @@ class Annotations:
         images = pd.DataFrame(
             {
                 "id": pd.array(ids, dtype="str"),
-                "class_name": pd.Categorical(class_names),
-                "split": pd.Categorical(splits),
+                "class_name": pd.Categorical(pd.array(class_names, dtype="str")),
+                "split": pd.Categorical(pd.array(splits, dtype="str")),
                 "uri": pd.array(uris, dtype="str"),
                 "width_px": pd.array(widths, dtype="Int64"),
                 "height_px": pd.array(heights, dtype="Int64"),
@@ -148,8 +148,8 @@ class Annotations:
         mentions = pd.DataFrame(
             {
                 "image": np.array(rows, dtype=np.int64),
-                "concept": pd.Categorical(concepts),
-                "source": pd.Categorical(sources),
+                "concept": pd.Categorical(pd.array(concepts, dtype="str")),
+                "source": pd.Categorical(pd.array(sources, dtype="str")),
                 "score": values[:, 0],
                 "area_px2": values[:, 1],
                 "x_px": values[:, 2],

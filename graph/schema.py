@@ -1,7 +1,5 @@
 """What the graph holds, declared once: constraints, indexes and every write are derived from it."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 DATASET = "dataset"  # the property that keys every node to its dataset
@@ -59,10 +57,9 @@ CONCEPT = Node("Concept", "name")
 IMAGE = Node("Image", "id", ("digest", "split", "uri", "width_px", "height_px", "synthetic"))
 CLIQUE = Node(
     "Clique",
-    "key",
+    "concepts",  # ascending
     (
         "digest",
-        "concepts",
         "size",
         "gap",
         "under_represented",
@@ -93,17 +90,6 @@ FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS)
 ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN)
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
-
-
-def clique_key(concepts: Sequence[str]) -> str:
-    """Key of a clique: its concepts in ascending order, as JSON, so that any name is safe.
-
-    Examples
-    --------
-    >>> clique_key(("traffic light", "alley"))
-    '["alley","traffic light"]'
-    """
-    return json.dumps(sorted(concepts), ensure_ascii=False, separators=(",", ":"))
 
 
 def definition_statements() -> list[str]:

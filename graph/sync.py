@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from graph.store import GraphStore
 BATCH = 1000  # rows; with boxes, 500 to 2,000 load equally fast, and 5,000 a third slower
 SESSIONS = 2  # Neo4j commits two streams of new nodes 1.5 times as fast as one
 
-NodeRow = tuple[str, list[Any], list[list[list[Any]]]]
+Key = str | tuple[str, ...]
+K = TypeVar("K", str, tuple[str, ...])
+NodeRow = tuple[Key, list[Any], list[list[list[Any]]]]
 """A node's key, its properties as declared, and for each kind of edge [end key, properties...]."""
 
 
@@ -28,7 +30,7 @@ class Change:
     ----------
     created, updated : int64 array
         Positions among the wanted nodes.
-    deleted : tuple of str
+    deleted : tuple of keys
         Keys that the store holds and nobody wants.
     unchanged : int
         How many nodes stay as they are.
@@ -36,7 +38,7 @@ class Change:
 
     created: npt.NDArray[np.int64]
     updated: npt.NDArray[np.int64]
-    deleted: tuple[str, ...]
+    deleted: tuple[Key, ...]
     unchanged: int
 
     def __bool__(self) -> bool:
@@ -44,7 +46,7 @@ class Change:
 
 
 def compare(
-    stored: Mapping[str, int], keys: Sequence[str], digests: Sequence[int], *, delete: bool
+    stored: Mapping[K, int], keys: Sequence[K], digests: Sequence[int], *, delete: bool
 ) -> Change:
     """Compare wanted nodes with stored ones by key and content digest.
 
@@ -70,10 +72,15 @@ def compare(
     )
 
 
-def stored_digests(store: GraphStore, node: Node, dataset: str) -> dict[str, int]:
+def stored_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
     """Read the content digest of every node of a kind in a dataset, by key."""
     rows = store.stream(schema.digests_statement(node), dataset=dataset)
-    return {row["key"]: row["digest"] for row in rows}
+    return {hashable(row["key"]): row["digest"] for row in rows}
+
+
+def hashable(key: str | list[str]) -> Key:
+    """A node's key as Python compares it: the driver gives a list for a tuple."""
+    return tuple(key) if isinstance(key, list) else key
 
 
 def apply_change(
@@ -125,7 +132,7 @@ def apply_change(
 
 def _with_targets(rows: list[NodeRow], n_edges: int) -> dict[str, Any]:
     """Replace the end keys of edges by positions in a list of the distinct ends of this batch."""
-    targets: list[dict[str, int]] = [{} for _ in range(n_edges)]
+    targets: list[dict[Key, int]] = [{} for _ in range(n_edges)]
     for _, _, edges_by_kind in rows:
         for ends, edges in zip(targets, edges_by_kind, strict=True):
             for edge in edges:

@@ -3,6 +3,7 @@
 import codecs
 import mmap
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import GenericAlias
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from graph.errors import InputError
 from ingest.problems import IntArray, Problems
-from ingest.reader import collection_paused
+from ingest.reader import read_head
 
 Id = int | str
 T = TypeVar("T")
@@ -60,41 +61,44 @@ def coco_kind(path: Path, head: bytes) -> str | None:
 
 
 def _has_coco_keys(start: bytes) -> bool:
-    line, newline, _ = start.partition(b"\n")
-    if newline or len(start) < _CHUNK:
-        try:
-            keys = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            pass  # not a whole object: the first of many lines, or cut off
-        else:
-            return "annotations" in keys or "images" in keys
-    return any(f'"{key}"'.encode() in start for key in ("annotations", "images", "categories"))
+    try:
+        keys = set(msgspec.json.decode(start.split(b"\n", 1)[0], type=dict[str, msgspec.Raw]))
+    except (msgspec.DecodeError, UnicodeDecodeError):  # the first of many lines, or cut off
+        return b'"images"' in start or b'"annotations"' in start or b'"categories"' in start
+    return "images" in keys or {"annotations", "categories"} <= keys
 
 
 @dataclass(frozen=True, eq=False)
-class Records(Generic[T]):
-    """The records of one list of a COCO file.
+class Place:
+    """Names the records of a list as messages do: ``"annotations[812]"``.
 
     Parameters
     ----------
     name : str
-        The list's key: ``"annotations"``.
-    items : list
-        The sound ones.
+        The list's key.
     positions : int64 array or None
-        Where each stands in the file; None where all are sound.
+        Where each record stands in the file; None where none was left out.
     """
 
     name: str
-    items: list[T]
     positions: IntArray | None = None
 
-    def place(self, row: int) -> str:
-        """Name a record as messages do: ``"annotations[812]"``."""
+    def __call__(self, row: int) -> str:
+        """Name the record of a row."""
         return f"{self.name}[{row if self.positions is None else int(self.positions[row])}]"
 
 
-def decode(path: Path, kinds: dict[str, type[Any]], problems: Problems) -> dict[str, Records[Any]]:
+@dataclass(frozen=True, eq=False)
+class Records(Generic[T]):
+    """The sound records of one list of a COCO file, and their names in messages."""
+
+    items: list[T]
+    place: Place
+
+
+def decode(
+    path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
+) -> dict[str, Records[Any]]:
     """Decode the lists of a COCO file into typed records, and nothing else of it.
 
     The whole file is decoded in one go. Only when a record turns out to be malformed, and such
@@ -102,7 +106,9 @@ def decode(path: Path, kinds: dict[str, type[Any]], problems: Problems) -> dict[
 
     Parameters
     ----------
-    kinds : dict of str to type
+    kind : {"instances", "captions"}
+        What the file should be of.
+    types : dict of str to type
         The record type of each list, by key.
 
     Raises
@@ -111,57 +117,72 @@ def decode(path: Path, kinds: dict[str, type[Any]], problems: Problems) -> dict[
         The file is no JSON, its top level is no object, a list is missing, or a record is
         malformed.
     """
-    whole = msgspec.defstruct("CocoFile", [(name, _list_of(kind)) for name, kind in kinds.items()])
+    whole = msgspec.defstruct(
+        "CocoFile", [(name, _list_of(type_)) for name, type_ in types.items()]
+    )
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
         # msgspec reads a byte order mark as a malformed value.
         content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
         try:
-            return _decoded(content, whole, kinds, problems)
+            decoded = _decoded(content, whole, problems)
+        except msgspec.ValidationError as error:
+            _check_kind(path, kind, problems)
+            reason, place, fix = _validation_fault(str(error))
+            if place is None:
+                raise problems.fatal(reason, f"{fix}.") from None
+            if problems.on_error == "fail":
+                problems.record(place, reason, fix)
+            return _decode_singly(content, types, problems)
         finally:
             content.release()
+    return {name: Records(getattr(decoded, name), Place(name)) for name in types}
 
 
-def _list_of(kind: type[Any]) -> Any:
-    return GenericAlias(list, (kind,))
+def _list_of(type_: type[Any]) -> Any:
+    return GenericAlias(list, (type_,))
 
 
-def _decoded(
-    content: memoryview, whole: type[Any], kinds: dict[str, type[Any]], problems: Problems
-) -> dict[str, Records[Any]]:
+def _check_kind(path: Path, kind: str, problems: Problems) -> None:
+    other = coco_kind(path, read_head(path))
+    if other is not None and other != kind:
+        raise problems.fatal(
+            f"is a COCO file of {other}, not of {kind}",
+            f"Pass --input-format coco-{other}, or name a file of {kind}.",
+        )
+
+
+def _decoded(content: memoryview, type_: type[Any], problems: Problems) -> Any:
+    """Decode JSON, with the position in the error where it is none."""
     try:
-        with collection_paused():
-            decoded = msgspec.json.decode(content, type=whole)
-    except msgspec.ValidationError as error:
-        reason, place, fix = _validation_fault(str(error))
-        if place is None:
-            raise problems.fatal(reason, f"{fix}.") from None
-        if problems.on_error == "fail":
-            problems.record(place, reason, fix)
-        return _decode_singly(bytes(content), kinds, problems)
+        return msgspec.json.decode(content, type=type_)
+    except msgspec.ValidationError:
+        raise
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _syntax_fault(error, content, problems) from None
-    return {name: Records(name, getattr(decoded, name)) for name in kinds}
 
 
 def _decode_singly(
-    content: bytes, kinds: dict[str, type[Any]], problems: Problems
+    content: memoryview, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
     """Decode record by record, leaving out the malformed ones."""
-    raw_type = msgspec.defstruct("RawCocoFile", [(name, list[msgspec.Raw]) for name in kinds])
-    raw = msgspec.json.decode(content, type=raw_type)
+    raw_type = msgspec.defstruct("RawCocoFile", [(name, list[msgspec.Raw]) for name in types])
+    # A copy, because raw values keep what they are parts of from being closed.
+    raw = _decoded(memoryview(bytes(content)), raw_type, problems)
     result: dict[str, Records[Any]] = {}
-    for name, kind in kinds.items():
-        decoder = msgspec.json.Decoder(kind)
+    for name, type_ in types.items():
+        decoder = msgspec.json.Decoder(type_)
         items, positions = [], []
         for position, record in enumerate(getattr(raw, name)):
             try:
                 items.append(decoder.decode(record))
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                reason, _, fix = _validation_fault(str(error))
-                problems.record(f"{name}[{position}]", reason, fix)
+                reason, at, path = str(error).partition(" - at `$")
+                place = f"{name}[{position}]"
+                reason, _, fix = _validation_fault(f"{reason}{at or ' - at `$'}.{place}{path}")
+                problems.record(place, reason, fix)
             else:
                 positions.append(position)
-        result[name] = Records(name, items, np.array(positions, dtype=np.int64))
+        result[name] = Records(items, Place(name, np.array(positions, dtype=np.int64)))
     return result
 
 

@@ -140,7 +140,7 @@ def read_captions(
         It is none, or a record in it is malformed.
     """
     progress("read", 0, None)
-    lists = decode(path, {"images": Image, "annotations": Caption}, problems)
+    lists = decode(path, "captions", {"images": Image, "annotations": Caption}, problems)
     captions = lists["annotations"]
     found = coco_images(lists["images"], captions, split, problems)
     sound = np.flatnonzero(~found.annotations.bad)

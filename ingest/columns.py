@@ -90,7 +90,9 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
     if not indicators and not {"concepts", "caption"} & of.keys() and "concepts" in roles:
         taken = set(of.values())
         indicators = tuple(
-            name for name in table.columns if name not in taken and _mostly_flags(table, name)
+            name
+            for name in table.concept_columns or table.columns
+            if name not in taken and (table.concept_columns or _mostly_flags(table, name))
         )
         if indicators:
             guessed.append(f"concepts = the {len(indicators)} columns of 0 and 1")
@@ -133,7 +135,7 @@ def indicator_column(table: Table, name: str) -> Int8Array:
 def _mostly_flags(table: Table, name: str) -> bool:
     # A column with one bad cell is still meant as a concept: the cell is then reported.
     sample = indicator_column(table, name)
-    return bool(len(sample)) and bool((sample >= 0).mean() > 0.5)
+    return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
 
 
 def _require(table: Table, name: str, flag: str) -> None:

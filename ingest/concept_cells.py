@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from ingest.frames import FloatArray
 from ingest.names import NameColumn, encode_names
 from ingest.problems import IntArray, RowProblems
-from ingest.reader import collection_paused
 from ingest.tables.table import TEXT
 
 BOX = ("x_px", "y_px", "w_px", "h_px")
@@ -85,17 +84,16 @@ def _from_json(text: pa.Array, rows: RowProblems) -> Cells:
     faults: dict[int, str] = {}
     row: list[int] = []
     found: list[str | CellConcept] = []
-    with collection_paused():
-        for at, cell in enumerate(text.to_pylist()):
-            if not cell:
-                continue
-            try:
-                concepts = decoder.decode(cell)
-            except msgspec.DecodeError as error:
-                faults[at] = f"the concepts {cell[:60]!r} are no JSON list of concepts ({error})"
-            else:
-                found += concepts
-                row += [at] * len(concepts)
+    for at, cell in enumerate(text.to_pylist()):
+        if not cell:
+            continue
+        try:
+            concepts = decoder.decode(cell)
+        except msgspec.DecodeError as error:
+            faults[at] = f"the concepts {cell[:60]!r} are no JSON list of concepts ({error})"
+        else:
+            found += concepts
+            row += [at] * len(concepts)
     _report(faults, rows, _FIX_JSON)
     where = np.array(row, dtype=np.int64)
     numbers = {} if all(isinstance(one, str) for one in found) else _numbers(found)

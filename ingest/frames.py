@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from ingest.names import Coded, categorical
 from ingest.problems import BoolArray, IntArray
 
 FloatArray = npt.NDArray[np.float64]
+Scalar = TypeVar("Scalar", np.int64, np.float64)
 NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 
@@ -25,12 +27,12 @@ class Labels:
     ----------
     column : Coded
         -1 for an image that has none and is set aside.
-    set_aside : mapping of str to int
-        How many images, by reason.
+    why : Coded
+        Why an image has no class; -1 for the others.
     """
 
     column: Coded
-    set_aside: Mapping[str, int]
+    why: Coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,7 @@ def annotations(
     mentions: Sequence[MentionColumns],
     keep: BoolArray,
     *,
+    set_aside: Mapping[str, int] | None = None,
     skipped: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Annotations:
@@ -93,6 +96,8 @@ def annotations(
     ----------
     keep : bool array
         False where an image is malformed.
+    set_aside : mapping of str to int or None
+        What else was left out on purpose, by reason.
     """
     kept = keep & (labels.column.codes >= 0)
     rows = np.flatnonzero(kept)
@@ -114,9 +119,14 @@ def annotations(
     )
     new_row = np.full(len(kept), -1, dtype=np.int64)
     new_row[rows] = np.arange(n)
-    set_aside = {reason: count for reason, count in labels.set_aside.items() if count}
+    reasons = np.bincount(labels.why.codes[keep] + 1, minlength=len(labels.why.names) + 1)[1:]
+    counts = {**dict(zip(labels.why.names, reasons.tolist(), strict=True)), **(set_aside or {})}
     return Annotations(
-        frame, _mention_frame(mentions, new_row), set_aside, tuple(skipped), tuple(notes)
+        frame,
+        _mention_frame(mentions, new_row),
+        {reason: count for reason, count in counts.items() if count},
+        tuple(skipped),
+        tuple(notes),
     )
 
 
@@ -136,16 +146,19 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         for name, columns in numbers.items():
             values = part.numbers.get(name)
             columns.append(np.full(len(kept), np.nan) if values is None else values[kept])
-    empty = np.empty(0, dtype=np.int64)
     return pd.DataFrame(
         {
-            "image": np.concatenate([empty, *image]),
-            "concept": categorical(np.concatenate([empty, *concept]), names),
-            "source": categorical(np.concatenate([empty, *source]), sources),
-            **{name: np.concatenate([np.empty(0), *columns]) for name, columns in numbers.items()},
+            "image": _joined(image),
+            "concept": categorical(_joined(concept), names),
+            "source": categorical(_joined(source), sources),
+            **{name: _joined(columns) for name, columns in numbers.items()},
         },
         copy=False,
     )
+
+
+def _joined(columns: list[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
 def _whole(column: pa.Array, picked: pa.Array) -> pd.api.extensions.ExtensionArray:

@@ -22,9 +22,14 @@ DEFAULT_WORDS = "coco-gb"
 
 
 def labels_beside(
-    columns: ImageColumns, options: ReadOptions, problems: Problems, progress: Progress
+    columns: ImageColumns, options: ReadOptions, problems: Problems, progress: Progress, own: str
 ) -> tuple[Labels, tuple[str, ...]]:
     """Give the classes that a second file says, a table or captions, and notes about it.
+
+    Parameters
+    ----------
+    own : str
+        The option by which a file of this format has classes of its own, for the error.
 
     Raises
     ------
@@ -40,7 +45,7 @@ def labels_beside(
         return labels_from_captions(path, columns, options, problems, progress), ()
     raise problems.fatal(
         "does not say which class an image has",
-        "Say where the class comes from: pass --class-category, --class-file or --class-captions.",
+        f"Say where the class comes from: pass {own}, --class-file or --class-captions.",
     )
 
 
@@ -64,8 +69,8 @@ def labels_from_mentions(
     --------
     >>> named = Coded(np.array([0, 0, 1, -1, 0]), ("man", "woman"))
     >>> labels = labels_from_mentions(np.array([0, 0, 1, 2, 1]), named, 3, "none", "both")
-    >>> labels.column.codes.tolist(), labels.set_aside
-    ([0, -1, -1], {'none': 1, 'both': 1})
+    >>> labels.column.codes.tolist(), labels.why.codes.tolist(), labels.why.names
+    ([0, -1, -1], [-1, 1, 0], ('none', 'both'))
     """
     width = len(column.names)
     named = column.codes >= 0
@@ -75,8 +80,8 @@ def labels_from_mentions(
     result = np.full(n_images, -1, dtype=np.int64)
     result[images] = codes
     result[n_classes != 1] = -1
-    counts = {none: int((n_classes == 0).sum()), many: int((n_classes > 1).sum())}
-    return Labels(Coded(result, column.names), counts)
+    why = np.select([n_classes == 0, n_classes > 1], [0, 1], -1)
+    return Labels(Coded(result, column.names), Coded(why, (none, many)))
 
 
 def labels_from_file(
@@ -105,6 +110,8 @@ def labels_from_file(
             "Write the columns image_id and label as CSV.",
         )
     table = found.load(path, beside, progress)
+    if table.n_rows == 0:
+        raise beside.fatal("has no rows", "Give it a row for each image.")
     ids = columns.ids
     of = dict(map_columns(table, TableOptions(), ("id", "class_name")).of)
     if len(table.columns) == 2 and not of:
@@ -133,8 +140,8 @@ def labels_from_file(
             f"is {ids[0].as_py()!r}",
             "Give each image the same id or file name in both files.",
         )
-    missing = {f"images without a class in {path.name}": int((codes < 0).sum())}
-    return Labels(Coded(codes, names.names), missing), tuple(
+    why = Coded(np.where(codes < 0, 0, -1), (f"images without a class in {path.name}",))
+    return Labels(Coded(codes, names.names), why), tuple(
         f"{role.replace('_name', '')} = {name}" for role, name in of.items()
     )
 

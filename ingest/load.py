@@ -1,5 +1,8 @@
 """Read an annotation file: find its format, read it, and keep what was asked for."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,7 +53,8 @@ def read_annotations(
     if input_format is not None:
         read_head(path)
     _check_uses(reader, name, options)
-    annotations = refine(reader.read(path, options, progress), options, str(path))
+    with _collection_paused():
+        annotations = refine(reader.read(path, options, progress), options, str(path))
     if annotations.images.empty:
         raise InputError(
             str(path), None, _nothing_left(annotations), "Ask for less, or correct it."
@@ -149,12 +153,12 @@ def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArra
     if wanted.min_score is not None:
         low = kept & (mentions["score"] < wanted.min_score).to_numpy()
         notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
-        kept &= ~low
+        kept = kept & ~low
     if wanted.min_area_px2 is not None:
         area = mentions["area_px2"].fillna(mentions["w_px"] * mentions["h_px"])
         small = kept & (area < wanted.min_area_px2).to_numpy()
         notes.append(f"{small.sum():,} mentions smaller than {wanted.min_area_px2:g} px² left out")
-        kept &= ~small
+        kept = kept & ~small
     return kept, notes
 
 
@@ -188,10 +192,15 @@ def _subset(
         mentions = mentions.assign(image=new_row[mentions["image"].to_numpy()])
         images = images[kept]
     for name in ("class_name", "split"):
-        images = images.assign(**{name: images[name].cat.remove_unused_categories()})
+        images = images.assign(**{name: _used(images[name])})
     for name in ("concept", "source"):
-        mentions = mentions.assign(**{name: mentions[name].cat.remove_unused_categories()})
+        mentions = mentions.assign(**{name: _used(mentions[name])})
     return images.reset_index(drop=True), mentions.reset_index(drop=True)
+
+
+def _used(column: "pd.Series[str]") -> pd.Categorical:
+    coded = _coded(column)
+    return categorical(coded.codes, coded.names)
 
 
 def _coded(column: "pd.Series[str]") -> Coded:
@@ -203,3 +212,19 @@ def _nothing_left(annotations: Annotations) -> str:
     if annotations.skipped:
         reasons.append(f"{len(annotations.skipped):,} malformed records skipped")
     return f"no image is left ({'; '.join(reasons) or 'there was none'})"
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Keep the garbage collector from walking millions of new objects again and again.
+
+    Reading makes no reference cycles worth collecting, and decoding 866,000 COCO annotations takes
+    1.7 s with the collector and 1.0 s without (``python -m benchmarks.reading``).
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -87,8 +87,8 @@ class ClassOptions:
         given = [bool(self.categories), self.file is not None, self.from_captions]
         if sum(given) > 1:
             raise OptionError(
-                "The class comes from one place. Pass one of --class-category, --class-file and "
-                "--class-captions."
+                "The class comes from one place. Pass one of --class-category, --class-file, and "
+                "--class-captions or --class-words."
             )
 
     @property

@@ -26,7 +26,7 @@ def load_vocabulary(options: VocabularyOptions) -> Vocabulary:
     if options.file is None:
         where, lines = "the vocabulary", [*options.concepts]
     else:
-        where, lines = str(options.file), read_text(options.file).splitlines()
+        where, lines = str(options.file), read_text(options.file).split("\n")
     concepts: dict[str, tuple[str, ...]] = {}
     owner: dict[tuple[str, ...], tuple[str, int]] = {}
     for number, line in enumerate(lines, start=1):

@@ -68,8 +68,8 @@ def dump_of() -> Callable[[GraphStore, str], set[str]]:
         )
         edges = store.read(
             "MATCH (a)-[r]->(b) WHERE a.dataset = $name "
-            "RETURN labels(a) AS a, coalesce(a.id, a.name, a.key) AS start, type(r) AS type, "
-            "properties(r) AS properties, labels(b) AS b, coalesce(b.id, b.name, b.key) AS end",
+            "RETURN labels(a) AS a, coalesce(a.id, a.name, a.key, a.concepts) AS start, type(r) AS type, "
+            "properties(r) AS properties, labels(b) AS b, coalesce(b.id, b.name, b.key, b.concepts) AS end",
             name=dataset,
         )
         texts = [json.dumps(row, sort_keys=True, default=str) for row in (*nodes, *edges)]

@@ -52,7 +52,10 @@ def cypher(
     given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
     with opened_store() as (store, _):
         if query in CATALOGUE:
-            named, parameters = bind_named(store, query, parse_named(CATALOGUE[query], given))
+            wanted = parse_named(CATALOGUE[query], given)
+            if "limit" in CATALOGUE[query].parameters:
+                wanted.setdefault("limit", limit + 1)  # one more shows that there are more
+            named, parameters = bind_named(store, query, wanted)
             text = named.text
         else:
             text, parameters = query, parse_free(given)

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from ingest.load import read_annotations
 
 from app.commands.common import notes, opened_store
 from app.progress import progress_bars
 from graph.build import write_annotations
 from graph.errors import OptionError
+from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
     ReadOptions,
@@ -18,6 +18,7 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
+from ingest.vocabulary_file import word_list_names
 
 
 class OnError(StrEnum):
@@ -110,7 +111,7 @@ def ingest(
     class_words: Annotated[
         str | None,
         typer.Option(
-            help="Word list of the classes: coco-gb (man, woman), or a TOML file.",
+            help=f"Word list of the classes: {', '.join(word_list_names())}, or a TOML file.",
             rich_help_panel=_CLASSES,
         ),
     ] = None,
@@ -199,6 +200,8 @@ def ingest(
         report = write_annotations(
             store, name, annotations, source=file.name, replace=replace, progress=progress
         )
+    for note in annotations.notes:
+        notes.print(f"Note: {note}", markup=False)
     for message in annotations.skipped[:_SHOWN]:
         notes.print(f"Skipped: {message}", markup=False)
     if len(annotations.skipped) > _SHOWN:

@@ -1,12 +1,14 @@
 """Compiled functions and two CPU instructions that plain numba does not offer."""
 
+# mypy: allow-untyped-calls
+
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic as numba_intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -18,9 +20,19 @@ def compiled(function: Function) -> Function:
     when it can write to none of them: compiling anew in each process is then the best left.
     """
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        return cast(Function, numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:
-        return numba.njit(nogil=True)(function)
+        return cast(Function, numba.njit(nogil=True)(function))
+
+
+def is_compiled(function: Callable[..., Any]) -> bool:
+    """Say whether this process has the machine code of a compiled function."""
+    return bool(cast(Any, function).signatures)
+
+
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let compiled functions call what `function` generates, without its first argument."""
+    return cast(Callable[..., Any], numba_intrinsic(function))
 
 
 @intrinsic
@@ -42,7 +54,7 @@ def prefetch(_typing: Any, array: Any, position: Any) -> Any:
 
 
 @intrinsic
-def ones(_typing: Any, word: Any) -> Any:
+def ones(_typing: Any, _word: Any) -> Any:
     """Count the ones of a 64-bit word."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -1,6 +1,6 @@
 """Clique mining in vectorised NumPy: needs no compiler, so it starts at once on small data."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from graph.incidence import Incidence
 
 IntArray = npt.NDArray[np.integer]
 
-BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes each
+BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes and a row of counts each
 
 
 class _Grown(NamedTuple):
@@ -23,7 +23,7 @@ class _Grown(NamedTuple):
 
 def mine(
     incidence: Incidence, codes: IntArray, min_support: int, max_size: int
-) -> Iterator[tuple[IntArray, IntArray]]:
+) -> Generator[tuple[IntArray, IntArray]]:
     """Give every clique of two or more concepts, in blocks of one size each.
 
     An occurrence is a clique in one image, held as the position of the clique's last member.
@@ -54,21 +54,22 @@ def mine(
     n_classes = len(incidence.classes)
     order = np.argsort(items, kind="stable")
     alone = _Grown(np.arange(len(codes))[:, None], items[order], order)
-    pending = list(_split(alone, ends)) if max_size > 1 else []
+    block = max(1, BLOCK * 8 // max(8, n_classes))
+    pending = list(_split(alone, ends, block)) if max_size > 1 else []
     while pending:
         shorter = pending.pop()
         longer, counts = _extend(shorter, ends, items, classes, n_classes, min_support)
         if len(counts):
             yield codes[longer.members], counts
             if longer.members.shape[1] < max_size:
-                pending.extend(_split(longer, ends))
+                pending.extend(_split(longer, ends, block))
 
 
-def _split(grown: _Grown, ends: IntArray) -> Iterator[_Grown]:
-    """Cut between cliques, into parts of about `BLOCK` occurrences one longer."""
+def _split(grown: _Grown, ends: IntArray, block: int) -> Iterator[_Grown]:
+    """Cut between cliques, into parts of about `block` occurrences one longer."""
     work = np.append(0, np.cumsum(ends[grown.positions] - grown.positions - 1))
     starts = np.searchsorted(grown.owners, np.arange(len(grown.members) + 1))
-    cuts = np.flatnonzero(np.diff(work[starts[:-1]] // BLOCK)) + 1
+    cuts = np.flatnonzero(np.diff(work[starts[:-1]] // block)) + 1
     for low, high in zip([0, *cuts], [*cuts, len(grown.members)], strict=True):
         part = slice(starts[low], starts[high])
         if work[starts[high]] > work[starts[low]]:

@@ -1,6 +1,8 @@
 """Clique mining by projection, compiled with numba and threaded: for data where that pays."""
 
-from collections.abc import Iterator
+# mypy: allow-untyped-calls
+
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +10,16 @@ import numpy.typing as npt
 
 from graph.incidence import Incidence
 from graph.mining import rows as kernels
+from graph.mining.compiled import is_compiled
 from graph.mining.pairs import mine_pairs
 from graph.mining.threads import available_cores, parts, shared
 from graph.mining.tree import mine_from
 
 IntArray = npt.NDArray[np.integer]
+Block = tuple[IntArray, IntArray]
 
 MAX_BAND = 1 << 22  # cells of a table of pairs of the root
-BATCHES = 16  # per thread
+BATCHES = 16  # per thread, where there are several
 PER_THREAD = 500_000  # entries that occupy a thread for longer than it takes to start it
 
 
@@ -23,13 +27,16 @@ PER_THREAD = 500_000  # entries that occupy a thread for longer than it takes to
 class _Root:
     """Images as rows of ranks, class by class, and where each rank stands in them."""
 
-    rows: IntArray
-    end: int
+    node: kernels.Node
     longest: int  # items in the longest row
-    class_ends: IntArray
     occurrences: IntArray
     starts: IntArray  # the occurrences of rank i are occurrences[starts[i] : starts[i + 1]]
     space: IntArray  # entries behind all occurrences of a rank
+
+
+def is_ready() -> bool:
+    """Say whether this process has the machine code already."""
+    return is_compiled(mine_from)
 
 
 def threads_for(incidence: Incidence, threads: int | None) -> int:
@@ -45,7 +52,9 @@ def count_items(incidence: Incidence, threads: int) -> IntArray:
         kernels.count_items(incidence.indptr, incidence.indices, incidence.labels, *part, counts)
         return counts
 
-    return sum(shared(threads, count, parts(len(incidence.labels), threads)))
+    counts = list(shared(threads, count, parts(len(incidence.labels), threads)))
+    total: IntArray = np.sum(counts, axis=0)
+    return total
 
 
 def mine(
@@ -55,7 +64,7 @@ def mine(
     max_size: int,
     threads: int,
     limit: int,
-) -> Iterator[tuple[IntArray, IntArray]]:
+) -> Generator[Block]:
     """Give every clique of two or more concepts, in blocks.
 
     Parameters
@@ -67,7 +76,7 @@ def mine(
     min_support, max_size, threads : int
         As in `graph.cliques.mine_cliques`.
     limit : int
-        Where the caller stops: no block has many more cliques than this.
+        Where the caller stops: no block is much larger.
 
     Yields
     ------
@@ -84,10 +93,11 @@ def mine(
         return
     root = _root(incidence, codes, threads)
 
-    def count_band(band: tuple[int, int]) -> tuple[IntArray, IntArray]:
+    def count_band(band: tuple[int, int]) -> Block:
         low, high = band
         n_pairs = int(root.space[low:high].sum())
-        return mine_pairs(root.rows, root.end, root.class_ends, low, high, n_pairs, min_support)
+        block: Block = mine_pairs(root.node, low, high, n_pairs, min_support, limit)
+        return block
 
     found = []
     for pairs, counts in shared(threads, count_band, _bands(root.space, threads)):
@@ -98,16 +108,14 @@ def mine(
         return
     pairs = np.concatenate(found)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    partner_starts = np.searchsorted(pairs[:, 0], np.arange(root.end + 1))
+    partner_starts = np.searchsorted(pairs[:, 0], np.arange(root.node.end + 1))
     partners = pairs[:, 1].copy()
     codes = codes.astype(np.int32)
 
-    def mine_batch(firsts: IntArray) -> tuple[IntArray, IntArray]:
-        return mine_from(
+    def mine_batch(firsts: IntArray) -> Block:
+        block: Block = mine_from(
             firsts,
-            root.rows,
-            root.end,
-            root.class_ends,
+            root.node,
             root.occurrences,
             root.starts,
             partners,
@@ -118,6 +126,7 @@ def mine(
             size,
             limit,
         )
+        return block
 
     yield from shared(threads, mine_batch, _batches(root, partner_starts, threads))
 
@@ -139,7 +148,8 @@ def _batches(root: _Root, partner_starts: IntArray, threads: int) -> list[IntArr
     cost = root.space.astype(float) ** 2 / np.maximum(number, 1)
     order = np.argsort(-cost, kind="stable")
     order = order[(np.diff(partner_starts)[order] > 1) & (number[order] > 0)]
-    share = np.cumsum(cost[order]) * (BATCHES * threads) // max(1.0, cost.sum())
+    number_of_batches = BATCHES * threads if threads > 1 else 1
+    share = np.cumsum(cost[order]) * number_of_batches // max(1.0, cost.sum())
     return np.split(order, np.flatnonzero(np.diff(share)) + 1) if len(order) else []
 
 
@@ -156,10 +166,10 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     for t, part in enumerate(images):
         kernels.row_space(incidence.indptr, incidence.labels, *part, space[t])
     at, until, class_ends = _places(space)
-    rows = np.empty(int(space.sum()), dtype=dtype)
+    rows: IntArray = np.empty(int(space.sum()), dtype=dtype)
 
     def fill(t: int) -> int:
-        return kernels.fill_rows(*source, ranks, *images[t], end, at[t], until[t], rows)
+        return int(kernels.fill_rows(*source, ranks, *images[t], end, at[t], until[t], rows))
 
     longest = max(shared(threads, fill, range(threads)))
 
@@ -173,14 +183,15 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     list(shared(threads, count, range(threads)))
     at, _, ends = _places(number)
     wide = np.uint32 if len(rows) <= np.iinfo(np.uint32).max else np.int64
-    occurrences = np.empty(int(number.sum()), dtype=wide)
+    occurrences: IntArray = np.empty(int(number.sum()), dtype=wide)
 
     def locate(t: int) -> None:
         kernels.fill_occurrences(rows, *lengths[t], end, 2, at[t], occurrences)
 
     list(shared(threads, locate, range(threads)))
     starts = np.append(0, ends)
-    return _Root(rows, end, longest, class_ends, occurrences, starts, behind.sum(axis=0))
+    node = kernels.Node(rows, end, np.arange(len(class_ends)), class_ends, class_ends)
+    return _Root(node, longest, occurrences, starts, behind.sum(axis=0))
 
 
 def _places(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:

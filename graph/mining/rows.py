@@ -5,11 +5,30 @@ Each row is closed by an END that equals the number of items, one more than the 
 go from the rarest item to the most frequent, which keeps short what is left behind an item.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graph.mining.compiled import compiled, prefetch
 
 AHEAD = 16  # occurrences between asking for a row and reading it
+
+
+class Node(NamedTuple):
+    """A clique (its prefix) with the rest of every row that contains it.
+
+    The rows are reduced to the items that make a kept clique with the prefix, renumbered from 0.
+    All pairs of those in them give all cliques two larger than the prefix; a child of the node has
+    one item more in its prefix. The root has no prefix, and the images themselves as rows.
+    """
+
+    rows: Any
+    end: Any  # the END, so the number of items
+    labels: Any  # the classes that have such rows: the node's segments
+    ends: Any  # where the rows of each segment end
+    segment_rows: Any  # how many rows each has
 
 
 @compiled
@@ -89,17 +108,33 @@ def fill_occurrences(rows, first, last, end, behind, at, occurrences):
 
 
 @compiled
-def project(rows, end, labels, ends, occurrences, local, kept, out, out_labels, out_ends, out_rows):
-    """Copy what stands behind each occurrence, renumbered; give segments, pairs, most rows.
+def project(node, occurrences, local, kept, out):
+    """Copy what stands behind each occurrence of an item: the rows of a child.
 
-    ``local[item]`` is the item's new number, or `kept` (the new END) for one to drop. Rows with
-    fewer than two items are left out.
+    Parameters
+    ----------
+    node : Node
+        The parent.
+    occurrences : int array
+        Where the item stands in its rows, ascending.
+    local : int array
+        New number of each item, `kept` (the new END) for one to drop.
+    kept : int
+        Number of items of the child.
+    out : Node
+        Arrays to write to. Rows with fewer than two items are left out.
+
+    Returns
+    -------
+    segments, n_pairs, most_rows : int
+        Segments written, pairs in their rows, rows of the largest.
     """
+    rows, end, ends = node.rows, node.end, node.ends
+    to = out.rows
     segments = 0
     source = 0
     opened = -1
     n_pairs = 0
-    n_rows = 0
     most_rows = 0
     at = 0
     for t in range(occurrences.size):
@@ -112,23 +147,22 @@ def project(rows, end, labels, ends, occurrences, local, kept, out, out_labels, 
         row = at
         while rows[position] != end:
             item = local[rows[position]]
-            out[at] = item
+            to[at] = item
             at += item != kept
             position += 1
         length = at - row
-        if length > 1:
-            out[at] = kept
-            at += 1
-            n_pairs += length * (length - 1) // 2
-            if opened != source:
-                opened = source
-                out_labels[segments] = labels[source]
-                segments += 1
-                n_rows = 0
-            out_ends[segments - 1] = at
-            n_rows += 1
-            out_rows[segments - 1] = n_rows
-            most_rows = max(most_rows, n_rows)
-        else:
+        if length < 2:
             at = row
+            continue
+        to[at] = kept
+        at += 1
+        n_pairs += length * (length - 1) // 2
+        if opened != source:
+            opened = source
+            out.labels[segments] = node.labels[source]
+            out.segment_rows[segments] = 0
+            segments += 1
+        out.ends[segments - 1] = at
+        out.segment_rows[segments - 1] += 1
+        most_rows = max(most_rows, out.segment_rows[segments - 1])
     return segments, n_pairs, most_rows

@@ -1,34 +1,28 @@
-"""x."""
+"""Depth-first search through the nodes: which cliques are looked at, and how they are counted."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from graph.mining import bitmaps as bits
+from graph.mining.bitmaps import (
+    ENTRY,
+    bitmaps_of,
+    cost_of_pair,
+    count_bitmaps,
+    mine_bitmaps,
+    no_bitmaps,
+)
 from graph.mining.compiled import compiled
-from graph.mining.found import put, with_room
-from graph.mining.pairs import count_pairs, scratch_for
-from graph.mining.rows import count_occurrences, fill_occurrences, project
+from graph.mining.pairs import count_band, count_behind, scratch_for, table_fits
+from graph.mining.rows import Node, count_occurrences, fill_occurrences, project
+from graph.mining.search import Search, nothing_found, record
 
-
-@compiled
-def renumber(near, codes, local, out_codes):
-    """Number the items marked in `near` from 0; the others get the new END, which is returned."""
-    kept = 0
-    for item in range(near.size):
-        kept += near[item]
-    number = 0
-    for item in range(near.size):
-        local[item] = kept
-        if near[item]:
-            local[item] = number
-            out_codes[number] = codes[item]
-            number += 1
-    return kept
-
-
-# Counting through the rows of children costs this many increments for each pair of a node.
-ROWS_PER_PAIR = 4
+# Counting through the rows of all children costs this much for each pair in a node's rows, in the
+# unit of `graph.mining.bitmaps`.
+ROWS_PER_PAIR = 4.0
+SHARE = 0.5  # of the cost of bitmaps, laid on the pairs where larger cliques may use them again
 
 
 class Levels(NamedTuple):
@@ -41,7 +35,7 @@ class Levels(NamedTuple):
     segments: Any
     items: Any  # number of items, which is the END
     codes: Any  # concept code of each item
-    near: Any  # (level, item * items + item): which pairs are kept
+    near: Any  # whether the pair (a, b) is kept, at a * items + b
     occurrences: Any
     starts: Any  # where the occurrences of each item begin
     following: Any  # the item that makes the next child
@@ -67,121 +61,31 @@ def levels_for(depth, room, items, n_classes, rows):
 
 
 @compiled
-def list_occurrences(levels, level):
-    """List where each item of a node stands in its rows."""
-    items = levels.items[level]
-    last = levels.ends[level, levels.segments[level] - 1]
-    at = np.zeros(items, np.int64)
-    space = np.zeros(items, np.int64)
-    count_occurrences(levels.rows[level], 0, last, items, 2, at, space)
-    starts = levels.starts[level]
-    starts[0] = 0
-    for item in range(items):
-        starts[item + 1] = starts[item] + at[item]
-        at[item] = starts[item]
-    fill_occurrences(levels.rows[level], 0, last, items, 2, at, levels.occurrences[level])
-
-
-@compiled
-def open_child(levels, level, a, local, min_support):
-    """Make the next level the child that item `a` makes; give its pairs, 0 to leave it out."""
-    first, last = levels.starts[level, a], levels.starts[level, a + 1]
-    if last - first < min_support:
-        return 0
-    items = levels.items[level]
-    below = level + 1
-    near = levels.near[level, a * items : (a + 1) * items]
-    kept = renumber(near, levels.codes[level], local, levels.codes[below])
-    if kept < 2:
-        return 0
-    segments, n_pairs, most_rows = project(
+def node_at(levels, level, segments):
+    """Give the node of one level, with so many segments."""
+    return Node(
         levels.rows[level],
-        items,
-        levels.labels[level],
-        levels.ends[level],
-        levels.occurrences[level, first:last],
-        local,
-        kept,
-        levels.rows[below],
-        levels.labels[below],
-        levels.ends[below],
-        levels.segment_rows[below],
+        levels.items[level],
+        levels.labels[level, :segments],
+        levels.ends[level, :segments],
+        levels.segment_rows[level, :segments],
     )
-    levels.items[below] = kept
-    levels.segments[below] = segments
-    return n_pairs if most_rows >= min_support else 0
 
 
 @compiled
-def mine_below(levels, n_pairs, local, prefix, min_support, limit, scratch, members, counts, used):
-    """Mine the node at level 0 and all below it, depth first; give what was found, extended."""
-    max_size = members.shape[1]
-    level = 0
-    while level >= 0 and used <= limit:
-        items = levels.items[level]
-        codes = levels.codes[level]
-        if n_pairs > 0:
-            segments = levels.segments[level]
-            rows = levels.rows[level]
-            labels = levels.labels[level, :segments]
-            ends = levels.ends[level, :segments]
-            segment_rows = levels.segment_rows[level, :segments]
-            cells, some = count_pairs(
-                rows,
-                items,
-                labels,
-                ends,
-                segment_rows,
-                n_pairs,
-                min_support,
-                counts.shape[1],
-                scratch,
-            )
-            members = with_room(members, used, used + cells.size)
-            counts = with_room(counts, used, used + cells.size)
-            for t in range(cells.size):
-                a, b = codes[cells[t] // items], codes[cells[t] % items]
-                put(members, used + t, prefix, level + 1, a, b)
-                for label in range(counts.shape[1]):
-                    counts[used + t, label] = some[t, label]
-            used += cells.size
-            levels.following[level] = items
-            if level + 3 < max_size and cells.size > 2:
-                near = levels.near[level]
-                near[: items * items] = False
-                for t in range(cells.size):
-                    near[cells[t]] = True
-                cost = triples(cells, items) * bits.cost_of_pair(segment_rows)
-                if cost + ends[-1] * bits.ENTRY < ROWS_PER_PAIR * n_pairs:
-                    bitmaps, word_ends = bits.bitmaps_of(rows, items, ends, segment_rows)
-                    members, counts, used = bits.mine_bitmaps(
-                        bitmaps,
-                        word_ends,
-                        labels,
-                        codes,
-                        near,
-                        prefix,
-                        level + 1,
-                        min_support,
-                        limit,
-                        members,
-                        counts,
-                        used,
-                    )
-                else:
-                    list_occurrences(levels, level)
-                    levels.following[level] = 0
-        a = levels.following[level]
-        levels.following[level] += 1
-        n_pairs = 0
-        if a + 2 >= items:
-            level -= 1
-        else:
-            n_pairs = open_child(levels, level, a, local, min_support)
-            if n_pairs > 0:
-                prefix[level + 1] = codes[a]
-                level += 1
-    return members, counts, used
+def renumber(near, codes, local, out_codes):
+    """Number the items marked in `near` from 0; the others get the new END, which is returned."""
+    kept = 0
+    for item in range(near.size):
+        kept += near[item]
+    number = 0
+    for item in range(near.size):
+        local[item] = kept
+        if near[item]:
+            local[item] = number
+            out_codes[number] = codes[item]
+            number += 1
+    return kept
 
 
 @compiled
@@ -196,11 +100,110 @@ def triples(cells, items):
 
 
 @compiled
+def list_occurrences(levels, level, node):
+    """List where each item of a node stands in its rows, and start with the first child."""
+    at = np.zeros(node.end, np.int64)
+    space = np.zeros(node.end, np.int64)
+    count_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, space)
+    starts = levels.starts[level]
+    starts[0] = 0
+    for item in range(node.end):
+        starts[item + 1] = starts[item] + at[item]
+        at[item] = starts[item]
+    fill_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, levels.occurrences[level])
+    levels.following[level] = 0
+
+
+@compiled
+def mine_node(search, levels, level, n_pairs, found):
+    """Count a node's pairs; then mine all below it by bitmaps, or make it ready for children."""
+    node = node_at(levels, level, levels.segments[level])
+    items, codes = node.end, levels.codes[level]
+    n_classes = found.counts.shape[1]
+    deeper = level + 3 < search.max_size
+    price = cost_of_pair(node.segment_rows)
+    build = node.ends[-1] * ENTRY
+    bitmaps = no_bitmaps()
+    share = SHARE if deeper else 1.0
+    if items * (items - 1) // 2 * price + share * build < n_pairs:
+        bitmaps = bitmaps_of(node)
+        build = 0.0
+        cells, counts = count_bitmaps(bitmaps, search.min_support, n_classes, search.scratch.cells)
+    else:
+        cells, counts = count_band(
+            node, 0, items, n_pairs, search.min_support, search.limit, n_classes, search.scratch
+        )
+    found = record(found, search.prefix, level + 1, codes, items, cells, counts)
+    levels.following[level] = items
+    if not deeper or cells.size < 3:
+        return found
+    near = levels.near[level]
+    near[: items * items] = False
+    for t in range(cells.size):
+        near[cells[t]] = True
+    if triples(cells, items) * price + build < ROWS_PER_PAIR * n_pairs:
+        if build > 0.0:
+            bitmaps = bitmaps_of(node)
+        return mine_bitmaps(search, bitmaps, codes, near, level + 1, found)
+    list_occurrences(levels, level, node)
+    return found
+
+
+@compiled
+def mine_child(search, levels, level, parent, occurrences, kept, found):
+    """Mine the child at `level`, of `kept` items numbered by ``search.local``."""
+    levels.items[level] = 0  # so no children, until `mine_node` says otherwise
+    levels.following[level] = 0
+    if kept < 2 or occurrences.size < search.min_support:
+        return found
+    last = level + 3 >= search.max_size
+    if last and table_fits(kept * kept, parent.ends.size, occurrences.size, search.scratch):
+        cells, counts = count_behind(
+            parent,
+            occurrences,
+            search.local,
+            kept,
+            search.min_support,
+            search.limit,
+            found.counts.shape[1],
+            search.scratch,
+        )
+        return record(found, search.prefix, level + 1, levels.codes[level], kept, cells, counts)
+    out = node_at(levels, level, found.counts.shape[1])
+    segments, n_pairs, most_rows = project(parent, occurrences, search.local, kept, out)
+    if most_rows < search.min_support:
+        return found
+    levels.items[level] = kept
+    levels.segments[level] = segments
+    return mine_node(search, levels, level, n_pairs, found)
+
+
+@compiled
+def mine_below(search, levels, found):
+    """Mine the children of the node at level 0, depth first."""
+    level = 0
+    while level >= 0 and found.used <= search.limit:
+        a = levels.following[level]
+        levels.following[level] += 1
+        items = levels.items[level]
+        if a + 2 >= items:
+            level -= 1
+            continue
+        parent = node_at(levels, level, levels.segments[level])
+        near = levels.near[level, a * items : (a + 1) * items]
+        occurrences = levels.occurrences[level]
+        here = occurrences[levels.starts[level, a] : levels.starts[level, a + 1]]
+        search.prefix[level + 1] = levels.codes[level, a]
+        kept = renumber(near, levels.codes[level], search.local, levels.codes[level + 1])
+        level += 1
+        found = mine_child(search, levels, level, parent, here, kept, found)
+    return found
+
+
+@compiled
 def mine_from(
     firsts,
-    rows,
-    end,
-    class_ends,
+    root,
     occurrences,
     starts,
     partners,
@@ -217,10 +220,10 @@ def mine_from(
     ----------
     firsts : int64 array
         Ranks.
-    rows, end, class_ends : unsigned array, int, int64 array
-        The root.
+    root : Node
+        All images.
     occurrences, starts : unsigned array, int64 array
-        Where rank i stands in `rows`: from ``starts[i]`` on in `occurrences`.
+        Where rank i stands in their rows: from ``starts[i]`` on in `occurrences`.
     partners, partner_starts : int64 arrays
         The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
     room : int
@@ -237,41 +240,27 @@ def mine_from(
     members : int32 array, shape (n, max_size)
     counts : uint32 array, shape (n, n_classes)
     """
-    n_classes = class_ends.size
+    n_classes = root.ends.size
     widest = 0
     for first in firsts:
         widest = max(widest, partner_starts[first + 1] - partner_starts[first])
-    levels = levels_for(max_size - 2, room, widest, n_classes, rows)
-    scratch = scratch_for(widest * widest, n_classes)
-    labels = np.arange(n_classes)
-    local = np.empty(end + 1, rows.dtype)
-    near = np.zeros(end, np.bool_)
-    prefix = np.empty(max_size, np.int32)
-    members = np.empty((1024, max_size), np.int32)
-    counts = np.empty((1024, n_classes), np.uint32)
-    used = 0
+    levels = levels_for(max_size - 2, room, widest, n_classes, root.rows)
+    search = Search(
+        min_support,
+        max_size,
+        limit,
+        np.empty(max_size, np.int32),
+        np.empty(root.end + 1, root.rows.dtype),
+        scratch_for(widest * widest, n_classes),
+    )
+    near = np.zeros(root.end, np.bool_)
+    found = nothing_found(max_size, n_classes)
     for first in firsts:
         near[:] = False
         near[partners[partner_starts[first] : partner_starts[first + 1]]] = True
-        kept = renumber(near, codes, local, levels.codes[0])
-        segments, n_pairs, most_rows = project(
-            rows,
-            end,
-            labels,
-            class_ends,
-            occurrences[starts[first] : starts[first + 1]],
-            local,
-            kept,
-            levels.rows[0],
-            levels.labels[0],
-            levels.ends[0],
-            levels.segment_rows[0],
-        )
-        if kept > 1 and most_rows >= min_support:
-            prefix[0] = codes[first]
-            levels.items[0] = kept
-            levels.segments[0] = segments
-            members, counts, used = mine_below(
-                levels, n_pairs, local, prefix, min_support, limit, scratch, members, counts, used
-            )
-    return members[:used], counts[:used]
+        here = occurrences[starts[first] : starts[first + 1]]
+        search.prefix[0] = codes[first]
+        kept = renumber(near, codes, search.local, levels.codes[0])
+        found = mine_child(search, levels, 0, root, here, kept, found)
+        found = mine_below(search, levels, found)
+    return found.members[: found.used], found.counts[: found.used]

@@ -42,7 +42,9 @@ class CocoCaptions:
         if options.classes.words is not None and options.classes.captions is None:
             labels = labels_from_texts(captions.image, captions.texts, n, options, progress)
         else:
-            labels, notes = labels_beside(captions.columns, options, problems, progress)
+            labels, notes = labels_beside(
+                captions.columns, options, problems, progress, "--class-words"
+            )
         rows, concept = vocabulary.find_all(captions.texts, progress)
         mentions = MentionColumns(captions.image[rows], concept, CAPTION, {})
         return frames.annotations(

@@ -49,9 +49,8 @@ class CocoInstances:
         """Read images, categories and annotations, and find the images' classes."""
         problems = Problems(str(path), options.on_error)
         progress("read", 0, None)
-        lists = decode(
-            path, {"images": Image, "annotations": Instance, "categories": Category}, problems
-        )
+        types = {"images": Image, "annotations": Instance, "categories": Category}
+        lists = decode(path, "instances", types, problems)
         instances = lists["annotations"]
         progress("check", 0, len(instances.items))
         images = coco_images(lists["images"], instances, options.split, problems)
@@ -61,13 +60,18 @@ class CocoInstances:
         sound = np.flatnonzero(~images.annotations.bad)
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
         numbers = {name: values[sound] for name, values in numbers.items()}
-        del lists, instances
+        del lists, instances  # hundreds of megabytes
         labels, concept, notes = _labels(images, image, category, options, problems, progress)
+        set_aside = {
+            "annotations of skipped images": int(images.images.bad[image].sum()),
+            "annotations of skipped categories": int((category.codes < 0).sum()),
+        }
         return frames.annotations(
             images.columns,
             labels,
             [MentionColumns(image, concept, ANNOTATION, numbers)],
             ~images.images.bad,
+            set_aside=set_aside,
             skipped=problems.messages,
             notes=notes,
         )
@@ -108,7 +112,9 @@ def _categories(
 
 def _numbers(instances: Records[Instance], rows: RowProblems) -> dict[str, FloatArray]:
     """Give box, area and score as columns, NaN where unknown, and report impossible ones."""
-    boxes = [box or _NO_BOX for box in field(instances, "bbox")]
+    boxes = field(instances, "bbox")
+    if None in boxes:
+        boxes = [box or _NO_BOX for box in boxes]
     flat = np.fromiter(chain.from_iterable(boxes), np.float64, 4 * len(boxes)).reshape(-1, 4)
     numbers = {
         "area_px2": _floats(field(instances, "area")),
@@ -135,6 +141,8 @@ def _numbers(instances: Records[Instance], rows: RowProblems) -> dict[str, Float
 
 
 def _floats(values: list[float | None]) -> FloatArray:
+    if values.count(None) == len(values):  # ten times as fast as turning None into NaN one by one
+        return np.full(len(values), np.nan)
     return np.array(values, dtype=np.float64)
 
 
@@ -150,7 +158,9 @@ def _labels(
     n = len(images.columns.ids)
     classes = options.classes.categories
     if not classes:
-        labels, notes = labels_beside(images.columns, options, problems, progress)
+        labels, notes = labels_beside(
+            images.columns, options, problems, progress, "--class-category"
+        )
         return labels, category, notes
     for name in classes:
         if name not in category.names:

@@ -51,10 +51,7 @@ class TableReader:
                 f"has no rows{bad if problems.messages else ''}",
                 "Give a file with a row for each image.",
             )
-        roles = list(_ROLES)
-        if options.vocabulary or _own_captions(options):
-            roles.append("caption")
-        columns = map_columns(table, options.table, roles)
+        columns = _columns(table, options)
         progress("check", 0, table.n_rows)
         rows = table.rows()
         images = _images(table, columns, rows, options.split)
@@ -70,6 +67,23 @@ class TableReader:
             skipped=problems.messages,
             notes=([taken] if columns.guessed or notes else []) + list(more),
         )
+
+
+def _columns(table: Table, options: ReadOptions) -> ColumnMap:
+    """Find the columns that the options call for."""
+    roles = list(_ROLES)
+    if options.classes.file is not None or options.classes.from_captions:
+        roles.remove("class_name")
+    searched = bool(options.vocabulary) or _own_captions(options)
+    if searched:
+        roles.append("caption")
+    columns = map_columns(table, options.table, roles)
+    if searched and "caption" not in columns.of:
+        raise table.problems.fatal(
+            f"no column looks like captions (columns: {listed(table.columns)})",
+            "Pass --caption-column with one of them.",
+        )
+    return columns
 
 
 def _own_captions(options: ReadOptions) -> bool:
@@ -192,17 +206,20 @@ def _labels(
     options: ReadOptions,
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
-    if _own_captions(options) and "caption" in columns.of:
+    if _own_captions(options):
         captions = text_column(table, columns.of["caption"], "--caption-column").to_pylist()
         every = np.arange(table.n_rows)
         return labels_from_texts(every, captions, table.n_rows, options, progress), ()
-    if "class_name" not in columns.of or options.classes.file or options.classes.captions:
-        return labels_beside(images, options, table.problems, progress)
+    if "class_name" not in columns.of or options.classes.file or options.classes.from_captions:
+        return labels_beside(images, options, table.problems, progress, "--class-column")
     name = columns.of["class_name"]
     column = encode_names(text_column(table, name, "--class-column"))
     rows.report(
         column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
     )
+    notes: tuple[str, ...] = ()
     if set(column.names) == {"-1", "1"}:  # an attribute, as in CelebA: its name says what 1 means
         column = recode_names(column.codes, [f"not {name}", name])
-    return Labels(column, {}), ()
+        notes = (f"{table.problems.file}: class 1 is {name!r}, and -1 is 'not {name}'",)
+    nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
+    return Labels(column, nothing), notes

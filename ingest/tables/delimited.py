@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.reader import collection_paused
 from ingest.tables.table import Table, TextColumns
 
 if TYPE_CHECKING:
@@ -37,9 +36,8 @@ class Delimited:
         with (
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
-            collection_paused(),
         ):
-            separator = self._separator(file.readline())
+            separator = self._separator(next((line for line in file if line.strip()), ""))
             file.seek(0)
             records = _records(csv.reader(file, delimiter=separator, strict=True), problems)
             line, header = next(records, (1, []))

@@ -10,7 +10,6 @@ import pyarrow as pa
 from graph.progress import Progress
 from ingest.coco import coco_kind
 from ingest.problems import Problems
-from ingest.reader import collection_paused
 from ingest.tables.table import CHUNK, TEXT, Table, text_table
 
 _Row = dict[str, msgspec.Raw]
@@ -34,10 +33,11 @@ class JsonLines:
         """Load all rows; numbers, true and false and lists stay as the text that they are in."""
         size = path.stat().st_size
         columns = _Columns()
-        with path.open("rb") as file, collection_paused():
+        with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                if text.isspace():
+                text = text.strip()
+                if not text:
                     continue
                 try:
                     text.decode()

@@ -1,12 +1,11 @@
 """CelebA's list_attr files: a count, a line of attribute names, then -1 or 1 for each image."""
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.reader import collection_paused
 from ingest.tables.table import Table, TextColumns
 
 ID = "image_id"
@@ -32,7 +31,6 @@ class ListAttr:
         with (
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as file,
-            collection_paused(),
         ):
             count = file.readline().strip()
             if not count.isdigit():
@@ -65,7 +63,7 @@ class ListAttr:
                 "line 1",
             )
         progress("read", size, size)
-        return columns.table()
+        return replace(columns.table(), concept_columns=tuple(names))
 
 
 def _check_names(names: list[str], problems: Problems) -> None:

@@ -31,6 +31,8 @@ class Table:
         Names the record of a row: ``"line 14"``.
     unusable : dict of str to str
         Types of the columns that cannot be used for anything, such as images.
+    concept_columns : tuple of str
+        Columns of one concept each, where the format itself says so.
     """
 
     problems: Problems
@@ -38,6 +40,7 @@ class Table:
     n_rows: int
     place: Callable[[int], str]
     unusable: dict[str, str] = field(default_factory=dict)
+    concept_columns: tuple[str, ...] = ()
 
     def rows(self) -> RowProblems:
         """Follow which rows are malformed."""

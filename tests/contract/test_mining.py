@@ -65,7 +65,7 @@ def test_cypher_and_kernel_count_what_brute_force_counts(
     annotations = random_annotations(250, seed=size, n_concepts=9)
     dataset = load(annotations, MiningOptions(max_size=size))
     expected = brute_force(annotations, size)
-    from_images = ask(f"imbalances-from-images-{size}")
+    from_images = ask(f"imbalances-from-images-{size}", limit=10**6)
     assert {tuple(r["concepts"]): dict(r["counts"]) for r in from_images} == expected
     for row in from_images:
         counts = dict(row["counts"])
@@ -82,7 +82,7 @@ def test_cypher_and_kernel_count_what_brute_force_counts(
     assert mined == expected
     queries = {
         (r["class"], tuple(r["concepts"])): r["n"]
-        for r in ask(f"generation-queries-from-images-{size}")
+        for r in ask(f"generation-queries-from-images-{size}", limit=10**6)
     }
     assert queries == {
         (y, members): max(counts.values()) - n

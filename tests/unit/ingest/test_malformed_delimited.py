@@ -20,7 +20,7 @@ RECORDS = {
     "unclosed quote": (f'{HEADER}{ROW}b,dog,"x\nc,cat,y\n', "line 3", "never closed", "double"),
     "text after a quote": (f'{HEADER}{ROW}b,dog,"x"y\n', "line 3", "quoting is broken", "Double"),
     "not UTF-8": (
-        (HEADER + ROW).encode() + b"b,caf\xe9,x\n",
+        f"{HEADER}{ROW}".encode() + b"b,caf\xe9,x\n",
         "line 3",
         "0xe9 is not UTF-8",
         "UTF-8",
@@ -99,7 +99,7 @@ FILES = {
     "no rows": (HEADER, None, "has no rows", "a row for each image"),
     "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
     "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "--id-column"),
-    "no class": ("id,concepts\na,x\n", None, "which class an image has", "--class-file"),
+    "no class": ("id,concepts\na,x\n", None, "which class an image has", "--class-column"),
     "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "--concept-columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
     "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "no readable text", "UTF-8"),

@@ -1,0 +1,200 @@
+"""What is kept of what was read, under which names, and what is said about the rest."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from graph.errors import InputError, OptionError, UnknownNameError
+from graph.records import Annotations, ImageRecord, Mention
+from ingest.load import read_annotations, refine
+from ingest.options import (
+    ClassOptions,
+    ReadOptions,
+    Refinement,
+    TableOptions,
+    VocabularyOptions,
+)
+
+RECORDS = [
+    ImageRecord("a", "0", (Mention("car", score=0.9), Mention("tree", area_px2=50)), "train"),
+    ImageRecord("b", "1", (Mention("truck", score=0.4), Mention("car", box=(0, 0, 5, 6))), "train"),
+    ImageRecord("c", "1", (Mention("person", score=0.5, area_px2=10),), "test"),
+    ImageRecord("d", "2", (), None),
+]
+
+
+def refined(**options):
+    read = Annotations.from_records(RECORDS, {"odd ones": 3}, ["one was bad"])
+    result = refine(read, ReadOptions(refine=Refinement(**options)), "data.csv")
+    assert result.images.index.equals(pd.RangeIndex(len(result.images)))
+    assert result.mentions.index.equals(pd.RangeIndex(len(result.mentions)))
+    assert result.skipped == ("one was bad",)
+    assert result.set_aside["odd ones"] == 3
+    for column in (result.images["class_name"], result.images["split"], result.mentions["concept"]):
+        assert set(column.cat.categories) == set(column.dropna())
+    return result
+
+
+def concepts(annotations):
+    return {r.id: [m.concept for m in r.mentions] for r in annotations.records()}
+
+
+def test_nothing_asked_keeps_all():
+    assert list(refined().records()) == RECORDS
+
+
+def test_minimum_score_spares_mentions_without_one():
+    result = refined(min_score=0.5)
+    assert concepts(result) == {"a": ["car", "tree"], "b": ["car"], "c": ["person"], "d": []}
+    assert result.notes == ("data.csv: 1 mentions with a score below 0.5 left out",)
+
+
+def test_minimum_area_takes_the_box_where_the_area_is_unknown():
+    result = refined(min_area_px2=30)
+    assert concepts(result) == {"a": ["car", "tree"], "b": ["truck", "car"], "c": [], "d": []}
+    assert concepts(refined(min_area_px2=31))["b"] == ["truck"]
+
+
+def test_classes_and_splits_are_kept_by_new_name():
+    result = refined(class_names={"0": "land", "1": "water", "2": "water"}, classes=("water",))
+    assert result.images["class_name"].tolist() == ["water"] * 3
+    assert result.set_aside == {"odd ones": 3, "images of other classes": 1}
+    result = refined(class_names={"0": "1", "1": "0"}, classes=("0",), splits=("train",))
+    assert concepts(result) == {"b": ["truck", "car"]}
+    assert result.set_aside["images of other classes"] == 2
+    assert result.set_aside["images of other splits"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"classes": ("9",)}, "unknown class '9'. Known: 0, 1, 2."),
+        ({"class_names": {"9": "x"}}, "unknown class '9'. Known: 0, 1, 2."),
+        ({"splits": ("val",)}, "unknown split 'val'. Known: test, train."),
+    ],
+)
+def test_unknown_names_list_the_known(options, message):
+    with pytest.raises(UnknownNameError) as caught:
+        refined(**options)
+    assert str(caught.value) == message
+
+
+TABLES = [
+    "concept,becomes\ntruck,vehicle\ncar,vehicle\nperson,\n",
+    "concept\tbecomes\ntruck\tvehicle\ncar\tvehicle\nperson\t\n",
+    'truck = "vehicle"\ncar = "vehicle"\nperson = ""\n',
+    '{"truck": "vehicle", "car": "vehicle", "person": null}',
+    '{"concept": "truck", "becomes": "vehicle"}\n{"concept": "car", "becomes": "vehicle"}\n'
+    '{"concept": "person"}\n',
+]
+
+
+@pytest.mark.parametrize("content", TABLES, ids=["csv", "tsv", "toml", "json", "jsonl"])
+def test_concept_table_renames_merges_and_drops(content, write):
+    result = refined(concept_table=write(content))
+    assert concepts(result) == {
+        "a": ["vehicle", "tree"],
+        "b": ["vehicle", "vehicle"],
+        "c": [],
+        "d": [],
+    }
+    assert result.notes == ("data.csv: 1 mentions of dropped concepts left out",)
+
+
+def test_concept_table_applies_at_once(write):
+    result = refined(concept_table=write("concept,becomes\ncar,truck\ntruck,car\n"))
+    assert concepts(result)["b"] == ["car", "truck"]
+
+
+@pytest.mark.parametrize(
+    ("content", "record", "reason", "remedy"),
+    [
+        ("concept,becomes\ntre,x\n", "line 2", "'tre' is no concept of the data", "Closest: tree"),
+        ('zebra = "x"\n', "'zebra'", "'zebra' is no concept", "Known: car, person, tree, truck"),
+        ("concept,becomes\ncar,x\ncar,y\n", "line 3", "'car' is at line 2 already", "Leave one"),
+        ("concept,becomes\n,y\n", "line 2", "a name is empty", "concept and becomes"),
+        ("concept,becomes\ncar,y\0\n", "line 2", "control character", "concept and becomes"),
+        ("concept,becomes\ncar\n", "line 2", "1 fields where the header has 2", "Complete"),
+        ("from,to\ncar,y\n", None, "no columns concept and becomes (its columns: from, to)", "CSV"),
+        ("car = 3\n", "'car'", "becomes 3, which is no text", "concept and becomes"),
+        ('{"car": ["x"]}', "'car'", "becomes ['x'], which is no text", "concept and becomes"),
+        ("car\n", None, "is no table of a known kind", "concept and becomes"),
+        ("", None, "is empty", "Name a file"),
+    ],
+)
+def test_malformed_concept_table(content, record, reason, remedy, write):
+    path = write(content, "table.txt")
+    with pytest.raises(InputError) as caught:
+        refined(concept_table=path)
+    assert caught.value.file == str(path)
+    assert caught.value.record == record
+    assert reason in caught.value.reason
+    assert remedy in caught.value.remedy
+
+
+def test_nothing_left_says_why(write, failure):
+    path = write("id,label,tags,split\na,x,b,train\nc,y,b,test\n")
+    wanted = ReadOptions(refine=Refinement(classes=("x",), splits=("test",)))
+    error = failure(path, wanted)
+    assert error.reason == (
+        "no image is left (1 images of other classes; 1 images of other splits)"
+    )
+
+
+def test_one_class_alone_can_be_read(write):
+    """Whether one class is enough is for the analysis to say, not for reading."""
+    annotations = read_annotations(write("id,label,tags\na,x,b\n"))
+    assert annotations.images["class_name"].tolist() == ["x"]
+
+
+def test_a_concept_may_be_named_like_a_class(write):
+    annotations = read_annotations(write("id,label,tags\na,cat,cat|sofa\n"))
+    assert concepts(annotations) == {"a": ["cat", "sofa"]}
+
+
+def test_class_file_faults_name_the_class_file(write):
+    data = write("id,tags\na,x\nb,y\n")
+    for content, place, reason in (
+        ("image_id,label\na,x\nb,\n", ", line 3", "the class is empty"),
+        ("image_id,label\na,x\na,y\n", ", line 3", "the image 'a' has a class already"),
+        ("image_id,kind,more\na,x,y\n", "", "there is no column 'label'"),
+        ("image_id,label\nq,x\n", "", "has none of the images of"),
+        ("image_id,label\n", "", "has no rows"),
+        ("nothing", "", "is no table of a known kind"),
+    ):
+        path = write(content, "classes.csv")
+        with pytest.raises(InputError) as caught:
+            read_annotations(data, ReadOptions(classes=ClassOptions(file=path)))
+        assert str(caught.value).startswith(f"{path}{place}: {reason}")
+
+
+def test_skipping_counts_over_both_files(write):
+    data = write("id,tags\na,x\nb,y\n,z\n")
+    path = write("image_id,label\na,x\nb,\n", "classes.csv")
+    options = ReadOptions(classes=ClassOptions(file=path), on_error="skip")
+    annotations = read_annotations(data, options)
+    assert annotations.images["id"].tolist() == ["a"]
+    assert [message.split(":")[0] for message in annotations.skipped] == [
+        f"{data}, line 4",
+        f"{path}, line 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: TableOptions(delimiter=""),
+        lambda: TableOptions(concepts="a", concept_columns=("b",)),
+        lambda: TableOptions(scores="a", concept_columns=("b",)),
+        lambda: ClassOptions(categories={"a": "b"}, words="coco-gb"),
+        lambda: VocabularyOptions(file="x", concepts=("a",)),
+        lambda: VocabularyOptions(mode="letters"),
+        lambda: Refinement(min_score=1.5),
+        lambda: Refinement(min_area_px2=np.nan),
+        lambda: ReadOptions(on_error="ignore"),
+        lambda: ReadOptions(split=" "),
+    ],
+)
+def test_impossible_options(make):
+    with pytest.raises(OptionError):
+        make()

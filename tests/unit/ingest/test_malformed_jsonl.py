@@ -1,0 +1,78 @@
+"""JSON lines that cannot be read: each error says where, why and what to do."""
+
+import pytest
+
+from ingest.load import read_annotations
+from ingest.options import ReadOptions
+
+GOOD = '{"image_id": "a", "label": "cat", "concepts": ["sofa", "bed"]}\n'
+
+# what -> second line, part of the reason, part of the remedy
+RECORDS = {
+    "cut off": ('{"image_id": "b", "label": "d', "truncated", "one JSON object"),
+    "not JSON": ("{'image_id': 'b'}", "malformed", "one JSON object"),
+    "a list": ('["b", "dog", "sofa"]', "Expected `object`, got `array`", "one JSON object"),
+    "two objects": ('{"image_id": "b"} {"image_id": "c"}', "trailing characters", "each line"),
+    "not UTF-8": (b'{"image_id": "b", "label": "caf\xe9"}', "utf-8", "one JSON object"),
+    "NaN": ('{"image_id": "b", "label": NaN}', "malformed", "one JSON object"),
+    "no id": ('{"label": "dog", "concepts": []}', "the id ''", "printable"),
+    "null id": ('{"image_id": null, "label": "dog", "concepts": []}', "the id ''", "printable"),
+    "repeated id": ('{"image_id": "a", "label": "dog"}', "'a' is on line 1 already", "one row"),
+    "no class": ('{"image_id": "b", "concepts": ["x"]}', "the class is empty", "class"),
+    "empty class": ('{"image_id": "b", "label": " "}', "the class is empty", "class"),
+    "concepts as text": (
+        '{"image_id": "b", "label": "dog", "concepts": "sofa"}',
+        "no JSON list",
+        "JSON list of names",
+    ),
+    "concepts as numbers": (
+        '{"image_id": "b", "label": "dog", "concepts": [1, 2]}',
+        "Expected `str | object`, got `int`",
+        "JSON list of names",
+    ),
+    "concept without a name": (
+        '{"image_id": "b", "label": "dog", "concepts": [{"score": 0.5}]}',
+        "missing required field `concept`",
+        "JSON list of names",
+    ),
+    "NUL in a concept": (
+        '{"image_id": "b", "label": "dog", "concepts": ["so\\u0000fa"]}',
+        r"the control character '\x00'",
+        "Correct its name",
+    ),
+    "negative box": (
+        '{"image_id": "b", "label": "dog", "concepts": [{"concept": "x", "box": [0, 0, -1, 1]}]}',
+        "the box of a concept is -1",
+        "negative sizes",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RECORDS)
+def test_malformed_record(case, write, failure):
+    line, reason, remedy = RECORDS[case]
+    path = write(GOOD.encode() + (line if isinstance(line, bytes) else line.encode()) + b"\n")
+    error = failure(path)
+    assert error.record == "line 2"
+    assert reason in error.reason
+    assert remedy in error.remedy
+
+    annotations = read_annotations(path, ReadOptions(on_error="skip"))
+    assert annotations.images["id"].tolist() == ["a"]
+    (message,) = annotations.skipped
+    assert message.startswith(f"{path}, line 2: {error.reason}")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('[\n{"image_id": "a"}\n]', "Expected `object`, got `array`"),
+        ('{\n"image_id": "a"\n}', "malformed"),
+    ],
+    ids=["one list", "one object over many lines"],
+)
+def test_json_that_is_no_jsonl(content, reason, write, failure):
+    error = failure(write(content))
+    assert error.record == "line 1"
+    assert reason in error.reason or "truncated" in error.reason
+    assert "on each line" in error.remedy

@@ -1,0 +1,72 @@
+"""CelebA's list_attr files that cannot be read: each error says where, why and what to do."""
+
+import pytest
+
+from ingest.load import read_annotations
+from ingest.options import ReadOptions, TableOptions
+
+GOOD = "2\nMale Smiling Hat\n1.jpg 1 -1 1\n"
+OPTIONS = ReadOptions(table=TableOptions(class_name="Male"))
+SKIP = ReadOptions(table=TableOptions(class_name="Male"), on_error="skip")
+
+# what -> third line, part of the reason, part of the remedy
+RECORDS = {
+    "a value too few": ("2.jpg -1 1", "has 2 values for 3 attributes", "one value an attribute"),
+    "a value too many": ("2.jpg -1 1 1 1", "has 4 values", "one value an attribute"),
+    "space in the name": ("2 2.jpg -1 1 1", "has 4 values", "a file name without spaces"),
+    "not -1 or 1": ("2.jpg -1 7 1", "the column 'Smiling' holds '7'", "-1 or 1"),
+    "text": ("2.jpg -1 yes 1", "the column 'Smiling' holds 'yes'", "-1 or 1"),
+    "repeated": ("1.jpg -1 1 1", "'1.jpg' is on line 3 already", "one row"),
+    "not UTF-8": (b"\xe9.jpg -1 1 1", "0xe9 is not UTF-8", "UTF-8"),
+    "NUL": ("2\0.jpg -1 1 1", "no readable text", "printable"),
+    "long name": ("2" * 1001 + " -1 1 1", "no readable text", "printable"),
+}
+
+FILES = {
+    "too few images": ("3\nMale Hat\n1.jpg 1 -1\n", "line 1", "announces 3", "Correct the number"),
+    "too many images": (
+        "1\nMale Hat\n1.jpg 1 -1\n2.jpg 1 1\n",
+        "line 1",
+        "announces 1 images, and 2 follow",
+        "Correct the number",
+    ),
+    "attribute twice": ("1\nMale Male\n1.jpg 1 -1\n", "line 2", "two attributes are named", "own"),
+    "no such attribute": ("1\nHat Bag\n1.jpg 1 -1\n", None, "no column 'Male'", "--class-column"),
+    "no images": ("0\nMale Hat\n\n", None, "has no rows", "a row for each image"),
+}
+
+
+@pytest.mark.parametrize("case", RECORDS)
+def test_malformed_record(case, write, failure):
+    line, reason, remedy = RECORDS[case]
+    path = write(GOOD.encode() + (line if isinstance(line, bytes) else line.encode()) + b"\n")
+    error = failure(path, OPTIONS)
+    assert error.record == "line 4"
+    assert reason in error.reason
+    assert remedy in error.remedy
+
+    annotations = read_annotations(path, SKIP)
+    assert annotations.images["id"].tolist() == ["1.jpg"]
+    (message,) = annotations.skipped
+    assert message.startswith(f"{path}, line 4: {error.reason}")
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_malformed_file(case, write, failure):
+    content, record, reason, remedy = FILES[case]
+    error = failure(write(content), OPTIONS, "list-attr")
+    assert error.record == record
+    assert reason in error.reason
+    assert remedy in error.remedy
+
+
+def test_count_missing(write, failure):
+    error = failure(write("Male Hat\n1.jpg 1 -1\n"), OPTIONS, "list-attr")
+    assert str(error.record) == "line 1"
+    assert "should be the number of images, and is 'Male Hat'" in error.reason
+
+
+def test_names_missing(write, failure):
+    error = failure(write("1\n\n1.jpg 1 -1\n"), OPTIONS, "list-attr")
+    assert str(error.record) == "line 2"
+    assert "names of the attributes" in error.reason

@@ -1,0 +1,153 @@
+"""Parquet files that cannot be read: each error says where, why and what to do."""
+
+import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ingest.load import read_annotations
+from ingest.options import ReadOptions, TableOptions
+
+LISTS = [["sofa"], ["bed"]]
+OBJECT = pa.struct([("concept", pa.string()), ("score", pa.float64())])
+
+# what -> columns, part of the reason, part of the remedy; the second row is malformed
+RECORDS = {
+    "no id": ({"id": ["a", None], "label": ["x", "y"], "concepts": LISTS}, "id ''", "printable"),
+    "repeated id": ({"id": ["a", "a"], "label": ["x", "y"], "concepts": LISTS}, "row 1", "one row"),
+    "no class": ({"id": ["a", "b"], "label": ["x", None], "concepts": LISTS}, "class is empty", ""),
+    "control character": (
+        {"id": ["a", "b"], "label": ["x", "y\0"], "concepts": LISTS},
+        r"control character '\x00'",
+        "class",
+    ),
+    "no 0 or 1": (
+        {"id": ["a", "b"], "label": ["x", "y"], "sofa": pa.array([1, 2]), "bed": pa.array([0, 1])},
+        "the column 'sofa' holds '2'",
+        "0 or 1",
+    ),
+    "null for 0 or 1": (
+        {"id": ["a", "b"], "label": ["x", "y"], "sofa": pa.array([True, None]), "bed": [1, 1]},
+        "the column 'sofa' holds None",
+        "0 or 1",
+    ),
+    "bad concept": (
+        {"id": ["a", "b"], "label": ["x", "y"], "concepts": [["sofa"], ["be\nd"]]},
+        r"a concept holds the control character '\n'",
+        "name",
+    ),
+    "bad score": (
+        {
+            "id": ["a", "b"],
+            "label": ["x", "y"],
+            "concepts": pa.array(
+                [[{"concept": "sofa", "score": 0.5}], [{"concept": "bed", "score": 2.0}]],
+                pa.list_(OBJECT),
+            ),
+        },
+        "the score of a concept is 2",
+        "from 0 to 1",
+    ),
+    "null concept": (
+        {"id": ["a", "b"], "label": ["x", "y"], "concepts": [["sofa"], [None]]},
+        "a concept is empty",
+        "name",
+    ),
+    "negative width": (
+        {"id": ["a", "b"], "label": ["x", "y"], "concepts": LISTS, "width": pa.array([1, -1])},
+        "the width '-1' is no size",
+        "whole number",
+    ),
+}
+
+FILES = {
+    "decimal ids": (
+        {"id": [1.0, 2.0], "label": ["x", "y"], "concepts": LISTS},
+        "'id' holds decimal numbers",
+        "--id-column",
+    ),
+    "decimal classes": (
+        {"id": ["a", "b"], "label": [0.0, 1.0], "concepts": LISTS},
+        "'label' holds decimal numbers",
+        "--class-column",
+    ),
+    "classes in lists": (
+        {"id": ["a", "b"], "label": [["x"], ["y"]], "concepts": LISTS},
+        "'label' holds lists",
+        "--class-column",
+    ),
+    "objects without concept": (
+        {
+            "id": ["a"],
+            "label": ["x"],
+            "concepts": pa.array([[{"name": "sofa"}]], pa.list_(pa.struct([("name", "string")]))),
+        },
+        "have no field 'concept' (theirs: name)",
+        "'concept'",
+    ),
+    "boxes of three": (
+        {
+            "id": ["a"],
+            "label": ["x"],
+            "concepts": pa.array(
+                [[{"concept": "sofa", "box": [1.0, 2.0, 3.0]}]],
+                pa.list_(pa.struct([("concept", "string"), ("box", pa.list_(pa.float64()))])),
+            ),
+        },
+        "a field of a wrong type",
+        "four numbers",
+    ),
+    "no rows": (
+        {"id": pa.array([], "string"), "label": pa.array([], "string")},
+        "has no rows",
+        "a row for each image",
+    ),
+}
+
+
+def save(path, columns):
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("case", RECORDS)
+def test_malformed_record(case, tmp_path, failure):
+    columns, reason, remedy = RECORDS[case]
+    path = save(tmp_path / "data.csv", columns)
+    error = failure(path)
+    assert error.record == "row 2"
+    assert reason in error.reason
+    assert remedy in error.remedy
+
+    annotations = read_annotations(path, ReadOptions(on_error="skip"))
+    assert annotations.images["id"].tolist() == ["a"]
+    (message,) = annotations.skipped
+    assert message.startswith(f"{path}, row 2: {error.reason}")
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_malformed_file(case, tmp_path, failure):
+    columns, reason, remedy = FILES[case]
+    error = failure(save(tmp_path / "data", columns))
+    assert error.record is None
+    assert reason in error.reason
+    assert remedy in error.remedy
+
+
+def test_column_of_an_unusable_type(tmp_path, failure):
+    day = datetime.date(2020, 1, 1)
+    path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]], "day": [day]})
+    error = failure(path, ReadOptions(table=TableOptions(split="day")))
+    assert error.reason == "the column 'day' holds date32[day], which cannot be used"
+    assert "--split-column" in error.remedy
+
+
+def test_cut_off_and_garbage(tmp_path, failure):
+    path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]]})
+    whole = path.read_bytes()
+    for content in (whole[: len(whole) // 2], b"PAR1" + b"\0" * 50, b"PAR1PAR1"):
+        path.write_bytes(content)
+        error = failure(path)
+        assert "is no Parquet file that can be read" in error.reason
+        assert "again" in error.remedy
