@@ -1,0 +1,225 @@
+"""The command line, run as a person or a script runs it: output, exit codes, messages."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from app.commands.console import parse_free, parse_named
+from generation.plan_file import plan_from_json
+from graph.catalogue import CATALOGUE
+from graph.errors import OptionError
+
+ROWS = """id,class,concepts
+1,country,cow|road
+2,country,cow
+3,urban,road
+4,urban,cow|road
+5,urban,sign|road
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(settings):
+    if settings.neo4j_uri is not None:
+        return dict(os.environ)
+    return {
+        **os.environ,
+        "COBALANCE_HOME": str(settings.cobalance_home),
+        "COBALANCE_CACHE": str(settings.cobalance_cache),
+    }
+
+
+@pytest.fixture(scope="module")
+def run(environment):
+    def command(*arguments, exit_code=0, **changes):
+        done = subprocess.run(
+            [sys.executable, "-m", "app.cli", *map(str, arguments)],
+            env={**environment, **changes},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == exit_code, done.stderr
+        return done
+
+    return command
+
+
+@pytest.fixture
+def table(tmp_path):
+    file = tmp_path / "cars.csv"
+    file.write_text(ROWS)
+    return file
+
+
+@pytest.fixture
+def mined(run, store, dataset, table):  # the store outlives the data set that it cleans up
+    run("ingest", table, "--dataset", dataset)
+    run("mine", dataset)
+    return dataset
+
+
+def test_from_a_file_to_a_plan(run, mined, tmp_path):
+    rows = json.loads(run("imbalances", mined, "--format", "json").stdout)
+    by_concepts = {tuple(row["concepts"]): row for row in rows}
+    assert by_concepts["cow",]["count_country"] == 2
+    assert by_concepts["cow",]["count_urban"] == 1
+    assert by_concepts["road",]["under_represented"] == "country"
+    assert ("sign",) not in by_concepts  # not common to both classes
+    assert rows[0]["gap"] == max(row["gap"] for row in rows)
+    plan = plan_from_json(run("plan", mined, "--min-size", 1, "--format", "json").stdout)
+    assert {(q.class_name, q.concepts, q.n) for q in plan.queries} == {
+        ("urban", ("cow",), 1),
+        ("country", ("road",), 2),
+    }
+    again = plan_from_json(run("plan", mined, "--min-size", 1, "-f", "json").stdout)
+    assert again == plan
+    listed = run("plan", mined, "--min-size", 1, "--format", "csv").stdout
+    assert sorted(listed.splitlines()) == [
+        "class,concepts,n",
+        'country,"[""road""]",2',
+        'urban,"[""cow""]",1',
+    ]
+    assert (
+        "asks for 3 images (2 country, 1 urban) in 2 queries"
+        in run("plan", mined, "--min-size", 1).stdout
+    )
+
+
+def test_every_format_holds_the_same_table(run, mined, tmp_path):
+    rows = json.loads(run("imbalances", mined, "--format", "json").stdout)
+    file = tmp_path / "table.parquet"
+    run("imbalances", mined, "--format", "parquet", "--output", file)
+    parquet = pd.read_parquet(file)
+    assert [list(c) for c in parquet["concepts"]] == [row["concepts"] for row in rows]
+    assert parquet["gap"].tolist() == [row["gap"] for row in rows]
+    csv = run("imbalances", mined, "--format", "csv", "--output", tmp_path / "t.csv")
+    assert csv.stdout == ""
+    written = pd.read_csv(tmp_path / "t.csv")
+    assert [json.loads(c) for c in written["concepts"]] == [row["concepts"] for row in rows]
+    assert list(written.columns) == list(rows[0])
+    table = run("imbalances", mined, COLUMNS="120").stdout
+    assert "cow + road" in table
+    assert "too few" in table
+    run("imbalances", mined, "--format", "parquet", exit_code=2)
+
+
+def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
+    listed = json.loads(run("datasets", "list", "--format", "json").stdout)
+    (own,) = [row for row in listed if row["dataset"] == mined]
+    assert (own["images"], own["classes"], own["concepts"], own["state"]) == (5, 2, 3, "ready")
+    shown = run("datasets", "show", mined, COLUMNS="150").stdout
+    assert "5 nodes, 7 edges" in shown
+    run("datasets", "rename", mined, f"{mined} renamed")
+    assert "No dataset" in run("imbalances", mined, exit_code=1).stderr
+    run("datasets", "drop", f"{mined} renamed", "--yes")
+    assert "No dataset" in run("datasets", "drop", f"{mined} renamed", exit_code=1).stderr
+
+
+def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table):
+    table.write_text(ROWS + "6,,cow\n")
+    failed = run("ingest", table, "--dataset", dataset, exit_code=1)
+    assert "line 7" in failed.stderr
+    assert "--on-error skip" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert failed.stdout == ""
+    assert "No dataset" in run("mine", dataset, exit_code=1).stderr
+    skipped = run("ingest", table, "--dataset", dataset, "--on-error", "skip")
+    assert "Skipped 1 malformed record" in skipped.stderr
+    assert "5 images new" in skipped.stderr
+
+
+def test_debug_shows_the_traceback(run):
+    failed = run("--debug", "mine", "no such dataset", exit_code=1)
+    assert "Traceback" in failed.stderr
+
+
+def test_usage_is_exit_code_2(run, mined):
+    run("imbalances", exit_code=2)
+    run("mine", mined, "--max-size", "none", exit_code=2)
+    assert (
+        "Known: conbias, published" in run("plan", mined, "--planner", "magic", exit_code=2).stderr
+    )
+    run("ingest", "x.csv", "--rename-class", "a", exit_code=2)
+
+
+def test_settings_that_cannot_be_used_are_named(run):
+    no_password = run("datasets", "list", exit_code=2, NEO4J_URI="bolt://127.0.0.1:9")
+    assert "NEO4J_PASSWORD" in no_password.stderr
+    unreachable = run(
+        "datasets", "list", exit_code=1, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="x"
+    )
+    assert "No Neo4j server answers at bolt://127.0.0.1:9" in unreachable.stderr
+    wrong = run("datasets", "list", exit_code=2, COBALANCE_IDLE_STOP_S="soon", NEO4J_URI="")
+    assert "COBALANCE_IDLE_STOP_S='soon'" in wrong.stderr
+
+
+def test_saved_and_free_queries_run_and_writes_are_refused(run, mined):
+    rows = json.loads(
+        run("cypher", "imbalance-of-concepts", "-d", mined, "-p", "concepts=cow",
+            "-p", "concepts=road", "-f", "json").stdout
+    )  # fmt: skip
+    assert {row["class"]: row["images"] for row in rows} == {"country": 1, "urban": 1}
+    free = run(
+        "cypher", "MATCH (y:Class {dataset: $dataset}) RETURN y.name AS name ORDER BY name",
+        "-d", mined, "-f", "csv",
+    )  # fmt: skip
+    assert free.stdout == "name\ncountry\nurban\n"
+    cut = run("cypher", "UNWIND range(1, 10) AS i RETURN i", "--limit", "3", "-f", "csv")
+    assert cut.stdout == "i\n1\n2\n3\n"
+    assert "first 3 rows" in cut.stderr
+    cut = run("cypher", "concepts", "-d", mined, "--limit", "2", "-f", "csv")
+    assert cut.stdout == "concept,images\nroad,4\ncow,3\n"
+    assert "first 2 rows" in cut.stderr
+    refused = run("cypher", "MATCH (n) DETACH DELETE n", exit_code=1)
+    assert "DETACH" in refused.stderr
+    slow = run(
+        "cypher", "UNWIND range(1, 1000000000) AS x RETURN sum(x)", "--timeout", "1", exit_code=1
+    )
+    assert "1" in slow.stderr
+    listed = run("cypher", "--list", "-f", "json").stdout
+    assert {row["query"] for row in json.loads(listed)} == set(CATALOGUE)
+    assert "MATCH" in run("cypher", "classes", "--show").stdout
+
+
+def test_parameters_are_read_as_declared():
+    query = CATALOGUE["images-of-clique"]
+    assert parse_named(query, ["concepts=a=b", "concepts=[x", "limit=3"][:1]) == {
+        "concepts": ["a=b"]
+    }
+    assert parse_named(query, ['concepts=["a","b"]', "class=7", "limit=3"]) == {
+        "concepts": ["a", "b"],
+        "class": "7",
+        "limit": 3,
+    }
+    assert parse_free(["a=7", "b=x", 'c=["y"]', 'd="7"']) == {
+        "a": 7,
+        "b": "x",
+        "c": ["y"],
+        "d": "7",
+    }
+    with pytest.raises(OptionError, match="NAME=VALUE"):
+        parse_free(["a"])
+
+
+def test_the_demo_ends_on_one_screen(run, store, environment):
+    done = run("demo", COLUMNS="120")
+    assert "The plan asks for 7,308 images" in done.stdout
+    assert "cow + forest_road" in done.stdout
+    assert len(done.stdout.splitlines()) <= 40
+    if "NEO4J_URI" in environment:
+        run("datasets", "drop", "urbancars", "--yes")
+
+
+def test_store_status_says_where_and_how_long(run, settings):
+    status = run("store", "status").stdout
+    if settings.neo4j_uri is None:
+        assert "The local server is" in status
+        assert "COBALANCE_IDLE_STOP_S" in status
+        assert "is ready at" in run("store", "start").stdout
+    else:
+        assert "answers" in status
