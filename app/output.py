@@ -18,6 +18,9 @@ from rich.table import Table
 from graph.errors import OptionError
 
 
+_SHORT = 20  # characters; a text up to here is not broken into lines
+
+
 class Format(StrEnum):
     """How results are written."""
 
@@ -96,16 +99,19 @@ def as_table(frame: pd.DataFrame, title: str | None = None) -> Table:
     table = Table(
         title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
     )
-    for name, column in frame.items():
-        numeric = pd.api.types.is_numeric_dtype(column)
+    cells = [[_cell(value) for value in frame[name]] for name in frame.columns]
+    for position, (name, texts) in enumerate(zip(frame.columns, cells, strict=True)):
+        longest = max(map(len, texts), default=0)
         table.add_column(
             escape(str(name)).replace("_", " "),
-            justify="right" if numeric else "left",
-            no_wrap=len(table.columns) > 0 and len(frame.columns) > 3,
+            justify="right" if pd.api.types.is_numeric_dtype(frame[name]) else "left",
+            # Long texts and the first column give way on a narrow terminal, never to nothing.
+            no_wrap=position > 0 and longest <= _SHORT,
+            min_width=min(longest, _SHORT),
             overflow="fold",
         )
-    for row in frame.itertuples(index=False):
-        table.add_row(*(escape(_cell(value)) for value in row))
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(escape, row))
     return table
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from graph.incidence import Incidence, IntArray
 
@@ -46,6 +45,8 @@ def cooccurrence(incidence: Incidence) -> CoOccurrence:
     >>> edges.class_concept.tolist(), edges.class_concept_images.tolist()
     ([[0, 0], [0, 1]], [1, 2])
     """
+    from scipy import sparse  # a quarter of a second, which a read does not have to wait for
+
     shape = (len(incidence.labels), len(incidence.concepts))
     ones = np.ones(len(incidence.indices), dtype=np.int64)
     matrix = sparse.csr_array((ones, incidence.indices, incidence.indptr), shape=shape)

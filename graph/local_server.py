@@ -24,7 +24,6 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graph.errors import OptionError, StoreUnavailableError
 from graph.local_server_process import HOST, USERNAME, Home, ServerOrder, ServerState, write_private
-from graph.neo4j_jars import ensure_jars
 from graph.progress import Progress, silent
 
 STAGE = "Neo4j"
@@ -256,6 +255,8 @@ def _password(home: Home) -> tuple[str, bool]:
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Have a server process in the phase ``starting``, with its state file written."""
     folder = settings.cache.expanduser().resolve()
+    from graph.neo4j_jars import ensure_jars  # only a start needs requests
+
     jars = ensure_jars(folder, settings.repository, progress=progress)
     password, is_new_password = _password(home)
     order = ServerOrder(

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graph.mining.compiled import compiled, ones
+from graph.mining.compiled import compiled, ones, prefetch
+from graph.mining.rows import AHEAD
 from graph.mining.search import Found, put, with_room
 
-# Costs in increments of a table of pairs, 1.4 ns where this was measured (AVX-512; where only AVX2
-# counts ones, a word costs about three times as much, which moves the choice, not the result).
+# Costs in increments of a table of pairs, which are 1.4 ns where this was measured: a Xeon whose
+# AVX-512 counts ones. Elsewhere other choices would be a little better; the result is the same.
 WORD = 0.1  # AND and count of one word
 SEGMENT = 2.0  # of one segment of a pair, beside its words
 ENTRY = 2.0  # of setting the bit of one item in one row
@@ -26,12 +27,6 @@ class Bitmaps(NamedTuple):
     words: Any  # uint64, (items, words)
     ends: Any  # where the words of each segment end
     labels: Any  # the class of each segment
-
-
-@compiled
-def no_bitmaps():
-    """Give bitmaps of nothing."""
-    return Bitmaps(np.empty((0, 0), np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @compiled
@@ -64,6 +59,43 @@ def bitmaps_of(node):
             position += 1
             row += 1
     return Bitmaps(bitmaps, word_ends, node.labels.copy())
+
+
+@compiled
+def rows_behind(ends, occurrences):
+    """Count the occurrences of an item in each segment of a node."""
+    segment_rows = np.zeros(ends.size, np.int64)
+    before = 0
+    for segment in range(ends.size):
+        last = np.searchsorted(occurrences, ends[segment])
+        segment_rows[segment] = last - before
+        before = last
+    return segment_rows
+
+
+@compiled
+def bitmaps_behind(node, occurrences, segment_rows, local, kept):
+    """Turn what stands behind each occurrence of an item into bitmaps, without writing rows.
+
+    ``local[item]`` is the bitmap of each item of the node, `kept` for none.
+    """
+    rows, end = node.rows, node.end
+    word_ends = np.cumsum((segment_rows + 63) >> 6)
+    words = np.zeros((kept + 1, word_ends[-1]), np.uint64)
+    t = 0
+    for segment in range(segment_rows.size):
+        row = 0 if segment == 0 else word_ends[segment - 1] << 6
+        for _ in range(segment_rows[segment]):
+            if t + AHEAD < occurrences.size:
+                prefetch(rows, np.int64(occurrences[t + AHEAD]))
+            position = np.int64(occurrences[t]) + 1
+            bit = np.uint64(1) << np.uint64(row & 63)
+            while rows[position] != end:
+                words[local[rows[position]], row >> 6] |= bit
+                position += 1
+            row += 1
+            t += 1
+    return Bitmaps(words[:kept], word_ends, node.labels.copy())
 
 
 @compiled

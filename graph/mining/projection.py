@@ -100,8 +100,10 @@ def mine(
         return block
 
     found = []
+    entries = np.zeros(root.node.end, dtype=np.int64)
     for pairs, counts in shared(threads, count_band, _bands(root.space, threads)):
         found.append(pairs)
+        np.add.at(entries, pairs[:, 0], counts.sum(axis=1, dtype=np.int64))
         yield np.sort(codes[pairs], axis=1), counts
     size = min(max_size, root.longest)
     if size < 3:
@@ -121,6 +123,7 @@ def mine(
             partners,
             partner_starts,
             int(root.space[firsts].max()),
+            entries,
             codes,
             min_support,
             size,

@@ -8,11 +8,12 @@ import numpy as np
 
 from graph.mining.bitmaps import (
     ENTRY,
+    bitmaps_behind,
     bitmaps_of,
     cost_of_pair,
     count_bitmaps,
     mine_bitmaps,
-    no_bitmaps,
+    rows_behind,
 )
 from graph.mining.compiled import compiled
 from graph.mining.pairs import count_band, count_behind, scratch_for, table_fits
@@ -22,7 +23,6 @@ from graph.mining.search import Search, nothing_found, record
 # Counting through the rows of all children costs this much for each pair in a node's rows, in the
 # unit of `graph.mining.bitmaps`.
 ROWS_PER_PAIR = 4.0
-SHARE = 0.5  # of the cost of bitmaps, laid on the pairs where larger cliques may use them again
 
 
 class Levels(NamedTuple):
@@ -120,14 +120,10 @@ def mine_node(search, levels, level, n_pairs, found):
     node = node_at(levels, level, levels.segments[level])
     items, codes = node.end, levels.codes[level]
     n_classes = found.counts.shape[1]
-    deeper = level + 3 < search.max_size
     price = cost_of_pair(node.segment_rows)
     build = node.ends[-1] * ENTRY
-    bitmaps = no_bitmaps()
-    share = SHARE if deeper else 1.0
-    if items * (items - 1) // 2 * price + share * build < n_pairs:
+    if items * (items - 1) // 2 * price + build < n_pairs:
         bitmaps = bitmaps_of(node)
-        build = 0.0
         cells, counts = count_bitmaps(bitmaps, search.min_support, n_classes, search.scratch.cells)
     else:
         cells, counts = count_band(
@@ -135,47 +131,81 @@ def mine_node(search, levels, level, n_pairs, found):
         )
     found = record(found, search.prefix, level + 1, codes, items, cells, counts)
     levels.following[level] = items
-    if not deeper or cells.size < 3:
+    if level + 3 == search.max_size or cells.size < 3:
         return found
-    near = levels.near[level]
-    near[: items * items] = False
-    for t in range(cells.size):
-        near[cells[t]] = True
+    near = mark(levels, level, cells)
     if triples(cells, items) * price + build < ROWS_PER_PAIR * n_pairs:
-        if build > 0.0:
-            bitmaps = bitmaps_of(node)
-        return mine_bitmaps(search, bitmaps, codes, near, level + 1, found)
+        return mine_bitmaps(search, bitmaps_of(node), codes, near, level + 1, found)
     list_occurrences(levels, level, node)
     return found
 
 
 @compiled
-def mine_child(search, levels, level, parent, occurrences, kept, found):
-    """Mine the child at `level`, of `kept` items numbered by ``search.local``."""
+def mark(levels, level, cells):
+    """Mark which pairs of a node are kept."""
+    items = levels.items[level]
+    near = levels.near[level]
+    near[: items * items] = False
+    for t in range(cells.size):
+        near[cells[t]] = True
+    return near
+
+
+@compiled
+def mine_child(search, levels, level, parent, occurrences, kept, entries, found):
+    """Mine the child at `level`, of `kept` items numbered by ``search.local``.
+
+    `entries` is how many of those stand behind the occurrences in all, 0 where it is not known.
+    """
     levels.items[level] = 0  # so no children, until `mine_node` says otherwise
     levels.following[level] = 0
     if kept < 2 or occurrences.size < search.min_support:
         return found
-    last = level + 3 >= search.max_size
-    if last and table_fits(kept * kept, parent.ends.size, occurrences.size, search.scratch):
+    codes, n_classes = levels.codes[level], found.counts.shape[1]
+    local, scratch = search.local, search.scratch
+    last = level + 3 == search.max_size
+    if last and table_fits(kept * kept, parent.ends.size, occurrences.size, scratch):
         cells, counts = count_behind(
-            parent,
-            occurrences,
-            search.local,
-            kept,
-            search.min_support,
-            search.limit,
-            found.counts.shape[1],
-            search.scratch,
+            parent, occurrences, local, kept, search.min_support, search.limit, n_classes, scratch
         )
-        return record(found, search.prefix, level + 1, levels.codes[level], kept, cells, counts)
-    out = node_at(levels, level, found.counts.shape[1])
-    segments, n_pairs, most_rows = project(parent, occurrences, search.local, kept, out)
-    if most_rows < search.min_support:
-        return found
+        return record(found, search.prefix, level + 1, codes, kept, cells, counts)
     levels.items[level] = kept
+    foreseen = entries * (entries / occurrences.size - 1) / 2  # the pairs in rows of equal length
+    if foreseen > 0 and not last:
+        segment_rows = rows_behind(parent.ends, occurrences)
+        if kept * (kept - 1) // 2 * cost_of_pair(segment_rows) < foreseen:
+            return mine_child_by_bitmaps(
+                search, levels, level, parent, occurrences, segment_rows, foreseen, found
+            )
+    out = node_at(levels, level, n_classes)
+    segments, n_pairs, most_rows = project(parent, occurrences, local, kept, out)
     levels.segments[level] = segments
+    if most_rows < search.min_support:
+        levels.items[level] = 0
+        return found
     return mine_node(search, levels, level, n_pairs, found)
+
+
+@compiled
+def mine_child_by_bitmaps(search, levels, level, parent, occurrences, segment_rows, n_pairs, found):
+    """Mine a child whose bitmaps are cheaper than its rows, which are written at need alone."""
+    kept, codes, local = levels.items[level], levels.codes[level], search.local
+    bitmaps = bitmaps_behind(parent, occurrences, segment_rows, local, kept)
+    cells, counts = count_bitmaps(
+        bitmaps, search.min_support, found.counts.shape[1], search.scratch.cells
+    )
+    found = record(found, search.prefix, level + 1, codes, kept, cells, counts)
+    levels.following[level] = kept
+    if cells.size < 3:
+        return found
+    near = mark(levels, level, cells)
+    if triples(cells, kept) * cost_of_pair(segment_rows) < ROWS_PER_PAIR * n_pairs:
+        return mine_bitmaps(search, bitmaps, codes, near, level + 1, found)
+    out = node_at(levels, level, found.counts.shape[1])
+    segments, _, _ = project(parent, occurrences, local, kept, out)
+    levels.segments[level] = segments
+    list_occurrences(levels, level, node_at(levels, level, segments))
+    return found
 
 
 @compiled
@@ -196,7 +226,7 @@ def mine_below(search, levels, found):
         search.prefix[level + 1] = levels.codes[level, a]
         kept = renumber(near, levels.codes[level], search.local, levels.codes[level + 1])
         level += 1
-        found = mine_child(search, levels, level, parent, here, kept, found)
+        found = mine_child(search, levels, level, parent, here, kept, 0, found)
     return found
 
 
@@ -209,6 +239,7 @@ def mine_from(
     partners,
     partner_starts,
     room,
+    entries,
     codes,
     min_support,
     max_size,
@@ -228,6 +259,8 @@ def mine_from(
         The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
     room : int
         Entries behind the occurrences of any of `firsts`, at most.
+    entries : int64 array
+        Of those, the ones that make a kept pair with rank i.
     codes : int32 array
         Concept code of each rank.
     min_support, max_size : int
@@ -261,6 +294,6 @@ def mine_from(
         here = occurrences[starts[first] : starts[first + 1]]
         search.prefix[0] = codes[first]
         kept = renumber(near, codes, search.local, levels.codes[0])
-        found = mine_child(search, levels, 0, root, here, kept, found)
+        found = mine_child(search, levels, 0, root, here, kept, entries[first], found)
         found = mine_below(search, levels, found)
     return found.members[: found.used], found.counts[: found.used]
