@@ -17,8 +17,8 @@ from rich.table import Table
 
 from graph.errors import OptionError
 
-
 _SHORT = 20  # characters; a text up to here is not broken into lines
+_NARROW = 12  # characters that a longer text keeps
 
 
 class Format(StrEnum):
@@ -107,7 +107,7 @@ def as_table(frame: pd.DataFrame, title: str | None = None) -> Table:
             justify="right" if pd.api.types.is_numeric_dtype(frame[name]) else "left",
             # Long texts and the first column give way on a narrow terminal, never to nothing.
             no_wrap=position > 0 and longest <= _SHORT,
-            min_width=min(longest, _SHORT),
+            min_width=min(longest, _NARROW),
             overflow="fold",
         )
     for row in zip(*cells, strict=True):

@@ -196,6 +196,6 @@ RETURN d.name AS dataset, d.images AS images,
             WHEN d.cliques_digest IS NULL THEN 'not mined'
             WHEN d.cliques_digest <> d.digest THEN 'changed since mined'
             ELSE 'ready' END AS state,
-       toString(datetime.truncate('second', d.updated_at)) AS updated_at, d.source AS source
+       substring(toString(d.updated_at), 0, 16) + 'Z' AS updated_at, d.source AS source
 ORDER BY dataset"""
     )

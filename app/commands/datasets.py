@@ -19,8 +19,10 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
         frame = list_datasets(store)
     if frame.empty and format_ is Format.TABLE:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
-    else:
-        write_frame(frame, format_, output, out)
+        return
+    if format_ is Format.TABLE and output is None:
+        frame = frame.drop(columns="source")
+    write_frame(frame, format_, output, out)
 
 
 @app.command()
