@@ -58,9 +58,6 @@ def main() -> NoReturn:
         notes.print("[bold red]Error:[/] ", end="")
         notes.print(str(error), markup=False)
         sys.exit(2 if isinstance(error, OptionError) else 1)
-    except KeyboardInterrupt:
-        notes.print("Interrupted. Run the same command again: it goes on where it stopped.")
-        sys.exit(130)
     sys.exit(0)
 
 

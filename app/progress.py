@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -41,4 +42,9 @@ def progress_bars() -> Iterator[Progress]:
                 tasks[stage] = bars.add_task(stage, total=total)
             bars.update(tasks[stage], completed=done, total=total, visible=True)
 
-        yield report
+        try:
+            yield report
+        except KeyboardInterrupt:
+            bars.stop()
+            console.print("Interrupted. Run the same command again: it goes on where it stopped.")
+            raise typer.Exit(130) from None

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.errors import OptionError
 from graph.local_server import LocalServerSettings
@@ -67,7 +67,7 @@ class Settings(BaseSettings):
     cobalance_cache: Path = Field(default_factory=lambda: platformdirs.user_cache_path("cobalance"))
     cobalance_idle_stop_s: Annotated[float, Field(gt=0)] = 1800.0
     cobalance_heap_mb: Annotated[int, Field(ge=256)] = 1024
-    cobalance_repository: Annotated[str | None, NoDecode] = None
+    cobalance_repository: Annotated[str | None, Field(pattern=r"^https?://[^/]+")] = None
 
     @classmethod
     def from_environment(cls) -> "Settings":

@@ -3,6 +3,7 @@
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,16 +51,16 @@ def generate(shape: Shape) -> Incidence:
     """Draw an incidence, chunk by chunk, so that memory beyond the result stays small."""
     rng = np.random.default_rng(shape.seed)
     model = _Model.draw(shape, rng)
-    lengths, indices, labels = [], [], []
+    columns: tuple[list[Any], ...] = ([], [], [])  # row lengths, concept codes, classes
     for first in range(0, shape.images, CHUNK):
         some = model.images(min(CHUNK, shape.images - first), rng)
-        for column, values in zip((lengths, indices, labels), some, strict=True):
+        for column, values in zip(columns, some, strict=True):
             column.append(values)
-    indptr = np.append(0, np.cumsum(np.concatenate(lengths)))
+    lengths, indices, labels = (np.concatenate(column) for column in columns)
     return Incidence(
-        indptr,
-        np.concatenate(indices),
-        np.concatenate(labels),
+        np.append(0, np.cumsum(lengths)),
+        indices,
+        labels,
         tuple(f"concept{code:05d}" for code in range(shape.concepts)),
         tuple(f"class{code:04d}" for code in range(shape.classes)),
     )
@@ -119,8 +120,8 @@ class _Model:
         )
 
 
-def _cdf(weights: FloatArray) -> FloatArray:
-    total = np.cumsum(weights, axis=-1)
+def _cdf(weights: npt.NDArray[np.floating]) -> FloatArray:
+    total = np.cumsum(weights, axis=-1, dtype=np.float64)
     total /= total[..., -1:]
     return total
 

@@ -118,7 +118,8 @@ def recount(data: Transactions, miner: Miner, support: int, size: int) -> Answer
     answer = class_by_class(data, miner, support, size)
     for label in (0, 1):
         bitmaps = bitmaps_of(data.incidence, label)
-        shared, behind = bitmaps[0], ()
+        shared = bitmaps[0]
+        behind: Clique = ()
         for clique in sorted(clique for clique, counts in answer.items() if counts[label] < 0):
             if clique[:-1] != behind:
                 behind = clique[:-1]

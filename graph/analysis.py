@@ -10,9 +10,10 @@ import pandas as pd
 from graph import schema
 from graph.build import load_incidence
 from graph.cliques import Cliques, mine_cliques
-from graph.datasets import dataset_state
-from graph.errors import OptionError, StaleError
+from graph.datasets import claim, dataset_state, finish
+from graph.errors import OptionError
 from graph.imbalance import imbalance_table
+from graph.incidence import Incidence
 from graph.progress import Progress, silent
 from graph.records import plain_values
 from graph.store import GraphStore
@@ -67,11 +68,14 @@ class MiningReport:
     ----------
     by_size : dict of int to int
         Cliques of each size.
+    left_out : int
+        Concepts that are not common to the classes.
     created, updated, deleted, unchanged : int
         Cliques in the store.
     """
 
     by_size: dict[int, int]
+    left_out: int
     created: int
     updated: int
     deleted: int
@@ -123,6 +127,7 @@ def mine_dataset(
     change = compare(stored, rows.names, rows.digests, delete=True)
     mining = options.to_json()
     if change or state.cliques_digest != state.digest or state.mining != mining:
+        writer = claim(store, dataset)
         store.write(
             "MATCH (d:Dataset {name: $name}) SET d.cliques_digest = null, d.mining = $mining",
             name=dataset,
@@ -130,26 +135,24 @@ def mine_dataset(
         )
         edges = (schema.HAS, schema.COUNTED_IN)
         apply_change(
-            store, dataset, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
+            store, dataset, writer, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
         )
-        marked = store.write(
-            "MATCH (d:Dataset {name: $name}) WHERE d.digest = $digest "
-            "SET d.cliques_digest = d.digest RETURN d.name",
-            name=dataset,
-            digest=state.digest,
-        )
-        if not marked:
-            raise StaleError(
-                f"{dataset!r} changed while it was mined. Run `cobalance mine {dataset}` again."
-            )
+        finish(store, dataset, writer, spoils="cliques_digest", cliques_digest=state.digest)
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
+        _uncommon(incidence, options.common),
         len(change.created),
         len(change.updated),
         len(change.deleted),
         change.unchanged,
     )
+
+
+def _uncommon(incidence: Incidence, common: tuple[str, ...] | None) -> int:
+    """Count the concepts that some class that they should occur with never shows."""
+    asked = [common is None or name in common for name in incidence.classes]
+    return int((incidence.class_concept_counts()[asked] == 0).any(axis=0).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from graph import schema
 from graph.contents import ImageContents, image_digests
 from graph.cooccurrence import cooccurrence
-from graph.datasets import DatasetState, check_name, find_dataset
-from graph.errors import StoreError
+from graph.datasets import DatasetState, check_name, claim, dataset_state, disturbed, finish
 from graph.incidence import Incidence, build_incidence
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
@@ -65,37 +64,40 @@ def write_annotations(
         Another process writes the same dataset at the same time, or the database fails.
     """
     check_name(dataset)
-    state = _claim(store, dataset)
+    state = _make_dataset(store, dataset)
     progress("compare", 0, None)
     keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
     change = compare(stored, keys, digests.tolist(), delete=replace)
-    if change or state.digest is None:
-        store.write(
-            "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.updated_at = datetime(), "
-            "d.source = $source",
-            name=dataset,
-            source=source,
-        )
-        _write_images(store, dataset, annotations, change, keys, digests, progress)
-        _delete_orphans(store, dataset)
-        final = {key: stored[key] for key in stored.keys() - set(change.deleted)}
-        final.update(zip(keys, digests.tolist(), strict=True))
-        store.write(
-            "MATCH (d:Dataset {name: $name}) SET d.digest = $digest, d.images = $images",
-            name=dataset,
-            digest=_dataset_digest(final),
-            images=len(final),
-        )
-        state = find_dataset(store, dataset) or state
-    if state.cooccurrence_digest != state.digest:
-        progress("co-occurrence", 0, None)
-        whole = stored.keys() - set(change.deleted) <= set(keys)
-        incidence = incidence_of(annotations) if whole else load_incidence(store, dataset)
-        _write_cooccurrence(store, dataset, incidence)
-        store.write(
-            "MATCH (d:Dataset {name: $name}) SET d.cooccurrence_digest = d.digest", name=dataset
-        )
+    if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
+        return IngestReport(0, 0, 0, change.unchanged)
+    writer = claim(store, dataset)
+    store.write(
+        "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.cliques_digest = null, "
+        "d.updated_at = datetime(), d.source = $source",
+        name=dataset,
+        source=source,
+    )
+    _write_images(store, dataset, writer, annotations, change, keys, digests, progress)
+    _delete_orphans(store, dataset)
+    progress("co-occurrence", 0, None)
+    final = {key: stored[key] for key in stored.keys() - set(change.deleted)}
+    final.update(zip(keys, digests.tolist(), strict=True))
+    whole = len(final) == len(keys)
+    incidence = incidence_of(annotations) if whole else load_incidence(store, dataset)
+    _write_cooccurrence(store, dataset, incidence)
+    if _count_images(store, dataset) != len(final):
+        raise disturbed(store, dataset, "digest")
+    digest = _dataset_digest(final)
+    finish(
+        store,
+        dataset,
+        writer,
+        spoils="digest",
+        digest=digest,
+        cooccurrence_digest=digest,
+        images=len(final),
+    )
     return IngestReport(
         len(change.created), len(change.updated), len(change.deleted), change.unchanged
     )
@@ -137,24 +139,32 @@ def load_incidence(store: GraphStore, dataset: str, split: str | None = None) ->
     )
 
 
-def _claim(store: GraphStore, dataset: str) -> DatasetState:
-    """Make sure that the dataset exists and is not half renamed."""
+def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
+    """Make sure that the dataset exists, and that no rename from or to its name is half done."""
+    for row in store.read(
+        "MATCH (d:Dataset {renaming_to: $name}) RETURN d.name AS name", name=dataset
+    ):
+        dataset_state(store, row["name"]).require_whole()
     store.write(
         "MERGE (d:Dataset {name: $name}) "
         "ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()",
         name=dataset,
     )
-    state = find_dataset(store, dataset)
-    if state is None:
-        raise StoreError(f"Dataset {dataset!r} was dropped by another process. Run it again.")
+    state = dataset_state(store, dataset)
     if state.renaming_to is not None:
         state.require_whole()
     return state
 
 
+def _count_images(store: GraphStore, dataset: str) -> int:
+    text = "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
+    return int(store.read(text, dataset=dataset)[0]["images"])
+
+
 def _write_images(
     store: GraphStore,
     dataset: str,
+    writer: str,
     annotations: Annotations,
     change: Change,
     keys: list[str],
@@ -187,17 +197,31 @@ def _write_images(
         ]
 
     edges = (schema.LABELED, schema.CONTAINS)
-    apply_change(store, dataset, schema.IMAGE, edges, change, rows_at, "write images", progress)
+    apply_change(
+        store, dataset, writer, schema.IMAGE, edges, change, rows_at, "write images", progress
+    )
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:
-    """Delete classes and concepts that no image has any more."""
-    for edge in (schema.LABELED, schema.CONTAINS):
-        store.write(
+    """Delete classes and concepts that no image has any more, and what was derived from them.
+
+    A clique that lost an edge would look like the one that is mined next, and not be written.
+    """
+    for edge, derived in (
+        (schema.LABELED, (schema.FOR_CLASS, schema.COUNTED_IN)),
+        (schema.CONTAINS, (schema.HAS,)),
+    ):
+        orphans = (
             f"MATCH (n:{edge.end.label} {{{schema.DATASET}: $dataset}}) "
-            f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }} DETACH DELETE n",
-            dataset=dataset,
+            f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }} "
         )
+        for dependant in derived:
+            store.write_in_batches(
+                f"{orphans} MATCH (n)<-[:{dependant.type}]-(d:{dependant.start.label}) "
+                "CALL (d) { DETACH DELETE d } IN TRANSACTIONS OF 5000 ROWS",
+                dataset=dataset,
+            )
+        store.write(f"{orphans} DETACH DELETE n", dataset=dataset)
 
 
 def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -> None:

@@ -1,11 +1,18 @@
 """The datasets in a store: what each holds, whether it is whole, drop and rename."""
 
+import uuid
 from dataclasses import dataclass
 
 import pandas as pd
 
 from graph import schema
-from graph.errors import DatasetExistsError, DatasetNotFoundError, OptionError, StaleError
+from graph.errors import (
+    DatasetExistsError,
+    DatasetNotFoundError,
+    OptionError,
+    StaleError,
+    StoreError,
+)
 from graph.progress import Progress, silent
 from graph.schema import DATASET
 from graph.store import GraphStore
@@ -67,7 +74,7 @@ class DatasetState:
         if self.cliques_digest != self.digest:
             reason = (
                 "has not been mined yet"
-                if self.cliques_digest is None
+                if self.mining is None
                 else "has changed since it was mined"
             )
             raise StaleError(f"{self.name!r} {reason}. Run `cobalance mine {self.name}`.")
@@ -111,20 +118,69 @@ def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
     return DatasetState(**rows[0]) if rows else None
 
 
+def claim(store: GraphStore, name: str) -> str:
+    """Become the dataset's writer, and return the token that every write of nodes shows.
+
+    The latest claim wins: an older writer's next batch fails, whether its process lives or not.
+    """
+    token = uuid.uuid4().hex
+    store.write("MATCH (d:Dataset {name: $name}) SET d.writer = $token", name=name, token=token)
+    return token
+
+
+def finish(store: GraphStore, name: str, writer: str, *, spoils: str, **values: object) -> None:
+    """Record what a writer has completed, and let go of the claim.
+
+    Parameters
+    ----------
+    spoils : str
+        The digest that two writers at once make meaningless: ``digest`` or ``cliques_digest``.
+    **values
+        Properties of the dataset to set.
+
+    Raises
+    ------
+    StoreError
+        Another process has claimed or dropped the dataset meanwhile. What they both wrote is then
+        marked, so that no number is shown before a run that nobody disturbs.
+    """
+    finished = store.write(
+        "MATCH (d:Dataset {name: $name, writer: $writer}) SET d += $values, d.writer = null "
+        "RETURN d.name",
+        name=name,
+        writer=writer,
+        values=values,
+    )
+    if not finished:
+        raise disturbed(store, name, spoils)
+
+
+def disturbed(store: GraphStore, name: str, spoils: str) -> StoreError:
+    """Mark what two writers at once have spoilt, and give the error to raise."""
+    store.write(
+        "MATCH (d:Dataset {name: $name}) SET d += $spoiled", name=name, spoiled={spoils: None}
+    )
+    return StoreError(
+        f"Another process has written or dropped {name!r} at the same time. Run the command again "
+        "when the other one has ended."
+    )
+
+
 def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> None:
     """Delete a dataset and all that belongs to it; interrupted, it goes on when run again."""
-    dataset_state(store, name)
+    state = dataset_state(store, name)
     store.write(
-        "MATCH (d:Dataset {name: $name}) "
-        "SET d.digest = null, d.cooccurrence_digest = null, d.cliques_digest = null",
+        "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.cooccurrence_digest = null, "
+        "d.cliques_digest = null, d.writer = null",
         name=name,
     )
+    names = [held for held in (name, state.renaming_to) if held is not None]
     for done, node in enumerate(_DROP_ORDER):
         progress("drop", done, len(_DROP_ORDER))
         store.write_in_batches(
-            f"MATCH (n:{node.label} {{{DATASET}: $name}}) "
+            f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) "
             "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS",
-            name=name,
+            names=names,
         )
     store.write("MATCH (d:Dataset {name: $name}) DELETE d", name=name)
     progress("drop", len(_DROP_ORDER), len(_DROP_ORDER))
@@ -187,15 +243,15 @@ def list_datasets(store: GraphStore) -> pd.DataFrame:
     return store.read_frame(
         """
 MATCH (d:Dataset)
-RETURN d.name AS dataset, d.images AS images,
+RETURN d.name AS dataset, coalesce(d.images, 0) AS images,
        COUNT { MATCH (:Class {dataset: d.name}) } AS classes,
        COUNT { MATCH (:Concept {dataset: d.name}) } AS concepts,
        COUNT { MATCH (:Clique {dataset: d.name}) } AS cliques,
        CASE WHEN d.renaming_to IS NOT NULL OR d.digest IS NULL
                  OR coalesce(d.cooccurrence_digest <> d.digest, true) THEN 'interrupted'
-            WHEN d.cliques_digest IS NULL THEN 'not mined'
-            WHEN d.cliques_digest <> d.digest THEN 'changed since mined'
-            ELSE 'ready' END AS state,
+            WHEN d.cliques_digest = d.digest THEN 'ready'
+            WHEN d.mining IS NULL THEN 'not mined'
+            ELSE 'changed since mined' END AS state,
        substring(toString(d.updated_at), 0, 16) + 'Z' AS updated_at, d.source AS source
 ORDER BY dataset"""
     )

@@ -59,6 +59,12 @@ class Ranking:
     max_q_value: float | None = None
     limit: int = 20
 
+    def __post_init__(self) -> None:
+        if self.max_size is not None and self.max_size < (self.min_size or 1):
+            raise OptionError(f"The largest size, {self.max_size}, is below the smallest.")
+        if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:
+            raise OptionError(f"The largest q-value is {self.max_q_value}; give one from 0 to 1.")
+
 
 def class_sizes(store: GraphStore, dataset: str, split: str | None = None) -> dict[str, int]:
     """Images of each class, by name in ascending order; of one split, if it is given."""

@@ -73,7 +73,7 @@ def ensure_jars(
     except OSError as error:
         raise StoreUnavailableError(
             f"The jars of Neo4j cannot be kept in {folder}: {error.strerror or error}. "
-            "Free some space there, or set COBALANCE_JARS to another folder."
+            "Free some space there, or set COBALANCE_CACHE to another folder."
         ) from error
     return files
 
@@ -214,7 +214,7 @@ def _transfer(
 
 
 _REMEDY = (
-    "or set NEO4J_URI to a Neo4j server that runs already, or set COBALANCE_JARS to a folder of "
+    "or set NEO4J_URI to a Neo4j server that runs already, or set COBALANCE_CACHE to a folder of "
     "jars copied from a machine that has them."
 )
 

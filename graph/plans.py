@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from graph import schema
-from graph.datasets import check_name, dataset_state
+from graph.datasets import check_name, claim, dataset_state, finish
 from graph.progress import Progress, silent
 from graph.store import GraphStore
 from graph.sync import NodeRow, apply_change, compare
@@ -55,6 +55,7 @@ def write_plan(
             plan=name,
         )
     }
+    writer = claim(store, dataset)
     store.write(
         "MERGE (p:Plan {dataset: $dataset, name: $name}) SET p += $settings",
         dataset=dataset,
@@ -78,6 +79,7 @@ def write_plan(
     apply_change(
         store,
         dataset,
+        writer,
         schema.GENERATION_QUERY,
         (schema.REBALANCES, schema.FOR_CLASS, schema.ASKED_BY),
         compare(stored, keys, digests, delete=True),
@@ -85,3 +87,4 @@ def write_plan(
         "write plan",
         progress,
     )
+    finish(store, dataset, writer, spoils="cliques_digest")

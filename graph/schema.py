@@ -122,10 +122,12 @@ def definition_statements() -> list[str]:
 def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     """Cypher that writes a batch of nodes, each with all its edges to nodes that exist.
 
-    The statement takes ``$dataset``; ``$targets``, for each edge the keys of the nodes that the
+    The statement takes ``$dataset``; ``$writer``, which must be the token of the dataset's latest
+    writer (see `graph.datasets.claim`); ``$targets``, for each edge the keys of the nodes that the
     batch points to; and ``$rows``: ``[key, [properties...], [edges of the first kind...], ...]``,
     an edge being ``[position in its targets, properties...]``. It returns how many rows it wrote:
-    fewer than were sent means that a node it needs is gone, and the caller must not commit.
+    fewer than were sent means that a node it needs is gone or that another process writes now, and
+    the caller must not commit.
 
     Parameters
     ----------
@@ -145,11 +147,12 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     Examples
     --------
     >>> print(write_statement(CONCEPT))
+    MATCH (:Dataset {name: $dataset, writer: $writer})
     UNWIND $rows AS row
     CREATE (n:Concept {dataset: $dataset, name: row[0]})
     RETURN count(*) AS written
     """
-    lines = []
+    lines = [f"MATCH (:Dataset {{name: ${DATASET}, writer: $writer}})"]
     lists: list[str] = []
     for i, edge in enumerate(edges):
         carried = "".join(f"{name}, " for name in lists)

@@ -143,8 +143,8 @@ class GraphStore:
             written = tx.run(text, parameters).single(strict=True)["written"]
             if written != expected:
                 raise StoreError(
-                    f"{expected - written} of {expected} entries met a node that another process "
-                    "has deleted. Nothing of this batch was written; run the command again."
+                    "Another process is writing the same dataset. What is done stays; run the "
+                    "command again when the other one has ended."
                 )
 
         with self._session() as session:

@@ -86,6 +86,7 @@ def hashable(key: str | list[str]) -> Key:
 def apply_change(
     store: GraphStore,
     dataset: str,
+    writer: str,
     node: Node,
     edges: Sequence[Edge],
     change: Change,
@@ -100,6 +101,8 @@ def apply_change(
 
     Parameters
     ----------
+    writer : str
+        The token from `graph.datasets.claim`.
     rows_at : callable
         Gives the rows of the wanted nodes at the positions it is called with.
     stage, progress
@@ -120,7 +123,7 @@ def apply_change(
 
     def write(text: str, parameters: dict[str, Any], expected: int) -> int:
         if expected:
-            store.write_all(text, expected, dataset=dataset, **parameters)
+            store.write_all(text, expected, dataset=dataset, writer=writer, **parameters)
             return expected
         store.write(text, dataset=dataset, **parameters)
         return len(parameters["keys"])

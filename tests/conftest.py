@@ -63,13 +63,14 @@ def dump_of() -> Callable[[GraphStore, str], set[str]]:
         nodes = store.read(
             "MATCH (n) WHERE n.dataset = $name OR (n:Dataset AND n.name = $name) "
             "RETURN labels(n) AS labels, "
-            "n {.*, created_at: null, updated_at: null} AS properties",
+            "n {.*, created_at: null, updated_at: null, writer: null} AS properties",
             name=dataset,
         )
         edges = store.read(
             "MATCH (a)-[r]->(b) WHERE a.dataset = $name "
-            "RETURN labels(a) AS a, coalesce(a.id, a.name, a.key, a.concepts) AS start, type(r) AS type, "
-            "properties(r) AS properties, labels(b) AS b, coalesce(b.id, b.name, b.key, b.concepts) AS end",
+            "RETURN labels(a) AS a, coalesce(a.id, a.name, a.key, a.concepts) AS start, "
+            "type(r) AS type, properties(r) AS properties, "
+            "labels(b) AS b, coalesce(b.id, b.name, b.key, b.concepts) AS end",
             name=dataset,
         )
         texts = [json.dumps(row, sort_keys=True, default=str) for row in (*nodes, *edges)]

@@ -46,6 +46,8 @@ def cypher(
     if list_ or query is None:
         write_frame(saved_queries(), format_, output, out)
         return
+    if show or query.replace("-", "").isalnum():  # Cypher has more than one word
+        CATALOGUE[query]  # or an error that lists the saved queries
     if show:
         out.print(CATALOGUE[query].text, markup=False, soft_wrap=True)
         return

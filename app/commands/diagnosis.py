@@ -39,7 +39,8 @@ def mine(
         ),
     ] = None,
     any_class: Annotated[
-        bool, typer.Option("--any-class", help="Keep cliques that are common to no classes too.")
+        bool,
+        typer.Option("--any-class", help="Keep concepts that some class never shows, too."),
     ] = False,
     split: Annotated[str | None, typer.Option(help="Count only images of this split.")] = None,
     confidence: Annotated[float, typer.Option(help="Of the odds ratios' interval.")] = 0.95,
@@ -54,6 +55,12 @@ def mine(
         report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
     notes.print(f"Cliques: {found}.", markup=False)
+    if report.left_out:
+        notes.print(
+            f"Left out: {report.left_out:,} concepts that some class never shows. See `cobalance "
+            f"cypher missing-concepts -d {dataset}`, or keep them with --any-class.",
+            markup=False,
+        )
     notes.print(
         f"In the graph: {report.created:,} new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."
@@ -155,7 +162,7 @@ def plan(
 
 def summary_for_people(planned: Planned) -> pd.DataFrame:
     """What a plan achieves per size, in as many columns as fit a screen."""
-    summary = planned.summary.reset_index()
+    summary = planned.summary.reset_index().query("cliques > 0")
     return pd.DataFrame(
         {
             "size": summary["size"],

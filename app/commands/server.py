@@ -34,8 +34,7 @@ def status() -> None:
         f"The local server is {server.phase} at {server.uri}: process {server.pid}, "
         f"{server.resident_mb:,.0f} MB, up {server.running_s / 60:,.0f} min.\n"
         f"Data: {folder}\nLog:  {server.log}\n"
-        f"It stops by itself after {settings.cobalance_idle_stop_s / 60:,.0f} min without a "
-        "connection (COBALANCE_IDLE_STOP_S).",
+        "It stops by itself when nobody is connected for a while (COBALANCE_IDLE_STOP_S).",
         markup=False,
     )
 

@@ -2,7 +2,9 @@
 
 # mypy: allow-untyped-calls
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -14,6 +16,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
+    """Compile a function that compiled functions call, together with its caller."""
+    return cast(Function, numba.njit(nogil=True)(function))
+
+
+def stored(function: Function) -> Function:
     """Compile on first call; keep the machine code on disk where some folder is writable.
 
     numba tries NUMBA_CACHE_DIR, then ``__pycache__``, then the user's cache folder, and raises
@@ -23,6 +30,23 @@ def compiled(function: Function) -> Function:
         return cast(Function, numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:
         return cast(Function, numba.njit(nogil=True)(function))
+
+
+def entry_point(factory: Callable[[str], Callable[..., Any]]) -> Callable[..., Any]:
+    """Store a function that calls others: `factory` makes it, with the argument in its closure.
+
+    numba would use stored code for as long as the function's own file stays the same, though what
+    it calls has changed in another file. But the values in its closure are part of the key.
+    """
+    return stored(factory(_digest_of_sources()))
+
+
+def _digest_of_sources() -> str:
+    """Give a digest of all files in this folder."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:

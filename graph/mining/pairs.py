@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graph.mining.compiled import compiled, prefetch
+from graph.mining.compiled import compiled, entry_point, prefetch
 from graph.mining.rows import AHEAD
 
 # A table with more cells than this for each pair to count is better replaced by a list of the cells
@@ -211,20 +211,26 @@ def scatter_kept(node, start, last, low, high, places, counts, label):
         start = stop + 1
 
 
-@compiled
-def mine_pairs(root, low, high, n_pairs, min_support, limit):
-    """Count the pairs of ranks (a, b) with low <= a < high in all images.
+@entry_point
+def mine_pairs(sources):
+    """Make the function."""
 
-    Returns
-    -------
-    pairs : int64 array, shape (n, 2)
-    counts : uint32 array, shape (n, n_classes)
-    """
-    n_classes = root.ends.size
-    scratch = scratch_for((high - low) * root.end, n_classes)
-    cells, counts = count_band(root, low, high, n_pairs, min_support, limit, n_classes, scratch)
-    pairs = np.empty((cells.size, 2), np.int64)
-    for t in range(cells.size):
-        pairs[t, 0] = low + cells[t] // root.end
-        pairs[t, 1] = cells[t] % root.end
-    return pairs, counts
+    def mine_pairs(root, low, high, n_pairs, min_support, limit):
+        """Count the pairs of ranks (a, b) with low <= a < high in all images.
+
+        Returns
+        -------
+        pairs : int64 array, shape (n, 2)
+        counts : uint32 array, shape (n, n_classes)
+        """
+        _ = sources  # in the closure, for `entry_point`
+        n_classes = root.ends.size
+        scratch = scratch_for((high - low) * root.end, n_classes)
+        cells, counts = count_band(root, low, high, n_pairs, min_support, limit, n_classes, scratch)
+        pairs = np.empty((cells.size, 2), np.int64)
+        for t in range(cells.size):
+            pairs[t, 0] = low + cells[t] // root.end
+            pairs[t, 1] = cells[t] % root.end
+        return pairs, counts
+
+    return mine_pairs

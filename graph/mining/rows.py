@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graph.mining.compiled import compiled, prefetch
+from graph.mining.compiled import compiled, prefetch, stored
 
 AHEAD = 16  # occurrences between asking for a row and reading it
 
@@ -31,7 +31,7 @@ class Node(NamedTuple):
     segment_rows: Any  # how many rows each has
 
 
-@compiled
+@stored
 def count_items(indptr, indices, labels, first, last, counts):
     """Count the images from first to last of each class with each concept."""
     for image in range(first, last):
@@ -40,7 +40,7 @@ def count_items(indptr, indices, labels, first, last, counts):
             row[indices[position]] += 1
 
 
-@compiled
+@stored
 def row_space(indptr, labels, first, last, space):
     """Add up the entries that images first..last can need in each class, ENDs included."""
     for image in range(first, last):
@@ -49,7 +49,7 @@ def row_space(indptr, labels, first, last, space):
             space[labels[image]] += length + 1
 
 
-@compiled
+@stored
 def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows):
     """Write images first..last as rows, each class at a place of its own; give the most items.
 
@@ -78,7 +78,7 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows)
     return longest
 
 
-@compiled
+@stored
 def count_occurrences(rows, first, last, end, behind, number, space):
     """Count, per item, the rows with `behind` or more items behind it, and the entries there."""
     start = first
@@ -92,7 +92,7 @@ def count_occurrences(rows, first, last, end, behind, number, space):
         start = stop + 1
 
 
-@compiled
+@stored
 def fill_occurrences(rows, first, last, end, behind, at, occurrences):
     """Write the positions that `count_occurrences` counted, ascending per item."""
     start = first

@@ -41,7 +41,9 @@ def with_room(array, used, needed):
     if needed <= len(array):
         return array
     longer = np.empty((max(needed, 2 * len(array)), array.shape[1]), array.dtype)
-    longer[:used] = array[:used]
+    for row in range(used):
+        for column in range(array.shape[1]):
+            longer[row, column] = array[row, column]
     return longer
 
 

@@ -15,7 +15,7 @@ from graph.mining.bitmaps import (
     mine_bitmaps,
     rows_behind,
 )
-from graph.mining.compiled import compiled
+from graph.mining.compiled import compiled, entry_point
 from graph.mining.pairs import count_band, count_behind, scratch_for, table_fits
 from graph.mining.rows import Node, count_occurrences, fill_occurrences, project
 from graph.mining.search import Search, nothing_found, record
@@ -23,6 +23,10 @@ from graph.mining.search import Search, nothing_found, record
 # Counting through the rows of all children costs this much for each pair in a node's rows, in the
 # unit of `graph.mining.bitmaps`.
 ROWS_PER_PAIR = 4.0
+
+# numba compiles a function once more for a literal argument; these are none.
+TOP = np.int64(0)
+UNKNOWN = np.int64(0)
 
 
 class Levels(NamedTuple):
@@ -42,8 +46,8 @@ class Levels(NamedTuple):
 
 
 @compiled
-def levels_for(depth, room, items, n_classes, rows):
-    """Give `depth` empty levels; memory that is never touched costs nothing."""
+def levels_for(depth, room, items, n_classes, rows, occurrences):
+    """Give `depth` empty levels, typed as the root; what is never touched costs no memory."""
     deep = depth > 1
     return Levels(
         np.empty((depth, room + 1), rows.dtype),
@@ -54,7 +58,7 @@ def levels_for(depth, room, items, n_classes, rows):
         np.empty(depth, np.int64),
         np.empty((depth, items), np.int32),
         np.empty((depth, items * items * deep), np.bool_),
-        np.empty((depth, room * deep), np.int64),
+        np.empty((depth, room * deep), occurrences.dtype),
         np.empty((depth, items + 1), np.int64),
         np.empty(depth, np.int64),
     )
@@ -226,74 +230,80 @@ def mine_below(search, levels, found):
         search.prefix[level + 1] = levels.codes[level, a]
         kept = renumber(near, levels.codes[level], search.local, levels.codes[level + 1])
         level += 1
-        found = mine_child(search, levels, level, parent, here, kept, 0, found)
+        found = mine_child(search, levels, level, parent, here, kept, UNKNOWN, found)
     return found
 
 
-@compiled
-def mine_from(
-    firsts,
-    root,
-    occurrences,
-    starts,
-    partners,
-    partner_starts,
-    room,
-    entries,
-    codes,
-    min_support,
-    max_size,
-    limit,
-):
-    """Mine the cliques of three or more items whose rarest is one of `firsts`.
+@entry_point
+def mine_from(sources):
+    """Make the function."""
 
-    Parameters
-    ----------
-    firsts : int64 array
-        Ranks.
-    root : Node
-        All images.
-    occurrences, starts : unsigned array, int64 array
-        Where rank i stands in their rows: from ``starts[i]`` on in `occurrences`.
-    partners, partner_starts : int64 arrays
-        The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
-    room : int
-        Entries behind the occurrences of any of `firsts`, at most.
-    entries : int64 array
-        Of those, the ones that make a kept pair with rank i.
-    codes : int32 array
-        Concept code of each rank.
-    min_support, max_size : int
-        As in `mine_cliques`.
-    limit : int
-        Stop, unfinished, above this many cliques.
-
-    Returns
-    -------
-    members : int32 array, shape (n, max_size)
-    counts : uint32 array, shape (n, n_classes)
-    """
-    n_classes = root.ends.size
-    widest = 0
-    for first in firsts:
-        widest = max(widest, partner_starts[first + 1] - partner_starts[first])
-    levels = levels_for(max_size - 2, room, widest, n_classes, root.rows)
-    search = Search(
+    def mine_from(
+        firsts,
+        root,
+        occurrences,
+        starts,
+        partners,
+        partner_starts,
+        room,
+        entries,
+        codes,
         min_support,
         max_size,
         limit,
-        np.empty(max_size, np.int32),
-        np.empty(root.end + 1, root.rows.dtype),
-        scratch_for(widest * widest, n_classes),
-    )
-    near = np.zeros(root.end, np.bool_)
-    found = nothing_found(max_size, n_classes)
-    for first in firsts:
-        near[:] = False
-        near[partners[partner_starts[first] : partner_starts[first + 1]]] = True
-        here = occurrences[starts[first] : starts[first + 1]]
-        search.prefix[0] = codes[first]
-        kept = renumber(near, codes, search.local, levels.codes[0])
-        found = mine_child(search, levels, 0, root, here, kept, entries[first], found)
-        found = mine_below(search, levels, found)
-    return found.members[: found.used], found.counts[: found.used]
+    ):
+        """Mine the cliques of three or more items whose rarest is one of `firsts`.
+
+        Parameters
+        ----------
+        firsts : int64 array
+            Ranks.
+        root : Node
+            All images.
+        occurrences, starts : unsigned array, int64 array
+            Where rank i stands in their rows: from ``starts[i]`` on in `occurrences`.
+        partners, partner_starts : int64 arrays
+            The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
+        room : int
+            Entries behind the occurrences of any of `firsts`, at most.
+        entries : int64 array
+            Of those, the ones that make a kept pair with rank i.
+        codes : int32 array
+            Concept code of each rank.
+        min_support, max_size : int
+            As in `mine_cliques`.
+        limit : int
+            Stop, unfinished, above this many cliques.
+
+        Returns
+        -------
+        members : int32 array, shape (n, max_size)
+        counts : uint32 array, shape (n, n_classes)
+        """
+        _ = sources  # in the closure, for `entry_point`
+        n_classes = root.ends.size
+        widest = 0
+        for first in firsts:
+            widest = max(widest, partner_starts[first + 1] - partner_starts[first])
+        levels = levels_for(max_size - 2, room, widest, n_classes, root.rows, occurrences)
+        search = Search(
+            min_support,
+            max_size,
+            limit,
+            np.empty(max_size, np.int32),
+            np.empty(root.end + 1, root.rows.dtype),
+            scratch_for(widest * widest, n_classes),
+        )
+        near = np.zeros(root.end, np.bool_)
+        found = nothing_found(max_size, n_classes)
+        for first in firsts:
+            near[:] = False
+            near[partners[partner_starts[first] : partner_starts[first + 1]]] = True
+            here = occurrences[starts[first] : starts[first + 1]]
+            search.prefix[0] = codes[first]
+            kept = renumber(near, codes, search.local, levels.codes[0])
+            found = mine_child(search, levels, TOP, root, here, kept, entries[first], found)
+            found = mine_below(search, levels, found)
+        return found.members[: found.used], found.counts[: found.used]
+
+    return mine_from

@@ -184,6 +184,7 @@ def test_saved_and_free_queries_run_and_writes_are_refused(run, mined):
     listed = run("cypher", "--list", "-f", "json").stdout
     assert {row["query"] for row in json.loads(listed)} == set(CATALOGUE)
     assert "MATCH" in run("cypher", "classes", "--show").stdout
+    assert "unknown query 'clases'" in run("cypher", "clases", exit_code=2).stderr
 
 
 def test_parameters_are_read_as_declared():

@@ -1,10 +1,12 @@
 """Mining: hand-computed cases, a brute-force twin, and the same answer from every path."""
 
+import hashlib
 import itertools
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -18,7 +20,7 @@ from graph.cliques import Cliques, choose_path, mine_cliques
 from graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 from graph.incidence import Incidence, build_incidence
 from graph.mining import expansion
-from graph.mining.compiled import compiled
+from graph.mining.compiled import entry_point, stored
 from graph.mining.threads import shared
 
 Image = tuple[str, set[str]]
@@ -348,8 +350,24 @@ def test_compiling_without_a_folder_for_the_machine_code(monkeypatch: pytest.Mon
         return lambda function: function
 
     monkeypatch.setattr(numba, "njit", njit)
-    assert compiled(len) is len
+    assert stored(len) is len
     assert asked == [True, False]
+
+
+def test_stored_code_is_for_these_very_sources() -> None:
+    made_with: list[str] = []
+
+    def factory(sources: str) -> Callable[[], int]:
+        made_with.append(sources)
+
+        def length() -> int:
+            return len(sources)
+
+        return length
+
+    assert entry_point(factory)() == 64
+    sources = [file.read_bytes() for file in sorted(Path(expansion.__file__).parent.glob("*.py"))]
+    assert made_with == [hashlib.sha256(b"".join(sources)).hexdigest()]
 
 
 def test_threads_share_one_queue_and_pass_errors_on() -> None:
