@@ -76,7 +76,7 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
                 "UNWIND $rows AS row MATCH (i:Image {dataset: $dataset, id: row[0]}) "
                 "MATCH (c:Concept {dataset: $dataset, name: row[1]}) "
                 "MERGE (i)-[r:CONTAINS]->(c) SET r.source = row[2], r.score = row[3], "
-                "r.count = row[4], r.area_px2 = row[5], r.boxes_px = row[6]",
+                "r.count = row[4]",
                 edges,
             ),
         ):

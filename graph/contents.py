@@ -11,7 +11,6 @@ import pandas as pd
 from graph.records import Annotations, plain_values
 
 IntArray = npt.NDArray[np.int64]
-_BOX = ["x_px", "y_px", "w_px", "h_px"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +18,8 @@ class ImageContents:
     """The mentions of each image, gathered to one entry per concept.
 
     A concept's score and source are those of its most certain mention; a mention without a score
-    is certain. The count is of all its mentions, the area is the largest, and the boxes are those
-    of all mentions that have one, the most certain first.
+    is certain. The count is of all its mentions. Boxes and areas stay in the annotation file: in
+    the graph they would double the time of a load, and no count needs them.
 
     Parameters
     ----------
@@ -28,12 +27,8 @@ class ImageContents:
         Image i has the entries ``bounds[i]`` to ``bounds[i + 1] - 1``.
     images : int64 array, shape (n_entries,)
         The image of each entry.
-    concepts, sources, scores, counts, areas_px2 : list
+    concepts, sources, scores, counts : list
         The values of each entry, None where unknown.
-    boxes_px : list of float
-        x, y, width and height of all boxes, one after the other.
-    box_bounds : sequence of int
-        Entry j has the numbers ``box_bounds[j]`` to ``box_bounds[j + 1] - 1`` of `boxes_px`.
     """
 
     bounds: Sequence[int]
@@ -42,9 +37,6 @@ class ImageContents:
     sources: list[str]
     scores: list[float | None]
     counts: list[int]
-    areas_px2: list[float | None]
-    boxes_px: list[float]
-    box_bounds: Sequence[int]
 
     @classmethod
     def of(cls, annotations: Annotations) -> "ImageContents":
@@ -58,11 +50,6 @@ class ImageContents:
         new_image, new_concept = np.diff(image, prepend=-1), np.diff(concept, prepend=-1)
         starts = np.flatnonzero((new_image != 0) | (new_concept != 0))
         entries = mentions.iloc[order[starts]]
-        boxes = mentions[_BOX].to_numpy()[order]
-        known = ~np.isnan(boxes[:, 0])
-        area = mentions["area_px2"].to_numpy()[order]
-        largest = np.fmax.reduceat(area, starts) if len(starts) else area
-        boxes_before = np.concatenate([[0], np.cumsum(known)])
         return cls(
             np.searchsorted(image[starts], np.arange(len(annotations.images) + 1)).tolist(),
             image[starts],
@@ -70,9 +57,6 @@ class ImageContents:
             entries["source"].tolist(),
             plain_values(entries["score"]),
             np.diff(starts, append=len(order)).tolist(),
-            plain_values(pd.Series(largest)),
-            boxes[known].ravel().tolist(),
-            (4 * boxes_before[[*starts, len(order)]]).tolist(),
         )
 
     def concepts_of(self, images: IntArray) -> list[str]:
@@ -83,26 +67,19 @@ class ImageContents:
     def edges(self, image: int) -> list[list[Any]]:
         """One image's CONTAINS edges: the concept, then the properties as the schema has them."""
         return [
-            [
-                self.concepts[j],
-                self.sources[j],
-                self.scores[j],
-                self.counts[j],
-                self.areas_px2[j],
-                self.boxes_px[self.box_bounds[j] : self.box_bounds[j + 1]] or None,
-            ]
+            [self.concepts[j], self.sources[j], self.scores[j], self.counts[j]]
             for j in range(self.bounds[image], self.bounds[image + 1])
         ]
 
 
 def image_digests(annotations: Annotations) -> IntArray:
-    """Digest each image's whole content to 64 bits, whatever the order of its mentions."""
+    """Digest all that the graph keeps of each image to 64 bits, in any order of its mentions."""
     fields = ["id", "class_name", "split", "uri", "width_px", "height_px"]
     digests = pd.util.hash_pandas_object(annotations.images[fields], index=False).to_numpy()
     mentions = annotations.mentions
     if len(mentions):
         hashed = pd.util.hash_pandas_object(
-            mentions[["concept", "source", "score", "area_px2", *_BOX]], index=False
+            mentions[["concept", "source", "score"]], index=False
         ).to_numpy()
         order = np.argsort(mentions["image"].to_numpy(), kind="stable")
         rows = mentions["image"].to_numpy()[order]

@@ -80,7 +80,7 @@ GENERATION_QUERY = Node(
 )
 
 LABELED = Edge("LABELED", IMAGE, CLASS)
-CONTAINS = Edge("CONTAINS", IMAGE, CONCEPT, ("source", "score", "count", "area_px2", "boxes_px"))
+CONTAINS = Edge("CONTAINS", IMAGE, CONCEPT, ("source", "score", "count"))
 CO_OCCURS = Edge("CO_OCCURS", CONCEPT, CONCEPT, ("images",))
 CLASS_CO_OCCURS = Edge("CO_OCCURS", CLASS, CONCEPT, ("images",))
 HAS = Edge("HAS", CLIQUE, CONCEPT)

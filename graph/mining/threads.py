@@ -1,7 +1,7 @@
 """Threads that share one queue of tasks."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from queue import Empty, SimpleQueue
@@ -30,7 +30,7 @@ def parts(length: int, number: int) -> list[tuple[int, int]]:
 
 def shared(
     threads: int, function: Callable[[Task], Result], tasks: Iterable[Task]
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """Give the result of each task as it comes; a thread that is free takes the next one.
 
     Tasks of mining differ too much in length for shares fixed in advance. Whoever stops asking

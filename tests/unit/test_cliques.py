@@ -311,7 +311,7 @@ def test_the_limit_allows_for_the_memory_of_many_classes(
 @pytest.mark.parametrize(
     "options", [{"max_size": 0}, {"min_support": 0}, {"max_cliques": 0}, {"threads": -1}]
 )
-def test_a_number_below_one_is_refused(options: dict[str, int]) -> None:
+def test_a_number_below_one_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=r"is (0|-1)\. Give a whole number of 1 or more"):
         mine_cliques(incidence_of(BIRDS), **options)
 
