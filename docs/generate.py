@@ -66,7 +66,9 @@ def cypher() -> str:
         measured = times["p95_ms"].get(name)
         scans = " Reads every image of the dataset." if query.scans_images else ""
         if measured is not None:
-            lines.append(f"p95: {measured:,.0f} ms.{scans}")
+            lines.append(
+                f"{'One run' if query.scans_images else 'p95'}: {measured:,.0f} ms.{scans}"
+            )
         lines.append(f"```cypher\n{query.text}\n```")
         parts.extend(lines)
     return "\n\n".join(parts) + "\n"
