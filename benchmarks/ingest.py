@@ -217,7 +217,7 @@ def record(arguments: argparse.Namespace, times: dict[str, float]) -> None:
         "command": "python -m benchmarks.ingest --record",
         "data": f"{arguments.images:,} images in COCO's style with 80 categories, mined up to "
         f"size {arguments.max_size}",
-        "machine": f"{os.cpu_count()} cores",
+        "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}",
         "repeats": arguments.repeats,
         "p95_ms": {name: round(value, 1) for name, value in times.items()},
     }

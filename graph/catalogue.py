@@ -591,6 +591,6 @@ ORDER BY gap DESC, size, concepts""",
     reads_cliques=True,
     parameters={
         "plan": PLAN,
-        "limit": Parameter("the most rows to return", int, 20),
+        "limit": Parameter("the most rows to return", int, 10),
     },
 )
