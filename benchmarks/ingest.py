@@ -58,7 +58,9 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
         list(row) for row in zip(images["id"].tolist(), images["class_name"].tolist(), strict=True)
     ]
     ids = images["id"].tolist()
-    edges = [[ids[i], *edge] for i in range(len(ids)) for edge in contents.edges(i)]
+    edges = [
+        [ids[i], *edge] for i in range(len(ids)) for edge in zip(*contents.edges(i), strict=True)
+    ]
     with store.driver.session(database=store.database) as session:
         for text, rows in (
             (

@@ -187,10 +187,7 @@ class _CliqueRows:
             (
                 self.names[i],
                 [self.digests[i], *(column[i] for column in self.statistics)],
-                [
-                    [[name] for name in self.names[i]],
-                    [[c, n] for c, n in zip(self.classes, self.counts[i], strict=True)],
-                ],
+                [[self.names[i]], [self.classes, self.counts[i]]],
             )
             for i in positions.tolist()
         ]

@@ -64,12 +64,19 @@ class ImageContents:
         entries = np.flatnonzero(np.isin(self.images, images))
         return sorted({self.concepts[j] for j in entries.tolist()})
 
-    def edges(self, image: int) -> list[list[Any]]:
-        """One image's CONTAINS edges: the concept, then the properties as the schema has them."""
-        return [
-            [self.concepts[j], self.sources[j], self.scores[j], self.counts[j]]
-            for j in range(self.bounds[image], self.bounds[image + 1])
-        ]
+    def edges(self, image: int) -> list[Sequence[Any]]:
+        """One image's CONTAINS edges as columns: concepts, then properties as the schema has them.
+
+        Examples
+        --------
+        >>> from graph.records import ImageRecord, Mention
+        >>> cats = ImageRecord("1", "indoor", [Mention("cat", score=0.5), Mention("cat")])
+        >>> ImageContents.of(Annotations.from_records([cats])).edges(0)
+        [['cat'], ['annotation'], [None], [2]]
+        """
+        entries = slice(self.bounds[image], self.bounds[image + 1])
+        columns = self.concepts, self.sources, self.scores, self.counts
+        return [column[entries] for column in columns]
 
 
 def image_digests(annotations: Annotations) -> IntArray:

@@ -12,7 +12,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -138,7 +138,7 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
         with _joining(home, progress):
             state = _live_state(home)
             if state is not None and state.phase == "stopping":
-                _await_end(state.pid, home, settings.stop_timeout_s)
+                _end(state.pid, settings.stop_timeout_s)
                 state = None
             if state is None:
                 _start(settings, home, progress)
@@ -182,8 +182,7 @@ def stop(settings: LocalServerSettings) -> bool:
         state = _live_state(home)
         if state is None:
             return False
-        _signal(state.pid, psutil.Process.terminate)
-        _await_end(state.pid, home, settings.stop_timeout_s)
+        _end(state.pid, settings.stop_timeout_s)
         return True
 
 
@@ -229,18 +228,16 @@ def _command(home: Home) -> list[str]:
     return [sys.executable, "-P", "-m", "graph.local_server_process", str(home.folder)]
 
 
-def _signal(pid: int, send: Callable[[psutil.Process], None]) -> None:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        send(psutil.Process(pid))
-
-
-def _await_end(pid: int, home: Home, timeout_s: float) -> None:
-    """Return once the process has ended, which is enforced after `timeout_s`."""
+def _end(pid: int, timeout_s: float) -> None:
+    """Ask a process to end and return once it has; after `timeout_s` it is killed."""
     deadline = time.monotonic() + timeout_s
-    while _is_alive(pid, home):
-        if time.monotonic() > deadline:
-            _signal(pid, psutil.Process.kill)
-        time.sleep(_POLL_S)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        process.terminate()
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > deadline:
+                process.kill()
+            time.sleep(_POLL_S)
 
 
 def _password(home: Home) -> tuple[str, bool]:

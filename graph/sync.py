@@ -18,8 +18,9 @@ SESSIONS = 2  # Neo4j commits two streams of new nodes 1.5 times as fast as one
 
 Key = str | tuple[str, ...]
 K = TypeVar("K", str, tuple[str, ...])
-NodeRow = tuple[Key, list[Any], list[list[list[Any]]]]
-"""A node's key, its properties as declared, and for each kind of edge [end key, properties...]."""
+NodeRow = tuple[Key, list[Any], list[list[Sequence[Any]]]]
+"""A node's key, its properties as declared, and its edges of each kind as columns: the keys of
+their ends, then each property as declared."""
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,13 @@ def apply_change(
 def _with_targets(rows: list[NodeRow], n_edges: int) -> dict[str, Any]:
     """Replace the end keys of edges by positions in a list of the distinct ends of this batch."""
     targets: list[dict[Key, int]] = [{} for _ in range(n_edges)]
-    for _, _, edges_by_kind in rows:
-        for ends, edges in zip(targets, edges_by_kind, strict=True):
-            for edge in edges:
-                edge[0] = ends.setdefault(edge[0], len(ends))
-    return {
-        "rows": [[key, properties, *edges] for key, properties, edges in rows],
-        "targets": [list(ends) for ends in targets],
-    }
+    sent = []
+    for key, properties, edges_by_kind in rows:
+        row: list[Any] = [key, properties]
+        for ends, (keys, *columns) in zip(targets, edges_by_kind, strict=True):
+            row.append([[ends.setdefault(end, len(ends)) for end in keys], *columns])
+        sent.append(row)
+    return {"rows": sent, "targets": [list(ends) for ends in targets]}
 
 
 def sync_edges(

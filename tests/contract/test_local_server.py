@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from graph.local_server import (
     stop,
 )
 from graph.local_server_process import Home, ServerState
+from tests.waiting import until
 
 CLIENT = """
 import json, sys
@@ -34,13 +35,6 @@ from graph.local_server import LocalServerSettings, ensure_running
 endpoint = ensure_running(LocalServerSettings(home=Path(sys.argv[1]), heap_mb=512))
 print(json.dumps([endpoint.pid, endpoint.uri, endpoint.password]))
 """
-
-
-def until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def client(home: Path) -> "subprocess.Popen[str]":

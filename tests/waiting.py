@@ -1,0 +1,12 @@
+"""Wait for what another process or thread does, and fail when it does not."""
+
+import time
+from collections.abc import Callable
+
+
+def until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+    """Return when the condition holds; looked at often, and an error after `timeout_s`."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
