@@ -47,7 +47,7 @@ def options(
     context.ensure_object(dict)["debug"] = debug
 
 
-def main() -> NoReturn:
+def run() -> NoReturn:
     """Run the command line: 0 for success, 1 for a failure, 2 for usage, 130 when interrupted."""
     state: dict[str, bool] = {}
     try:
@@ -59,7 +59,3 @@ def main() -> NoReturn:
         notes.print(str(error), markup=False)
         sys.exit(2 if isinstance(error, OptionError) else 1)
     sys.exit(0)
-
-
-if __name__ == "__main__":
-    main()

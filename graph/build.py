@@ -26,12 +26,15 @@ class IngestReport:
     ----------
     created, updated, deleted, unchanged : int
         Images.
+    kept : int
+        Images of the dataset that the annotations do not have.
     """
 
     created: int
     updated: int
     deleted: int
     unchanged: int
+    kept: int
 
 
 def write_annotations(
@@ -69,8 +72,9 @@ def write_annotations(
     keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
     change = compare(stored, keys, digests.tolist(), delete=replace)
+    kept = len(stored) - change.unchanged - len(change.updated) - len(change.deleted)
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
-        return IngestReport(0, 0, 0, change.unchanged)
+        return IngestReport(0, 0, 0, change.unchanged, kept)
     writer = claim(store, dataset)
     store.write(
         "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.cliques_digest = null, "
@@ -99,7 +103,7 @@ def write_annotations(
         images=len(final),
     )
     return IngestReport(
-        len(change.created), len(change.updated), len(change.deleted), change.unchanged
+        len(change.created), len(change.updated), len(change.deleted), change.unchanged, kept
     )
 
 

@@ -55,7 +55,8 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
         - ``log_odds_ratio``, ``log_odds_ratio_low``, ``log_odds_ratio_high``: natural logarithm,
           over-represented against under-represented class (where the gap is 0, the first class
           against the last), with Woolf's interval
-        - ``p_value``, ``test`` (category): one rate in all classes; see `homogeneity_test`
+        - ``p_value`` (0 stands for less than 5e-324), ``test`` (category): one rate in all classes;
+          see `homogeneity_test`
         - ``q_value``: Benjamini-Hochberg over all rows of the table
 
     Raises

@@ -178,8 +178,10 @@ def _in_our_words(uri: str, username: str, database: str) -> Iterator[None]:
             "(or NEO4J_PASSWORD_FILE)."
         ) from error
     except (ServiceUnavailable, SessionExpired) as error:
+        reason = str(error).partition("\n")[0].rstrip(":.")
         raise StoreUnavailableError(
-            f"No Neo4j server answers at {uri}: {error}. Start it, or see `cobalance store status`."
+            f"No Neo4j server answers at {uri}: {reason}. "
+            "Start it, or see `cobalance store status`."
         ) from error
     except ConstraintError as error:
         raise StoreError(

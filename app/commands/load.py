@@ -215,6 +215,12 @@ def ingest(
         f"{report.deleted:,} deleted, {report.unchanged:,} as before.",
         markup=False,
     )
+    if report.kept:
+        notes.print(
+            f"{name} keeps {report.kept:,} images that are not in {file.name}; --replace would "
+            "delete them.",
+            markup=False,
+        )
     notes.print(f"Next: cobalance mine {name}", markup=False)
 
 

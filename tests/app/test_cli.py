@@ -37,7 +37,7 @@ def environment(settings):
 def run(environment):
     def command(*arguments, exit_code=0, **changes):
         done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *map(str, arguments)],
+            [sys.executable, "-m", "app", *map(str, arguments)],
             env={**environment, **changes},
             capture_output=True,
             text=True,

@@ -115,7 +115,7 @@ def test_changes_give_the_graph_that_a_fresh_load_gives(store, dataset, random_a
     old, new = random_annotations(120, seed=1), random_annotations(90, seed=2)
     write(store, dataset, old)
     report = write(store, dataset, new, replace=True)
-    assert report.deleted == 30
+    assert (report.deleted, report.kept) == (30, 0)
     assert report.created == 0
     changed = dump(dataset)
     drop_dataset(store, dataset)
@@ -126,7 +126,8 @@ def test_changes_give_the_graph_that_a_fresh_load_gives(store, dataset, random_a
 def test_without_replace_other_images_stay(store, dataset, random_annotations, dump):
     both = list(random_annotations(100).records())
     write(store, dataset, Annotations.from_records(both[:60]))
-    write(store, dataset, Annotations.from_records(both[60:]))
+    report = write(store, dataset, Annotations.from_records(both[60:]))
+    assert (report.created, report.kept) == (40, 60)
     in_two_parts = dump(dataset)
     drop_dataset(store, dataset)
     write(store, dataset, Annotations.from_records(both))

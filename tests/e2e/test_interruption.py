@@ -14,7 +14,7 @@ from graph.datasets import drop_dataset, find_dataset
 
 IMAGES = 6_000
 DATASET = "interrupted"
-COMMAND = [sys.executable, "-m", "app.cli"]
+COMMAND = [sys.executable, "-m", "app"]
 
 
 @pytest.fixture(scope="module")
