@@ -10,7 +10,7 @@ import pandas as pd
 from graph import schema
 from graph.build import load_incidence
 from graph.cliques import Cliques, mine_cliques
-from graph.datasets import claim, dataset_state, finish
+from graph.datasets import claim, class_sizes, dataset_state, finish
 from graph.errors import OptionError
 from graph.imbalance import imbalance_table
 from graph.incidence import Incidence
@@ -70,12 +70,15 @@ class MiningReport:
         Cliques of each size.
     left_out : int
         Concepts that are not common to the classes.
+    without_images : tuple of str
+        Classes of the dataset that have no image in the split, and were not compared.
     created, updated, deleted, unchanged : int
         Cliques in the store.
     """
 
     by_size: dict[int, int]
     left_out: int
+    without_images: tuple[str, ...]
     created: int
     updated: int
     deleted: int
@@ -142,6 +145,7 @@ def mine_dataset(
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
         _uncommon(incidence, options.common),
+        tuple(sorted(class_sizes(store, dataset).keys() - set(incidence.classes))),
         len(change.created),
         len(change.updated),
         len(change.deleted),

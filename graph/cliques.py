@@ -170,8 +170,8 @@ def mine_cliques(
     if found > limit:
         raise TooManyCliquesError(
             f"More than {limit:,} cliques of up to {max_size} concepts have a joint count of "
-            f"{min_support:,} or more in some class. Raise min_support or lower max_size; or, if "
-            "memory allows, raise max_cliques."
+            f"{min_support:,} or more in some class. Ask for a higher minimum support or a lower "
+            "maximum size; or, if memory allows, for more cliques."
         )
     return _ordered(blocks, max_size, incidence)
 

@@ -118,6 +118,18 @@ def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
     return DatasetState(**rows[0]) if rows else None
 
 
+def class_sizes(store: GraphStore, dataset: str, split: str | None = None) -> dict[str, int]:
+    """Images of each class, by name in ascending order; of one split, if it is given."""
+    rows = store.read(
+        "MATCH (y:Class {dataset: $dataset}) RETURN y.name AS name, CASE WHEN $split IS NULL "
+        "THEN COUNT { (y)<-[:LABELED]-() } "
+        "ELSE COUNT { (y)<-[:LABELED]-(:Image {split: $split}) } END AS images",
+        dataset=dataset,
+        split=split,
+    )
+    return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
+
+
 def claim(store: GraphStore, name: str) -> str:
     """Become the dataset's writer, and return the token that every write of nodes shows.
 

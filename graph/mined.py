@@ -11,7 +11,7 @@ from graph import schema
 from graph.analysis import MiningOptions
 from graph.catalogue import CLIQUE_RETURN, FILTER
 from graph.cliques import Cliques
-from graph.datasets import dataset_state
+from graph.datasets import class_sizes, dataset_state
 from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT, RATE
 from graph.named import bind_named
@@ -66,16 +66,37 @@ class Ranking:
             raise OptionError(f"The largest q-value is {self.max_q_value}; give one from 0 to 1.")
 
 
-def class_sizes(store: GraphStore, dataset: str, split: str | None = None) -> dict[str, int]:
-    """Images of each class, by name in ascending order; of one split, if it is given."""
-    rows = store.read(
-        "MATCH (y:Class {dataset: $dataset}) RETURN y.name AS name, CASE WHEN $split IS NULL "
-        "THEN COUNT { (y)<-[:LABELED]-() } "
-        "ELSE COUNT { (y)<-[:LABELED]-(:Image {split: $split}) } END AS images",
+@dataclass(frozen=True)
+class CliqueTotals:
+    """How much mining found.
+
+    Parameters
+    ----------
+    concepts, cliques, imbalanced : int
+        Cliques of one concept; all cliques; those with a gap above 0.
+    """
+
+    concepts: int
+    cliques: int
+    imbalanced: int
+
+
+def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
+    """Count the mined cliques.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    dataset_state(store, dataset).require_mined()
+    (row,) = store.read(
+        "RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts, "
+        "COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques, "
+        "COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 } AS imbalanced",
         dataset=dataset,
-        split=split,
     )
-    return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
+    return CliqueTotals(**row)
 
 
 def mined_with(store: GraphStore, dataset: str) -> MiningOptions:

@@ -225,6 +225,7 @@ def _fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
         limits = probable[counts[rows, 0] - first] * SAME_PROBABILITY
         ends = np.searchsorted(ascending, limits, side="right")
         p_values[rows] = np.cumsum(ascending)[ends - 1]
+        p_values[rows[ends == len(possible)]] = 1.0  # all tables, whose sum may round below it
     return np.minimum(p_values, 1.0)
 
 

@@ -19,6 +19,7 @@ from app.services import Planned, plan_dataset
 from generation.plan_file import plan_to_json
 from generation.planning import Plan, PlanOptions
 from graph.analysis import MiningOptions, mine_dataset
+from graph.errors import OptionError
 from graph.imbalance import COUNT
 from graph.mined import Ranking, read_imbalances
 
@@ -49,15 +50,22 @@ def mine(
     ] = 1_000_000,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class."""
+    if any_class and common:
+        raise OptionError("--common and --any-class contradict each other; give one of them.")
     classes = () if any_class else tuple(common) if common else None
     options = MiningOptions(max_size, min_support, classes, split, confidence)
     with opened_store() as (store, progress):
         report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
     notes.print(f"Cliques: {found}.", markup=False)
-    if report.left_out:
+    for name in report.without_images:
         notes.print(
-            f"Left out: {report.left_out:,} concepts that some class never shows. See `cobalance "
+            f"Class {name!r} has no image in split {split!r} and was not compared.", markup=False
+        )
+    if report.left_out:
+        concepts = "1 concept" if report.left_out == 1 else f"{report.left_out:,} concepts"
+        notes.print(
+            f"Left out: {concepts} that some class never shows. See `cobalance "
             f"cypher missing-concepts -d {dataset}`, or keep them with --any-class.",
             markup=False,
         )

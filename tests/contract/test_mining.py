@@ -185,7 +185,7 @@ def test_stale_numbers_are_not_shown(store, load, ask, random_annotations):
 def test_too_many_cliques_write_nothing(store, load, random_annotations, dump):
     dataset = load(random_annotations(60))
     before = dump(dataset)
-    with pytest.raises(TooManyCliquesError, match="min_support"):
+    with pytest.raises(TooManyCliquesError, match="minimum support"):
         mine_dataset(store, dataset, MiningOptions(), max_cliques=5)
     assert dump(dataset) == before
 
