@@ -1,5 +1,6 @@
 """What the graph holds, declared once: constraints, indexes and every write are derived from it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 DATASET = "dataset"  # the property that keys every node to its dataset
@@ -17,20 +18,29 @@ class Node:
         The property that identifies the node within its dataset.
     properties : tuple of str
         All other properties, in the order in which writes pass them.
-    indexed : tuple of str
-        Properties that reads filter or sort by within a dataset.
+    indexed : tuple of (str or tuple of str)
+        Properties, alone or several together, that reads filter or sort by within a dataset.
+    in_whole_store : bool
+        Its key is unique in the store, and its indexes span all datasets: such nodes are found by
+        their key alone, also while their dataset is being renamed.
     """
 
     label: str
     key: str
     properties: tuple[str, ...] = ()
-    indexed: tuple[str, ...] = ()
+    indexed: tuple[str | tuple[str, ...], ...] = ()
+    in_whole_store: bool = False
 
     def __post_init__(self) -> None:
         _check_names(self.label, self.key, *self.properties)
-        unknown = set(self.indexed) - set(self.properties)
+        unknown = {name for names in self.index_properties() for name in names}
+        unknown -= {self.key, *self.properties}
         if unknown:
             raise ValueError(f"{self.label}: indexed but not declared: {sorted(unknown)}")
+
+    def index_properties(self) -> list[tuple[str, ...]]:
+        """The properties of each index, but for the dataset."""
+        return [(names,) if isinstance(names, str) else names for names in self.indexed]
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,66 @@ GENERATION_QUERY = Node(
     "GenerationQuery", "key", ("digest", "plan", "class_name", "concepts", "n"), ("plan",)
 )
 
+JOB = Node(
+    "Job",
+    "id",
+    (
+        "plan",
+        "state",
+        "settings",  # JSON
+        "created_by",
+        "created_at",
+        "started_at",
+        "ended_at",
+        "updated_at",
+        "heartbeat_at",
+        "error",
+    ),
+    in_whole_store=True,
+)
+JOB_QUERY = Node(
+    "JobQuery",
+    "id",
+    (
+        "job",
+        "position",
+        "class_name",
+        "concepts",
+        "n",
+        "state",
+        "accepted",
+        "rejected",
+        "seconds",
+        "message",
+        "started_at",
+        "ended_at",
+    ),
+    (("job", "state"),),
+    in_whole_store=True,
+)
+CANDIDATE = Node(
+    "Candidate",
+    "id",
+    (
+        "job",
+        "query",
+        "uri",
+        "source_image",
+        "source_uri",
+        "mask_uri",
+        "scores",  # JSON
+        "verdict",
+        "reason",
+        "decided_by",
+        "decided_at",
+        "seed",
+        "seconds",
+        "created_at",
+    ),
+    (("job", "verdict"), ("query", "verdict")),
+    in_whole_store=True,
+)
+
 LABELED = Edge("LABELED", IMAGE, CLASS)
 CONTAINS = Edge("CONTAINS", IMAGE, CONCEPT, ("source", "score", "count"))
 CO_OCCURS = Edge("CO_OCCURS", CONCEPT, CONCEPT, ("images",))
@@ -88,35 +158,53 @@ COUNTED_IN = Edge("COUNTED_IN", CLIQUE, CLASS, ("images",))
 REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE)
 FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS)
 ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN)
+RUNS = Edge("RUNS", JOB, JOB_QUERY)
+JOB_REBALANCES = Edge("REBALANCES", JOB_QUERY, CLIQUE)
+JOB_FOR_CLASS = Edge("FOR_CLASS", JOB_QUERY, CLASS)
+MADE_FOR = Edge("MADE_FOR", CANDIDATE, JOB_QUERY)
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
+JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
 
 
-def definition_statements() -> list[str]:
-    """Constraints and indexes for the declared nodes; each may be run any number of times.
+STORE_STATEMENTS = (
+    "CREATE CONSTRAINT dataset_key IF NOT EXISTS FOR (n:Dataset) REQUIRE n.name IS UNIQUE",
+    "CREATE CONSTRAINT migration_key IF NOT EXISTS FOR (n:Migration) REQUIRE n.version IS UNIQUE",
+)
+"""Constraints of what belongs to no dataset."""
+
+
+def definition_statements(nodes: Iterable[Node] = NODES) -> list[str]:
+    """Constraints and indexes for declared nodes; each may be run any number of times.
 
     Examples
     --------
-    >>> definition_statements()[2]
+    >>> definition_statements()[0]
     'CREATE CONSTRAINT class_key IF NOT EXISTS FOR (n:Class) REQUIRE (n.dataset, n.name) IS UNIQUE'
+    >>> for statement in definition_statements([JOB]):
+    ...     print(statement)
+    CREATE CONSTRAINT job_key IF NOT EXISTS FOR (n:Job) REQUIRE (n.id) IS UNIQUE
+    CREATE INDEX job_dataset IF NOT EXISTS FOR (n:Job) ON (n.dataset)
     """
-    statements = [
-        "CREATE CONSTRAINT dataset_key IF NOT EXISTS FOR (n:Dataset) REQUIRE n.name IS UNIQUE",
-        "CREATE CONSTRAINT migration_key IF NOT EXISTS FOR (n:Migration) "
-        "REQUIRE n.version IS UNIQUE",
-    ]
-    for node in NODES:
+    statements = []
+    for node in nodes:
         name = node.label.lower()
+        within = () if node.in_whole_store else (DATASET,)
         statements.append(
             f"CREATE CONSTRAINT {name}_key IF NOT EXISTS FOR (n:{node.label}) "
-            f"REQUIRE (n.{DATASET}, n.{node.key}) IS UNIQUE"
+            f"REQUIRE ({_listed(*within, node.key)}) IS UNIQUE"
         )
+        indexes = [(DATASET,)] if node.in_whole_store else []
         statements.extend(
-            f"CREATE INDEX {name}_{prop} IF NOT EXISTS FOR (n:{node.label}) "
-            f"ON (n.{DATASET}, n.{prop})"
-            for prop in node.indexed
+            f"CREATE INDEX {name}_{'_'.join(names)} IF NOT EXISTS FOR (n:{node.label}) "
+            f"ON ({_listed(*within, *names)})"
+            for names in (*indexes, *node.index_properties())
         )
     return statements
+
+
+def _listed(*properties: str) -> str:
+    return ", ".join(f"n.{name}" for name in properties)
 
 
 def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
@@ -154,18 +242,15 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     RETURN count(*) AS written
     """
     lines = [f"MATCH (:Dataset {{name: ${DATASET}, writer: $writer}})"]
-    lists: list[str] = []
     for i, edge in enumerate(edges):
-        carried = "".join(f"{name}, " for name in lists)
         lines += [
-            f"UNWIND range(0, size($targets[{i}]) - 1) AS at",
-            f"MATCH (t:{edge.end.label} "
+            "WITH *, COLLECT {",
+            f"  UNWIND range(0, size($targets[{i}]) - 1) AS at",
+            f"  MATCH (t:{edge.end.label} "
             f"{{{DATASET}: $dataset, {edge.end.key}: $targets[{i}][at]}})",
-            f"WITH {carried}at, t ORDER BY at",
-            f"WITH {carried}collect(t) AS ends_{i}",
+            f"  RETURN t ORDER BY at }} AS ends_{i}",
             f"WHERE size(ends_{i}) = size($targets[{i}])",
         ]
-        lists.append(f"ends_{i}")
     lines.append("UNWIND $rows AS row")
     values = [f"{prop}: row[1][{j}]" for j, prop in enumerate(node.properties)]
     identity = f"{DATASET}: $dataset, {node.key}: row[0]"

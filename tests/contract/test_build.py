@@ -123,6 +123,14 @@ def test_changes_give_the_graph_that_a_fresh_load_gives(store, dataset, random_a
     assert dump(dataset) == changed
 
 
+def test_images_without_any_concept(store, dataset):
+    records = [ImageRecord(str(i), "ab"[i % 2]) for i in range(5)]
+    assert write(store, dataset, Annotations.from_records(records)).created == 5
+    incidence = load_incidence(store, dataset)
+    assert sorted(incidence.class_sizes().tolist()) == [2, 3]
+    assert incidence.concepts == ()
+
+
 def test_without_replace_other_images_stay(store, dataset, random_annotations, dump):
     both = list(random_annotations(100).records())
     write(store, dataset, Annotations.from_records(both[:60]))
