@@ -1,9 +1,9 @@
-# The cobalance command line; docker-compose.yml gives it a database.
+# The cobalance command line and web app; docker-compose.yml gives them a database.
 FROM python:3.12-slim
 
 WORKDIR /opt/cobalance
-COPY requirements/core.txt requirements/core.txt
-RUN pip install --no-cache-dir --require-hashes -r requirements/core.txt
+COPY requirements/app.txt requirements/app.txt
+RUN pip install --no-cache-dir --require-hashes -r requirements/app.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY graph graph
 COPY ingest ingest

@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs lock clean
+.PHONY: demo app test check bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
+
+app: $(VENV)/app
+	$(BIN)/cobalance app --demo
 
 test: $(VENV)/dev check
 
@@ -27,8 +30,9 @@ docs: $(VENV)/dev
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml
 lock: $(VENV)/dev
-	$(LOCK) --upgrade --extra dev --extra bench -o requirements/bench.txt
-	$(LOCK) -c requirements/bench.txt --extra dev -o requirements/dev.txt
+	$(LOCK) --upgrade --extra app --extra dev --extra bench -o requirements/bench.txt
+	$(LOCK) -c requirements/bench.txt --extra app --extra dev -o requirements/dev.txt
+	$(LOCK) -c requirements/bench.txt --extra app -o requirements/app.txt
 	$(LOCK) -c requirements/bench.txt -o requirements/core.txt
 
 $(VENV)/bin/python:
@@ -36,7 +40,7 @@ $(VENV)/bin/python:
 		|| { echo "cobalance needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core $(VENV)/dev $(VENV)/bench: $(VENV)/%: requirements/%.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/core $(VENV)/app $(VENV)/dev $(VENV)/bench: $(VENV)/%: requirements/%.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 	@touch $@

@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.commands import console, datasets, demo, diagnosis, load, server
+from app.commands import console, datasets, demo, diagnosis, load, server, web
 from app.commands.common import notes
 from graph.errors import CobalanceError, OptionError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command()(demo.demo)
+app.command("app")(web.app)
 app.command()(load.ingest)
 app.add_typer(datasets.app, name="datasets")
 app.command()(diagnosis.mine)

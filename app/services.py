@@ -1,6 +1,7 @@
 """The composition root: opens the store that the settings name and runs the jobs on it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
@@ -8,11 +9,15 @@ from app.settings import Settings
 from generation.planners import plan
 from generation.planning import Plan, PlanOptions
 from generation.simulation import summarize_plan
+from graph import datasets
+from graph.build import IngestReport, write_annotations
 from graph.local_server import ensure_running
 from graph.mined import load_cliques
 from graph.plans import write_plan
 from graph.progress import Progress, silent
+from graph.records import Annotations
 from graph.store import GraphStore
+from ingest.regions import drop_regions, rename_regions, write_regions
 
 
 def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
@@ -32,6 +37,87 @@ def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
         )
     endpoint = ensure_running(settings.local_server(), progress)
     return GraphStore.connect(endpoint.uri, endpoint.username, endpoint.password)
+
+
+def default_dataset_name(file: Path | str) -> str:
+    """The dataset that a file is loaded into when nobody names another one.
+
+    Examples
+    --------
+    >>> default_dataset_name("annotations/cars.train.csv")
+    'cars'
+    """
+    return Path(file).name.partition(".")[0]
+
+
+def load_dataset(
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    source: str,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Load annotations into a dataset with all that belongs to them.
+
+    Parameters
+    ----------
+    source : str
+        Where the annotations came from, for people.
+    replace : bool
+        Delete the dataset's images that are not in `annotations`.
+
+    Raises
+    ------
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails, or the
+        images' boxes and outlines cannot be written.
+    """
+    report = write_annotations(
+        store, dataset, annotations, source=source, replace=replace, progress=progress
+    )
+    folder = Settings.from_environment().regions_folder()
+    write_regions(folder, dataset, annotations, replace=replace, progress=progress)
+    return report
+
+
+def drop_dataset(store: GraphStore, dataset: str, progress: Progress = silent) -> None:
+    """Delete a dataset with all that belongs to it.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is none of that name.
+    """
+    datasets.drop_dataset(store, dataset, progress)
+    drop_regions(Settings.from_environment().regions_folder(), dataset)
+
+
+def rename_dataset(store: GraphStore, dataset: str, new: str, progress: Progress = silent) -> None:
+    """Rename a dataset with all that belongs to it.
+
+    Raises
+    ------
+    DatasetExistsError
+        The new name is taken.
+    """
+    datasets.rename_dataset(store, dataset, new, progress)
+    rename_regions(Settings.from_environment().regions_folder(), dataset, new)
+
+
+def describe_load(dataset: str, report: IngestReport) -> str:
+    """What a load has done, as a sentence.
+
+    Examples
+    --------
+    >>> describe_load("cars", IngestReport(4, 1, 0, 2, 0))
+    'cars: 4 images new, 1 changed, 0 deleted, 2 as before.'
+    """
+    return (
+        f"{dataset}: {report.created:,} images new, {report.updated:,} changed, "
+        f"{report.deleted:,} deleted, {report.unchanged:,} as before."
+    )
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """What the environment decides: which database, where data lives, how long a server idles."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.errors import OptionError
 from graph.local_server import LocalServerSettings
@@ -16,7 +17,11 @@ ENVIRONMENT = (
     ("NEO4J_PASSWORD_FILE", "", "A file with the password."),
     ("NEO4J_PASSWORD", "", "The password, where there is no file."),
     ("NEO4J_DATABASE", "`neo4j`", "Which of the server's databases."),
-    ("COBALANCE_HOME", "the user's data folder", "Where the local server keeps its data."),
+    (
+        "COBALANCE_HOME",
+        "the user's data folder",
+        "Where the local server keeps its data; and of any server's images the boxes and outlines.",
+    ),
     ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
     (
         "COBALANCE_IDLE_STOP_S",
@@ -29,8 +34,65 @@ ENVIRONMENT = (
         "Maven Central",
         "A Maven repository to download the local server from.",
     ),
+    (
+        "COBALANCE_IMAGES",
+        "",
+        "Where image files are, for the web app: folders, ZIP files and fsspec URLs, separated by "
+        "commas; without a URL, as in PATH too.",
+    ),
+    ("COBALANCE_AUTH_FILE", "", "A TOML file that has people log in to the web app."),
+    ("COBALANCE_EDITORS", "nobody", "Who may change things then, as `a@b.org,@c.org`."),
+    ("COBALANCE_VIEWERS", "everybody who logs in", "Who may look, in the same form."),
+    (
+        "COBALANCE_IMPORTS",
+        "the working folder, for a web app on loopback",
+        "Folders that the web app may load annotations from, separated as in PATH.",
+    ),
 )
 """Name, default and purpose of each variable, for people."""
+
+
+def _people(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(part.strip().lower() for part in value.split(",") if part.strip())
+
+
+_People = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_people)]
+
+
+def _folders(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(part for part in value.split(os.pathsep) if part.strip())
+
+
+_Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
+
+
+def image_roots(value: object) -> object:
+    """Take a list of folders and URLs apart.
+
+    Commas and line ends separate; the colon of PATH does where it cannot be one of a URL.
+
+    Examples
+    --------
+    >>> image_roots("/data/coco, s3://bucket/images")
+    ('/data/coco', 's3://bucket/images')
+    >>> image_roots("/data/coco:/data/more,http://host:8080/images")
+    ('/data/coco', '/data/more', 'http://host:8080/images')
+    """
+    if not isinstance(value, str):
+        return value
+    parts = [part.strip() for part in value.replace("\n", ",").split(",")]
+    roots = [
+        [part] if "://" in part else [folder.strip() for folder in part.split(os.pathsep)]
+        for part in parts
+    ]
+    return tuple(root for some in roots for root in some if root)
+
+
+_Roots = Annotated[tuple[str, ...], NoDecode, BeforeValidator(image_roots)]
 
 
 class Settings(BaseSettings):
@@ -43,7 +105,7 @@ class Settings(BaseSettings):
     neo4j_username, neo4j_password, neo4j_password_file, neo4j_database
         How to get in, and which of the server's databases. The file wins over the variable.
     cobalance_home : Path
-        Folder of the local server's data.
+        Folder of the local server's data, and of the images' boxes and outlines.
     cobalance_cache : Path
         Folder of what can be downloaded again.
     cobalance_idle_stop_s : float
@@ -52,6 +114,16 @@ class Settings(BaseSettings):
         Memory of the local server's JVM heap.
     cobalance_repository : str or None
         A mirror to download the server's files from, in place of the standard one.
+    cobalance_images : tuple of str
+        Folders, ZIP files and fsspec URLs that the web app may show image files from, in the
+        order in which a relative path is looked for.
+    cobalance_auth_file : Path or None
+        How people log in to the web app, see `app.login`. Without it, nobody has to.
+    cobalance_editors, cobalance_viewers : tuple of str
+        Who of those who log in may change things, and who may look: addresses, or ``@example.org``
+        for all of a domain. Without viewers, everybody whom the login lets in may look.
+    cobalance_imports : tuple of Path or None
+        Folders on its own machine that the web app may load annotations from.
     """
 
     model_config = SettingsConfigDict(extra="ignore")
@@ -68,6 +140,11 @@ class Settings(BaseSettings):
     cobalance_idle_stop_s: Annotated[float, Field(gt=0)] = 1800.0
     cobalance_heap_mb: Annotated[int, Field(ge=256)] = 1024
     cobalance_repository: Annotated[str | None, Field(pattern=r"^https?://[^/]+")] = None
+    cobalance_images: _Roots = ()
+    cobalance_auth_file: Path | None = None
+    cobalance_editors: _People = ()
+    cobalance_viewers: _People = ()
+    cobalance_imports: _Folders | None = None
 
     @classmethod
     def from_environment(cls) -> "Settings":
@@ -103,6 +180,14 @@ class Settings(BaseSettings):
                 "or unset NEO4J_URI to use a local server."
             )
         return self.neo4j_password.get_secret_value()
+
+    def image_roots(self) -> tuple[str, ...]:
+        """Where image files may be."""
+        return self.cobalance_images
+
+    def regions_folder(self) -> Path:
+        """The folder of all datasets' boxes and outlines."""
+        return self.cobalance_home.expanduser() / "regions"
 
     def local_server(self) -> LocalServerSettings:
         """Settings of the local server, for when `neo4j_uri` is not set."""

@@ -23,6 +23,8 @@ class _Strict(BaseModel):
 class _Options(_Strict):
     min_size: Annotated[int, Field(ge=1)]
     max_size: Annotated[int, Field(ge=1)]
+    max_per_query: Annotated[int, Field(ge=1)] | None = None
+    budget: Annotated[int, Field(ge=1)] | None = None
 
 
 class _Query(_Strict):
@@ -42,6 +44,8 @@ class _PlanFile(_Strict):
 def plan_to_json(plan: Plan) -> bytes:
     """Write a plan as UTF-8 JSON, one query a line; equal plans give equal bytes.
 
+    Options that set no limit are left out.
+
     Examples
     --------
     >>> plan = Plan("conbias", PlanOptions(2, 2), (GenerationQuery("urban", ("cow", "road"), 3),))
@@ -53,6 +57,8 @@ def plan_to_json(plan: Plan) -> bytes:
     ]}
     """
     options = {"min_size": plan.options.min_size, "max_size": plan.options.max_size}
+    limits = {"max_per_query": plan.options.max_per_query, "budget": plan.options.budget}
+    options |= {name: limit for name, limit in limits.items() if limit is not None}
     head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
     queries = ",\n".join(
         _dump({"class_name": query.class_name, "concepts": query.concepts, "n": query.n})
@@ -106,7 +112,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
             reason = f"queries[{first}] asks for the same class and concepts"
             raise InputError(file, record, reason, "Keep one of them, with the sum of their n.")
     try:
-        options = PlanOptions(raw.options.min_size, raw.options.max_size)
+        options = PlanOptions(**raw.options.model_dump())
     except OptionError as error:
         raise InputError(file, "options", str(error), REMEDY) from error
     return Plan(raw.planner, options, tuple(queries))

@@ -6,13 +6,15 @@ from typing import Protocol
 
 import numpy as np
 
+from generation.budget import share_budget
+from generation.selection import take
 from graph.cliques import Cliques, IntArray
 from graph.errors import OptionError
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What to plan for. Further settings (a tolerance, a budget) join with a default each.
+    """What to plan for. Further settings (a tolerance) join with a default each.
 
     Parameters
     ----------
@@ -21,17 +23,30 @@ class PlanOptions:
         balances single concepts.
     max_size : int or None
         The largest clique to balance; None for the largest size mined.
+    max_per_query : int or None
+        At most so many images of one class for one clique; None for as many as it lacks. Planners
+        apply it as they go, so that what they plan next counts the images that will be made.
+    budget : int or None
+        At most so many images in all, shared out as `generation.budget.share_budget` does; None
+        for as many as it takes.
 
     Raises
     ------
     OptionError
-        `min_size` is below 1 or above `max_size`.
+        `min_size` is below 1 or above `max_size`; `max_per_query` or `budget` is below 1.
     """
 
     min_size: int = 2
     max_size: int | None = None
+    max_per_query: int | None = None
+    budget: int | None = None
 
     def __post_init__(self) -> None:
+        for option, images in (("max_per_query", self.max_per_query), ("budget", self.budget)):
+            if images is not None and images < 1:
+                raise OptionError(
+                    f"{option} is {images}; give 1 image or more, or leave it out for no limit"
+                )
         if self.min_size < 1:
             raise OptionError(f"min_size is {self.min_size}; the smallest clique has 1 concept")
         if self.max_size is not None and self.max_size < self.min_size:
@@ -55,6 +70,16 @@ class PlanOptions:
                     f"Mine them up to {size}, or ask for at most {mined}."
                 )
         return self.min_size, mined if self.max_size is None else self.max_size
+
+    def cap(self, images: IntArray) -> IntArray:
+        """Give the images of each query, at most `max_per_query`.
+
+        Examples
+        --------
+        >>> PlanOptions(max_per_query=5).cap(np.array([3, 8])).tolist()
+        [3, 5]
+        """
+        return images if self.max_per_query is None else np.minimum(images, self.max_per_query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +169,48 @@ class Planner(Protocol):
         ...
 
 
+def plan_images(cliques: Cliques, planner: Planner, options: PlanOptions) -> IntArray:
+    """Run a planner, and keep within the limits of the options.
+
+    Returns
+    -------
+    int64 array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly each clique; none above
+        `options.max_per_query`, and their sum not above `options.budget`.
+    """
+    images = options.cap(planner(cliques, options))
+    return images if options.budget is None else share_budget(images, options.budget)
+
+
+def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...]:
+    """Write images as queries: size descending, then concepts, then class; none for no images.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        What the rows of `images` are.
+    images : int array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly each clique.
+    """
+    rows, codes = np.nonzero(images)
+    # rows ascend within a size by concept codes, which are in order of name
+    order = np.argsort(-cliques.sizes()[rows], kind="stable")
+    rows, codes = rows[order], codes[order]
+    names = take(cliques, rows).names()
+    return tuple(
+        GenerationQuery(cliques.classes[code], clique, n)
+        for clique, code, n in zip(names, codes.tolist(), images[rows, codes].tolist(), strict=True)
+    )
+
+
 def make_plan(cliques: Cliques, planner: Planner, name: str, options: PlanOptions) -> Plan:
     """Run a planner and write down its queries in their order.
 
     Parameters
     ----------
     cliques : Cliques
-        The cliques to balance: the common ones for the paper's plan. Every class gets queries in
-        all of them, even one that shares no image with one of their concepts.
+        The cliques to balance: the common ones for the paper's plan, or some of them. Every class
+        gets queries in all of them, even one that shares no image with one of their concepts.
     planner : Planner
         What decides on the images.
     name : str
@@ -160,16 +219,6 @@ def make_plan(cliques: Cliques, planner: Planner, name: str, options: PlanOption
         Passed to the planner.
     """
     min_size, max_size = options.resolve(cliques)
-    images = planner(cliques, options)
-    rows, codes = np.nonzero(images)
-    # rows ascend within a size by concept codes, which are in order of name
-    order = np.argsort(-cliques.sizes()[rows], kind="stable")
-    rows, codes = rows[order], codes[order]
-    names = cliques.names()
-    queries = tuple(
-        GenerationQuery(cliques.classes[code], names[row], n)
-        for row, code, n in zip(
-            rows.tolist(), codes.tolist(), images[rows, codes].tolist(), strict=True
-        )
-    )
-    return Plan(name, replace(options, min_size=min_size, max_size=max_size), queries)
+    images = plan_images(cliques, planner, options)
+    resolved = replace(options, min_size=min_size, max_size=max_size)
+    return Plan(name, resolved, queries_of(cliques, images))

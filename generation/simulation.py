@@ -82,6 +82,34 @@ def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
     return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
 
 
+def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
+    """Give the exact counts after images for cliques of the table itself, as planners give them.
+
+    The same as `simulate` with the queries that `generation.planning.queries_of` makes of them,
+    without writing them down.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The counts before.
+    images : int array, shape (n_cliques, n_classes)
+        Images of each class that contain exactly each clique.
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
+    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+    >>> simulate_images(cliques, np.array([[0, 0], [0, 0], [2, 0]])).counts.tolist()
+    [[7, 7], [7, 5], [3, 3]]
+    """
+    images = np.asarray(images, dtype=np.int64)
+    counts = cliques.counts.astype(np.int64)  # a copy
+    rows = np.flatnonzero(images.any(axis=1))
+    add_to_counts(SubsetIndex(cliques.members), counts, cliques.members[rows], images[rows])
+    return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
+
+
 def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int]:
     for name in names:
         if name not in codes:

@@ -390,13 +390,15 @@ ORDER BY images DESC, class""",
 
 _add(
     "class-edge-weights",
-    "The strongest edges between two concepts, with their weight in each class alone.",
+    "The strongest mined edges between two concepts, with their weight in each class alone; "
+    "all counts are of the split that was mined.",
     "concept_1 concept_2 images weights",
     """
-MATCH (a:Concept {dataset: $dataset})-[e:CO_OCCURS]->(b:Concept)
+MATCH (a:Concept {dataset: $dataset})-[:CO_OCCURS]->(b:Concept)
 WHERE $concept IS NULL OR a.name = $concept OR b.name = $concept
-WITH a, b, e.images AS images ORDER BY images DESC, a.name, b.name LIMIT $limit
 MATCH (q:Clique {dataset: $dataset, concepts: [a.name, b.name]})
+WITH a, b, q, reduce(n = 0, counted IN [(q)-[e:COUNTED_IN]->() | e.images] | n + counted) AS images
+ORDER BY images DESC, a.name, b.name LIMIT $limit
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
 WITH a, b, images, y, counted ORDER BY y.name
 RETURN a.name AS concept_1, b.name AS concept_2, images,
@@ -499,6 +501,189 @@ RETURN c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images, y.name AS cla
 ORDER BY images DESC, concept, class""",
 )
 
+# The counts of a concept in each class that shows it, by name of class.
+_COUNTS_OF_CONCEPT = """COLLECT {
+  MATCH (c)<-[e:CO_OCCURS]-(y:Class) WITH y, e ORDER BY y.name RETURN [y.name, e.images]
+}"""
+
+_add(
+    "concept-counts",
+    "The given concepts with their images in each class that shows them, the most frequent first.",
+    "concept images counts",
+    f"""
+UNWIND $concepts AS name
+MATCH (c:Concept {{dataset: $dataset, name: name}})
+RETURN c.name AS concept, COUNT {{ (c)<-[:CONTAINS]-() }} AS images,
+       {_COUNTS_OF_CONCEPT} AS counts
+ORDER BY images DESC, concept""",
+    parameters={"concepts": CONCEPTS},
+)
+
+# Concepts that are always wanted come first; the rest are those with a part of the name.
+_FOUND = """
+WITH *, c.name IN $always AS always
+WHERE always OR toLower(c.name) CONTAINS toLower($search)"""
+_SHOWN = f"""
+WITH collect(c) AS found
+UNWIND found[..CASE WHEN $limit < size($always) THEN size($always) ELSE $limit END] AS c
+RETURN c.name AS concept, COUNT {{ (c)<-[:CONTAINS]-() }} AS images,
+       {_COUNTS_OF_CONCEPT} AS counts, size(found) AS found"""
+_SEARCH_PARAMETERS = {
+    "search": Parameter("only concepts whose name contains this, in any case", default=""),
+    "always": Parameter("concepts to return first, whatever else", list, [], schema.CONCEPT),
+    "limit": LIMIT,
+}
+
+_add(
+    "frequent-concepts",
+    "The most frequent concepts with their images in each class, and how many concepts were found.",
+    "concept images counts found",
+    """
+MATCH (c:Concept {dataset: $dataset})"""
+    + _FOUND
+    + """
+WITH c, always, COUNT { (c)<-[:CONTAINS]-() } AS images
+ORDER BY always DESC, images DESC, c.name"""
+    + _SHOWN,
+    parameters=_SEARCH_PARAMETERS,
+)
+
+_add(
+    "skewed-concepts",
+    "The concepts whose rates differ most surely between two sides, each one or more classes, by "
+    "the z statistic of two proportions; and how many concepts were found.",
+    "concept images counts found",
+    """
+MATCH (y:Class {dataset: $dataset})
+WITH y ORDER BY y.name
+WITH collect({class: y, images: COUNT { (y)<-[:LABELED]-() }}) AS classes
+WITH classes, CASE WHEN size($left) > 0 THEN $left ELSE [classes[0].class.name] END AS left_names
+WITH [y IN classes | {
+  class: y.class, images: y.images,
+  left: CASE WHEN y.class.name IN left_names THEN 1 ELSE 0 END,
+  right: CASE WHEN CASE WHEN size($right) > 0 THEN y.class.name IN $right
+                   ELSE NOT y.class.name IN left_names END THEN 1 ELSE 0 END}] AS classes
+WITH classes, toFloat(reduce(n = 0, y IN classes | n + y.left * y.images)) AS left_images,
+  toFloat(reduce(n = 0, y IN classes | n + y.right * y.images)) AS right_images
+UNWIND classes AS side
+WITH side.class AS y, side.left AS left, side.right AS right, left_images, right_images
+MATCH (y)-[e:CO_OCCURS]->(c:Concept)
+WITH c, left_images, right_images, sum(left * e.images) AS l, sum(right * e.images) AS r
+WITH c, l, r, l / left_images - r / right_images AS difference,
+  (l + r) / (left_images + right_images) AS both, 1 / left_images + 1 / right_images AS spread
+WITH c, l, r, difference, both * (1 - both) * spread AS variance"""
+    + _FOUND
+    + """
+WITH c, always, l + r AS images,
+  CASE WHEN variance > 0 THEN abs(difference) / sqrt(variance) ELSE 0 END AS z
+ORDER BY always DESC, z DESC, images DESC, c.name"""
+    + _SHOWN,
+    parameters={
+        "left": Parameter("the classes of one side; the first by name", list, [], schema.CLASS),
+        "right": Parameter("the classes of the other; all the rest", list, [], schema.CLASS),
+        **_SEARCH_PARAMETERS,
+    },
+)
+
+# The pair's clique has its counts per class. Without one the pair is not common to all classes,
+# or was not mined, and the list is empty.
+_COUNTS_OF_PAIR = """COLLECT {
+  MATCH (q:Clique {dataset: $dataset, concepts: [a.name, b.name]})-[n:COUNTED_IN]->(y:Class)
+  WITH y, n ORDER BY y.name
+  RETURN [y.name, n.images]
+}"""
+
+_add(
+    "edges-between-concepts",
+    "The strongest edges among the given concepts, with the pair's count in each class where it "
+    "was mined, and how many edges there are among them.",
+    "concept_1 concept_2 images counts found",
+    f"""
+UNWIND $concepts AS name
+MATCH (c:Concept {{dataset: $dataset, name: name}})
+WITH collect(c) AS given
+UNWIND given AS a
+MATCH (a)-[e:CO_OCCURS]->(b:Concept) WHERE b IN given
+WITH a, b, e.images AS images ORDER BY images DESC, a.name, b.name
+WITH collect({{a: a, b: b, images: images}}) AS edges
+UNWIND edges[..$limit] AS edge
+WITH edge.a AS a, edge.b AS b, edge.images AS images, size(edges) AS found
+RETURN a.name AS concept_1, b.name AS concept_2, images, {_COUNTS_OF_PAIR} AS counts, found
+ORDER BY images DESC, concept_1, concept_2""",
+    reads_cliques=True,
+    parameters={"concepts": CONCEPTS, "limit": LIMIT},
+)
+
+_add(
+    "neighbours-of-concepts",
+    "For each of the given concepts those that share most images with it, with the pair's count in "
+    "each class where it was mined, and how many neighbours the concept has.",
+    "concept neighbour images lift counts found",
+    f"""
+MATCH (s:Dataset {{name: $dataset}})
+UNWIND $concepts AS name
+MATCH (d:Concept {{dataset: $dataset, name: name}})
+CALL (s, d) {{
+  MATCH (d)-[e:CO_OCCURS]-(c:Concept)
+  WITH c, e ORDER BY e.images DESC, c.name
+  WITH collect([c, e]) AS edges
+  UNWIND edges[..$limit] AS edge
+  WITH edge[0] AS c, edge[1] AS e, size(edges) AS found
+  WITH c, e, found, startNode(e) AS a, endNode(e) AS b
+  RETURN c, e.images AS images, found, {_COUNTS_OF_PAIR} AS counts
+}}
+RETURN d.name AS concept, c.name AS neighbour, images,
+       toFloat(images) * s.images
+         / (COUNT {{ (d)<-[:CONTAINS]-() }} * COUNT {{ (c)<-[:CONTAINS]-() }}) AS lift,
+       counts, found
+ORDER BY concept, images DESC, neighbour""",
+    reads_cliques=True,
+    parameters={
+        "concepts": CONCEPTS,
+        "limit": Parameter("the most neighbours of each concept", int, 25),
+    },
+)
+
+_add(
+    "concepts-of-class",
+    "The concepts that share most images with a class, and how many there are.",
+    "concept images lift found",
+    """
+MATCH (s:Dataset {name: $dataset})
+MATCH (y:Class {dataset: $dataset, name: $class})
+MATCH (y)-[e:CO_OCCURS]->(c:Concept)
+WITH s, y, c, e ORDER BY e.images DESC, c.name
+WITH s, y, collect([c, e.images]) AS edges
+UNWIND edges[..$limit] AS edge
+WITH s, y, edge[0] AS c, edge[1] AS images, size(edges) AS found
+RETURN c.name AS concept, images,
+       toFloat(images) * s.images
+         / (COUNT { (y)<-[:LABELED]-() } * COUNT { (c)<-[:CONTAINS]-() }) AS lift,
+       found
+ORDER BY images DESC, concept""",
+    parameters={"class": CLASS, "limit": LIMIT},
+)
+
+_add(
+    "shortest-link",
+    "The shortest chain of shared images from one concept to another: of those equally short the "
+    "one whose weakest edge is strongest, then the one with the largest sum.",
+    "concepts images",
+    """
+MATCH (a:Concept {dataset: $dataset, name: $concepts[0]})
+MATCH (b:Concept {dataset: $dataset, name: $concepts[-1]})
+WHERE a <> b
+MATCH path = allShortestPaths((a)-[:CO_OCCURS*]-(b))
+WHERE all(n IN nodes(path) WHERE n:Concept)
+WITH path LIMIT 100000
+WITH [n IN nodes(path) | n.name] AS concepts, [e IN relationships(path) | e.images] AS images
+RETURN concepts, images
+ORDER BY reduce(least = images[0], n IN images | CASE WHEN n < least THEN n ELSE least END) DESC,
+         reduce(sum = 0, n IN images | sum + n) DESC, concepts
+LIMIT 1""",
+    parameters={"concepts": Parameter("the two concepts", list, REQUIRED, schema.CONCEPT)},
+)
+
 _add(
     "rare-concepts",
     "Concepts that few images contain, the rarest first: their imbalances rest on little.",
@@ -544,12 +729,15 @@ ORDER BY images DESC, class""",
 
 _add(
     "plans",
-    "The plans of a dataset: how each was made and how many images it asks for.",
-    "plan planner min_size max_size queries images",
+    "The plans of a dataset: how each was made, how many images it asks for, and whether it was "
+    "made for the cliques that are there now.",
+    "plan planner min_size max_size queries images current",
     """
+MATCH (d:Dataset {name: $dataset})
 MATCH (p:Plan {dataset: $dataset})
 RETURN p.name AS plan, p.planner AS planner, p.min_size AS min_size, p.max_size AS max_size,
-       COUNT { (p)<-[:ASKED_BY]-() } AS queries, p.images AS images
+       COUNT { (p)<-[:ASKED_BY]-() } AS queries, p.images AS images,
+       coalesce(p.mined_as = toString(d.cliques_digest) + ' ' + d.mining, false) AS current
 ORDER BY plan""",
 )
 

@@ -19,8 +19,11 @@ from graph.store import GraphStore
 
 MAX_NAME = 200  # characters
 
-# Dependants first, so that a drop that is interrupted leaves nothing that points nowhere.
+# Dependants first, so that a drop that is interrupted leaves nothing that points nowhere. Only a
+# job goes before what belongs to it: what workers write, they write under a lock on their job, so
+# that nothing is written for one that is gone, and a rename reaches all that was written before.
 _DROP_ORDER = (
+    *schema.JOB_NODES,
     schema.GENERATION_QUERY,
     schema.PLAN,
     schema.CLIQUE,
@@ -54,6 +57,11 @@ class DatasetState:
     cliques_digest: int | None
     mining: str | None
     renaming_to: str | None
+
+    @property
+    def mined_as(self) -> str:
+        """Names the images and options of the cliques that are there; a plan remembers it."""
+        return f"{self.cliques_digest} {self.mining}"
 
     def require_whole(self) -> None:
         """Raise unless every image is there and the concept graph counts them."""

@@ -83,6 +83,10 @@ class DatasetExistsError(StoreError):
     """A dataset of that name is in the store already."""
 
 
+class JobNotFoundError(StoreError):
+    """No such job, query of a job or candidate is in the store, or its dataset was dropped."""
+
+
 class StaleError(StoreError):
     """What was derived from the images (cliques, a plan) is older than the images."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from neo4j import Driver
 
 from graph.errors import SchemaTooNewError
-from graph.schema import definition_statements
+from graph.schema import JOB_NODES, STORE_STATEMENTS, definition_statements
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,17 @@ class Migration:
 
 
 MIGRATIONS = (
-    Migration(1, "keys and indexes of the concept graph", tuple(definition_statements())),
+    Migration(
+        1, "keys and indexes of the concept graph", (*STORE_STATEMENTS, *definition_statements())
+    ),
+    Migration(
+        2,
+        "keys and indexes of rebalancing jobs",
+        (
+            *definition_statements(JOB_NODES),
+            "CREATE CONSTRAINT worker_key IF NOT EXISTS FOR (n:Worker) REQUIRE n.id IS UNIQUE",
+        ),
+    ),
 )
 
 

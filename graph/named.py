@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.catalogue import CATALOGUE, CatalogueQuery
-from graph.datasets import dataset_state
-from graph.errors import UnknownNameError
-from graph.schema import DATASET, Node
+from graph.datasets import DatasetState, dataset_state
+from graph.errors import StaleError, UnknownNameError
+from graph.schema import DATASET, PLAN, Node
 from graph.store import GraphStore
 
 
@@ -27,7 +27,8 @@ def bind_named(
     DatasetNotFoundError
         No such dataset.
     StaleError
-        An ingest did not end, or the query reads cliques and those are not up to date.
+        An ingest did not end, the query reads cliques and those are not up to date, or it is
+        about a plan that was made for other cliques than these.
     """
     query = CATALOGUE[name]
     bound = query.bind(given)
@@ -41,7 +42,23 @@ def bind_named(
         if parameter.names is not None and value:
             values = value if isinstance(value, list) else [value]
             check_names(store, bound["dataset"], parameter.names, values)
+            if parameter.names is PLAN:
+                _require_current(store, state, value)
     return query, bound
+
+
+def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
+    """Raise unless a plan was made for the cliques that are there now."""
+    (row,) = store.read(
+        "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN p.mined_as AS mined_as",
+        dataset=state.name,
+        plan=plan,
+    )
+    if row["mined_as"] != state.mined_as:
+        raise StaleError(
+            f"The plan {plan!r} was made before {state.name!r} was mined as it is now. Make it "
+            f"again with `cobalance plan {state.name} --name {plan}`."
+        )
 
 
 def check_names(store: GraphStore, dataset: str, node: Node, names: list[str]) -> None:

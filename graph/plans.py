@@ -40,7 +40,8 @@ def write_plan(
         A query names a clique that is not in the store.
     """
     check_name(name)
-    dataset_state(store, dataset).require_mined()
+    state = dataset_state(store, dataset)
+    state.require_mined()
     frame = pd.DataFrame(queries, columns=["class_name", "concepts", "n"])
     keys = [(name, class_name, *concepts) for class_name, concepts, _ in queries]
     digests = frame["n"].tolist()
@@ -62,6 +63,7 @@ def write_plan(
         name=name,
         settings={
             "planner": planner,
+            "mined_as": state.mined_as,
             "min_size": min_size,
             "max_size": max_size,
             "images": int(frame["n"].sum()),

@@ -28,6 +28,8 @@ class Mention:
         Area of the instance's region in square pixels.
     box : tuple of four floats or None
         x, y of the top left corner, width, height, in pixels.
+    segmentation : str or None
+        The instance's outline or mask as COCO has it, in JSON: polygons, or a run-length encoding.
     """
 
     concept: str
@@ -35,6 +37,7 @@ class Mention:
     score: float | None = None
     area_px2: float | None = None
     box: Box | None = None
+    segmentation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,9 @@ class Annotations:
     mentions : pandas.DataFrame
         One row a mention. ``image`` (int64, the row in `images`), ``concept`` (category),
         ``source`` (category), and float64 columns that are NaN where unknown: ``score``,
-        ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``.
+        ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``. ``segmentation`` (object): JSON as
+        anything with bytes in it, None, nothing or ``null`` where unknown. It is not parsed, and
+        may be a view of the file that it was read from: a reader spends next to nothing on it.
     set_aside : mapping of str to int
         Records that were understood and left out on purpose, counted by reason.
     skipped : tuple of str
@@ -121,6 +126,7 @@ class Annotations:
         concepts: list[str] = []
         sources: list[str] = []
         numbers: list[tuple[float | None, ...]] = []
+        segmentations: list[bytes | None] = []
         unknown_box = (None,) * 4
         for row, record in enumerate(records):
             ids.append(record.id)
@@ -134,6 +140,8 @@ class Annotations:
                 concepts.append(mention.concept)
                 sources.append(mention.source)
                 numbers.append((mention.score, mention.area_px2, *(mention.box or unknown_box)))
+                outline = mention.segmentation
+                segmentations.append(None if outline is None else outline.encode())
         images = pd.DataFrame(
             {
                 "id": pd.array(ids, dtype="str"),
@@ -156,6 +164,7 @@ class Annotations:
                 "y_px": values[:, 3],
                 "w_px": values[:, 4],
                 "h_px": values[:, 5],
+                "segmentation": pd.Series(segmentations, dtype=object),
             }
         )
         return cls(images, mentions, dict(set_aside or {}), tuple(skipped))
@@ -164,7 +173,8 @@ class Annotations:
         """Give the same content back record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
-        columns = ("concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px")
+        columns = ["concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px"]
+        columns.append("segmentation")
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
         images = (plain_values(self.images[name]) for name in self.images.columns)
         for position, (image_id, class_name, split, uri, width_px, height_px) in enumerate(
@@ -180,13 +190,23 @@ def plain_values(column: "pd.Series[Any]") -> list[Any]:
 
 
 def _mention(
-    concept: str, source: str, score: float, area_px2: float, x: float, y: float, w: float, h: float
+    concept: str,
+    source: str,
+    score: float,
+    area_px2: float,
+    x: float,
+    y: float,
+    w: float,
+    h: float,
+    segmentation: bytes | None,
 ) -> Mention:
     box = None if np.isnan(x) else (x, y, w, h)
+    text = b"" if segmentation is None else bytes(segmentation)
     return Mention(
         concept,
         source,
         None if np.isnan(score) else score,
         None if np.isnan(area_px2) else area_px2,
         box,
+        None if text in (b"", b"null") else text.decode(),
     )

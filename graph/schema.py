@@ -84,7 +84,7 @@ CLIQUE = Node(
     ),
     ("gap",),
 )
-PLAN = Node("Plan", "name", ("planner", "min_size", "max_size", "images"))
+PLAN = Node("Plan", "name", ("planner", "mined_as", "min_size", "max_size", "images"))
 GENERATION_QUERY = Node(
     "GenerationQuery", "key", ("digest", "plan", "class_name", "concepts", "n"), ("plan",)
 )

@@ -1,7 +1,6 @@
 """COCO files as typed records: decoding them fast, and saying where they are malformed."""
 
 import codecs
-import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -102,7 +101,8 @@ def decode(
     """Decode the lists of a COCO file into typed records, and nothing else of it.
 
     The whole file is decoded in one go. Only when a record turns out to be malformed, and such
-    records are to be skipped, each one is decoded by itself.
+    records are to be skipped, each one is decoded by itself. A field of the type `msgspec.Raw` is
+    not decoded: it is a view of the content, which stays in memory as long as any view does.
 
     Parameters
     ----------
@@ -120,21 +120,21 @@ def decode(
     whole = msgspec.defstruct(
         "CocoFile", [(name, _list_of(type_)) for name, type_ in types.items()]
     )
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-        # msgspec reads a byte order mark as a malformed value.
-        content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
-        try:
-            decoded = _decoded(content, whole, problems)
-        except msgspec.ValidationError as error:
-            _check_kind(path, kind, problems)
-            reason, place, fix = _validation_fault(str(error))
-            if place is None:
-                raise problems.fatal(reason, f"{fix}.") from None
-            if problems.on_error == "fail":
-                problems.record(place, reason, fix)
-            return _decode_singly(content, types, problems)
-        finally:
-            content.release()
+    # Not mapped: raw values are views of the content, and a mapped file that somebody makes shorter
+    # while there are any ends the process.
+    raw = path.read_bytes()
+    # msgspec reads a byte order mark as a malformed value.
+    content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
+    try:
+        decoded = _decoded(content, whole, problems)
+    except msgspec.ValidationError as error:
+        _check_kind(path, kind, problems)
+        reason, place, fix = _validation_fault(str(error))
+        if place is None:
+            raise problems.fatal(reason, f"{fix}.") from None
+        if problems.on_error == "fail":
+            problems.record(place, reason, fix)
+        return _decode_singly(content, types, problems)
     return {name: Records(getattr(decoded, name), Place(name)) for name in types}
 
 
@@ -166,8 +166,7 @@ def _decode_singly(
 ) -> dict[str, Records[Any]]:
     """Decode record by record, leaving out the malformed ones."""
     raw_type = msgspec.defstruct("RawCocoFile", [(name, list[msgspec.Raw]) for name in types])
-    # A copy, because raw values keep what they are parts of from being closed.
-    raw = _decoded(memoryview(bytes(content)), raw_type, problems)
+    raw = _decoded(content, raw_type, problems)
     result: dict[str, Records[Any]] = {}
     for name, type_ in types.items():
         decoder = msgspec.json.Decoder(type_)

@@ -15,7 +15,8 @@ from ingest.names import Coded, categorical
 from ingest.problems import BoolArray, IntArray
 
 FloatArray = npt.NDArray[np.float64]
-Scalar = TypeVar("Scalar", np.int64, np.float64)
+ObjectArray = npt.NDArray[np.object_]
+Scalar = TypeVar("Scalar", np.int64, np.float64, np.object_)
 NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 
@@ -72,12 +73,15 @@ class MentionColumns:
         Who says so.
     numbers : mapping of str to float64 array
         Any of score, area_px2, x_px, y_px, w_px and h_px.
+    segmentations : object array or None
+        JSON, each as bytes or a view of them.
     """
 
     image: IntArray
     concept: Coded
     source: str
     numbers: Mapping[str, FloatArray]
+    segmentations: ObjectArray | None = None
 
 
 def annotations(
@@ -136,6 +140,7 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     number = {name: code for code, name in enumerate(names)}
     image, concept, source = [], [], []
     numbers: dict[str, list[FloatArray]] = {name: [] for name in NUMBERS}
+    segmentations: list[ObjectArray] = []
     for part in parts:
         rows = new_row[part.image]
         kept = np.flatnonzero((rows >= 0) & (part.concept.codes >= 0))
@@ -146,12 +151,15 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         for name, columns in numbers.items():
             values = part.numbers.get(name)
             columns.append(np.full(len(kept), np.nan) if values is None else values[kept])
+        outlines = part.segmentations
+        segmentations.append(np.full(len(kept), None) if outlines is None else outlines[kept])
     return pd.DataFrame(
         {
             "image": _joined(image),
             "concept": categorical(_joined(concept), names),
             "source": categorical(_joined(source), sources),
             **{name: _joined(columns) for name, columns in numbers.items()},
+            "segmentation": _joined(segmentations),
         },
         copy=False,
     )

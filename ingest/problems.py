@@ -14,6 +14,24 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
+class SkippedRecord(str):
+    """The message about a malformed record that was left out.
+
+    Parameters
+    ----------
+    error : InputError
+        What would have been raised, with file, record, reason and remedy.
+    """
+
+    error: InputError
+
+    def __new__(cls, error: InputError) -> "SkippedRecord":
+        """Give the error's message, and keep the error beside it."""
+        self = super().__new__(cls, error)
+        self.error = error
+        return self
+
+
 class Problems:
     """What is wrong with the records of one file.
 
@@ -58,7 +76,7 @@ class Problems:
             others = f" (and {more:,} more like it)" if more else ""
             remedy = f"{fix}, or pass --on-error skip to leave such records out."
             raise InputError(self.file, place, reason + others, remedy)
-        self.messages.append(str(InputError(self.file, place, reason, f"{fix}.")))
+        self.messages.append(SkippedRecord(InputError(self.file, place, reason, f"{fix}.")))
 
     def fatal(self, reason: str, remedy: str, place: str | None = None) -> InputError:
         """Give the error for a fault of the file as a whole, which skipping cannot mend."""

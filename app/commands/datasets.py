@@ -6,8 +6,9 @@ import typer
 
 from app.commands.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
 from app.output import Format, write_frame
+from app.services import drop_dataset, rename_dataset
 from graph.catalogue import CATALOGUE
-from graph.datasets import dataset_state, drop_dataset, list_datasets, rename_dataset
+from graph.datasets import dataset_state, list_datasets
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
 

@@ -13,8 +13,12 @@ from app.services import Planned, plan_dataset
 from generation.planning import PlanOptions
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
+from graph.datasets import dataset_state
+from graph.errors import DatasetNotFoundError, StaleError
 from graph.mined import Ranking, read_imbalances
+from graph.progress import Progress
 from graph.records import Annotations
+from graph.store import GraphStore
 
 _CYPHER = f"""\
 MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
@@ -35,15 +39,26 @@ def demo(
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
     with opened_store() as (store, progress):
-        annotations = Annotations.from_records(urbancars(street=street))
-        write_annotations(
-            store, NAME, annotations, source="UrbanCars training set", progress=progress
-        )
-        mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
+        load_demo(store, progress, street=street)
         singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
         pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
         planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
     show(pd.concat([singles, pairs]), planned)
+
+
+def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
+    """Put UrbanCars into the store, diagnosed; what is there already stays as it is."""
+    annotations = Annotations.from_records(urbancars(street=street))
+    write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
+    mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
+
+
+def ensure_demo(store: GraphStore, progress: Progress) -> None:
+    """The same, only where it is not there and diagnosed."""
+    try:
+        dataset_state(store, NAME).require_mined()
+    except (DatasetNotFoundError, StaleError):
+        load_demo(store, progress)
 
 
 def show(imbalances: pd.DataFrame, planned: Planned) -> None:

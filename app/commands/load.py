@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from app.commands.common import notes, opened_store
+from app.imports import pairs
 from app.progress import progress_bars
-from graph.build import write_annotations
-from graph.errors import OptionError
+from app.services import default_dataset_name, describe_load, load_dataset
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
@@ -176,7 +176,7 @@ def ingest(
             delimiter=delimiter,
         ),
         classes=ClassOptions(
-            categories=_pairs(class_category),
+            categories=pairs(class_category or ()),
             file=class_file,
             captions=class_captions,
             words=class_words,
@@ -186,18 +186,18 @@ def ingest(
             min_score=min_score,
             min_area_px2=min_area,
             concept_table=concept_table,
-            class_names=_pairs(rename_class, needs_value=True),
+            class_names=pairs(rename_class or (), needs_value=True),
             classes=tuple(keep_class or ()),
             splits=tuple(keep_split or ()),
         ),
         split=split,
         on_error=on_error.value,
     )
-    name = dataset or file.name.partition(".")[0]
+    name = dataset or default_dataset_name(file)
     with progress_bars() as progress:
         annotations = read_annotations(file, options, input_format, progress)
     with opened_store() as (store, progress):
-        report = write_annotations(
+        report = load_dataset(
             store, name, annotations, source=file.name, replace=replace, progress=progress
         )
     for note in annotations.notes:
@@ -210,11 +210,7 @@ def ingest(
         notes.print(f"Skipped {len(annotations.skipped):,} malformed records.")
     for reason, images in annotations.set_aside.items():
         notes.print(f"Set aside {images:,} images: {reason}.", markup=False)
-    notes.print(
-        f"{name}: {report.created:,} images new, {report.updated:,} changed, "
-        f"{report.deleted:,} deleted, {report.unchanged:,} as before.",
-        markup=False,
-    )
+    notes.print(describe_load(name, report), markup=False)
     if report.kept:
         notes.print(
             f"{name} keeps {report.kept:,} images that are not in {file.name}; --replace would "
@@ -222,14 +218,3 @@ def ingest(
             markup=False,
         )
     notes.print(f"Next: cobalance mine {name}", markup=False)
-
-
-def _pairs(given: list[str] | None, *, needs_value: bool = False) -> dict[str, str]:
-    """Read NAME=VALUE options; a name alone stands for itself."""
-    pairs = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not name or (equals and not value) or (needs_value and not equals):
-            raise OptionError(f"{text!r} is not NAME=VALUE, such as 0=landbird.")
-        pairs[name] = value or name
-    return pairs

@@ -21,7 +21,8 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
     cliques : Cliques
         The cliques to balance. Counts of zero are counts like any other.
     options : PlanOptions
-        The smallest and largest size to balance.
+        The smallest and largest size to balance, and the most images of a query: those that it
+        cuts are not counted in for the smaller cliques either.
 
     Returns
     -------
@@ -71,6 +72,7 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
     images = np.zeros_like(counts)
     for size in range(max_size, min_size - 1, -1):
         rows = np.flatnonzero((sizes == size) & (np.ptp(counts, axis=1) > 0))
-        images[rows] = counts[rows].max(axis=1, keepdims=True) - counts[rows]
+        missing = counts[rows].max(axis=1, keepdims=True) - counts[rows]
+        images[rows] = options.cap(missing)
         add_to_counts(index, counts, cliques.members[rows], images[rows])
     return images

@@ -56,4 +56,4 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
     sizes = cliques.sizes()
     treated = (sizes >= min_size) & (sizes <= max_size)
     missing = cliques.counts.max(axis=1, keepdims=True) - cliques.counts
-    return np.where(treated[:, None], missing, 0).astype(np.int64)
+    return options.cap(np.where(treated[:, None], missing, 0).astype(np.int64))

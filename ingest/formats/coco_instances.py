@@ -14,7 +14,7 @@ from graph.records import ANNOTATION, Annotations
 from ingest import frames
 from ingest.coco import Category, Id, Image, Records, coco_kind, decode, id_columns
 from ingest.coco_images import CocoImages, coco_images, field
-from ingest.frames import FloatArray, Labels, MentionColumns
+from ingest.frames import FloatArray, Labels, MentionColumns, ObjectArray
 from ingest.labels import labels_beside, labels_from_mentions
 from ingest.names import Coded, clean_name, recode_names
 from ingest.options import ReadOptions
@@ -22,16 +22,18 @@ from ingest.problems import IntArray, Problems, RowProblems, first_rows
 
 _MISSING = float("nan")
 _NO_BOX = (_MISSING,) * 4
+_NO_OUTLINE = msgspec.Raw()
 
 
 class Instance(msgspec.Struct, gc=False):
-    """An entry of ``annotations``; what else it has, such as the segmentation, is passed over."""
+    """An entry of ``annotations``; the segmentation is found, and not parsed."""
 
     image_id: Id
     category_id: Id
     bbox: tuple[float, float, float, float] | None = None
     area: float | None = None
     score: float | None = None
+    segmentation: msgspec.Raw = _NO_OUTLINE
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class CocoInstances:
         sound = np.flatnonzero(~images.annotations.bad)
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
         numbers = {name: values[sound] for name, values in numbers.items()}
+        segmentations = _segmentations(instances, sound)
         del lists, instances  # hundreds of megabytes
         labels, concept, notes = _labels(images, image, category, options, problems, progress)
         set_aside = {
@@ -69,7 +72,7 @@ class CocoInstances:
         return frames.annotations(
             images.columns,
             labels,
-            [MentionColumns(image, concept, ANNOTATION, numbers)],
+            [MentionColumns(image, concept, ANNOTATION, numbers, segmentations)],
             ~images.images.bad,
             set_aside=set_aside,
             skipped=problems.messages,
@@ -144,6 +147,16 @@ def _floats(values: list[float | None]) -> FloatArray:
     if values.count(None) == len(values):  # ten times as fast as turning None into NaN one by one
         return np.full(len(values), np.nan)
     return np.array(values, dtype=np.float64)
+
+
+def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray:
+    """Give the segmentation of each of these instances as a view of the file; None where absent."""
+    given = [
+        None if outline is _NO_OUTLINE else outline for outline in field(instances, "segmentation")
+    ]
+    # np.array would take the views apart, byte by byte.
+    values = np.fromiter(given, object, len(given))
+    return values if len(sound) == len(values) else values[sound]
 
 
 def _labels(

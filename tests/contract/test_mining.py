@@ -245,6 +245,40 @@ def test_coverage_of_a_plan_is_what_simulation_says(store, load, ask, random_ann
     assert sum(row["n"] for row in listed) == planned.plan.images
 
 
+def test_a_plan_for_other_cliques_is_refused(store, load, ask, random_annotations):
+    dataset = load(random_annotations(100), MiningOptions(max_size=2))
+    plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))
+    assert ask("plans")[0]["current"] is True
+    mine_dataset(store, dataset, MiningOptions(max_size=2, min_support=3), max_cliques=10**6)
+    assert ask("plans")[0]["current"] is False
+    for name in ("plan-coverage", "plan-queries"):
+        with pytest.raises(StaleError, match=f"cobalance plan {dataset} --name conbias"):
+            ask(name, plan="conbias")
+    plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))
+    assert ask("plan-queries", plan="conbias")
+
+
+def test_edges_have_the_weights_of_the_mined_split(store, load, ask):
+    records = [
+        ImageRecord(f"{split}{i}", name, (Mention("x"), Mention("y"), *extra), split)
+        for i, (split, name, extra) in enumerate(
+            [
+                ("train", "a", ()),
+                ("train", "b", (Mention("z"),)),
+                ("train", "a", (Mention("z"),)),
+                ("val", "a", (Mention("z"),)),
+                ("val", "b", ()),
+            ]
+        )
+    ]
+    load(Annotations.from_records(records), MiningOptions(split="train"))
+    rows = ask("class-edge-weights", limit=2)
+    assert [(r["concept_1"], r["concept_2"], r["images"], r["weights"]) for r in rows] == [
+        ("x", "y", 3, [["a", 2], ["b", 1]]),
+        ("x", "z", 2, [["a", 1], ["b", 1]]),
+    ]
+
+
 def test_a_plan_follows_its_cliques_through_mining_anew(store, load, random_annotations, dump):
     dataset = load(random_annotations(100), MiningOptions(max_size=2))
     plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))

@@ -84,7 +84,7 @@ def test_a_half_renamed_dataset_keeps_both_names(store, dataset):
     new = f"{dataset} renamed"
 
     def stop_behind_images(stage, done, total):
-        if done == 5:
+        if done == 8:
             raise StopError
 
     with pytest.raises(StopError):

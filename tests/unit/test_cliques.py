@@ -292,7 +292,9 @@ def test_small_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_cliques(mine: Miner) -> None:
     incidence = random_incidence(400, 30, 2, 0.4)
-    with pytest.raises(TooManyCliquesError, match=r"More than 100 cliques.*minimum support.*maximum size"):
+    with pytest.raises(
+        TooManyCliquesError, match=r"More than 100 cliques.*minimum support.*maximum size"
+    ):
         mine(incidence, max_cliques=100)
     total = len(mine(incidence, max_size=3))
     assert len(mine(incidence, max_size=3, max_cliques=total)) == total

@@ -19,7 +19,8 @@ def plans(draw):
     wanted = draw(st.dictionaries(keys, st.integers(1, 10**12), max_size=5))
     queries = tuple(GenerationQuery(c, tuple(sorted(k)), n) for (c, k), n in wanted.items())
     low, high = sorted(draw(st.tuples(st.integers(1, 6), st.integers(1, 6))))
-    return Plan(draw(name), PlanOptions(low, high), queries)
+    limit = st.none() | st.integers(1, 10**12)
+    return Plan(draw(name), PlanOptions(low, high, draw(limit), draw(limit)), queries)
 
 
 def content(**changes) -> str:
@@ -58,6 +59,15 @@ def test_bytes_are_stable():
     )
 
 
+def test_limits_are_written_where_there_are_any():
+    query = GenerationQuery("urban", ("cow",), 3)
+    limited = plan_to_json(Plan("conbias", PlanOptions(1, 2, 5, 100), (query,))).decode()
+    assert (
+        '"options": {"min_size": 1, "max_size": 2, "max_per_query": 5, "budget": 100},' in limited
+    )
+    assert "budget" not in plan_to_json(Plan("conbias", PlanOptions(1, 2), (query,))).decode()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -70,6 +80,10 @@ def test_bytes_are_stable():
         (content(budget=5), "plan.json, budget: Extra inputs are not permitted (it is 5)"),
         (content(options={"min_size": 3, "max_size": 2}), "plan.json, options: max_size is 2"),
         (content(options={"min_size": 0, "max_size": 2}), "plan.json, options.min_size: Input"),
+        (
+            content(options={"min_size": 1, "max_size": 2, "budget": 0}),
+            "plan.json, options.budget: Input should be greater than or equal to 1 (it is 0)",
+        ),
         (content(queries={}), "plan.json, queries: Input should be a valid array"),
         (content(queries=query(n=0)), "queries[1].n: Input should be greater than or equal to 1"),
         (

@@ -61,7 +61,14 @@ EXPECTED = [
     ImageRecord(
         "10",
         "m",
-        (Mention("hot dog", area_px2=9.5, box=(1, 2.5, 3, 4)),),
+        (
+            Mention(
+                "hot dog",
+                area_px2=9.5,
+                box=(1, 2.5, 3, 4),
+                segmentation='{"counts": [1, 2], "size": [3, 4]}',
+            ),
+        ),
         uri="a.jpg",
         width_px=640,
         height_px=480,

@@ -1,0 +1,117 @@
+"""What the web server lets in and out: host names, origins, and where a page may send anything.
+
+A page of another site can make a browser connect to a server on loopback; that it then asks for
+a name or comes from an origin that is not ours is how it is told apart.
+"""
+
+import socket
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Streamlit's page has an inline script, makes functions from text for charts, and loads the
+# scripts of components from blobs. Nothing goes to or comes from another host.
+_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "frame-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Boundary:
+    """ASGI middleware that refuses other host names and origins and adds the headers above.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What it guards.
+    host : str or None
+        The name by which browsers find the app, beside localhost, this machine's own name and
+        addresses in numbers, which no one can make point elsewhere.
+    """
+
+    def __init__(self, app: ASGIApp, host: str | None = None) -> None:
+        self._app = app
+        self._host = None if host is None else host.lower()
+        names = {"localhost", socket.gethostname().lower()}
+        self._names = names if self._host is None else names | {self._host}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        asked = headers.get("host", "")
+        connects = scope["type"] == "websocket"
+        if not self._is_ours(asked) or (
+            connects and not self._may_connect(headers.get("origin"), asked)
+        ):
+            await self._refuse(scope, receive, send, asked)
+        else:
+            await self._app(scope, receive, _with_headers(send))
+
+    def _is_ours(self, host: str) -> bool:
+        name = _name_in(host)
+        if name in self._names:
+            return True
+        try:
+            ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+    def _may_connect(self, origin: str | None, host: str) -> bool:
+        """Whether a page of this origin may; a program that is no browser sends none."""
+        if origin is None:
+            return True
+        netloc = origin.partition("://")[2]
+        return netloc == host or (self._host is not None and _name_in(netloc) == self._host)
+
+    @staticmethod
+    async def _refuse(scope: Scope, receive: Receive, send: Send, host: str) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        refusal = PlainTextResponse(
+            f"cobalance does not answer to the name {_name_in(host)!r}. If it is right, start "
+            "`cobalance app` with --host and this name.\n",
+            status_code=421,
+        )
+        await refusal(scope, receive, send)
+
+
+def _name_in(netloc: str) -> str:
+    """The host name, in lower case, without the port; empty where it makes no sense."""
+    try:
+        return (urlsplit(f"//{netloc}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(_HEADERS)
+        await send(message)
+
+    return sending

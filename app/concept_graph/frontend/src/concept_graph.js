@@ -1,0 +1,6 @@
+/** The component without data: provides what draws. */
+
+import { mount } from "./lifecycle.js";
+import { provide } from "./slot.js";
+
+export default () => provide(mount);

@@ -1,0 +1,136 @@
+/** The elements around and over the canvas. Texts are set as text, never as HTML. */
+
+import css from "./style.css";
+
+const POINTER_HINT = "Click selects · Shift + drag: an area · double-click expands · Ctrl + wheel zooms";
+const KEYBOARD_HINT = "Arrows move · Enter selects · E expands · Esc clears · + − 0 zoom";
+const KEYBOARD_HELP =
+  "Arrow keys move to the nearest node in that direction, Enter or Space selects it, E expands it, " +
+  "plus and minus zoom, 0 fits the graph, Escape clears the selection.";
+
+const ICONS = {
+  "Zoom in": "M3 8h10M8 3v10",
+  "Zoom out": "M3 8h10",
+  "Fit the graph": "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
+};
+
+/** Room at the top that is kept for the buttons, in pixels. */
+export const STRIP_PX = 44;
+
+function element(tag, properties = {}, children = []) {
+  const { attributes = {}, ...rest } = properties;
+  const created = Object.assign(document.createElement(tag), rest);
+  Object.entries(attributes).forEach(([name, value]) => created.setAttribute(name, value));
+  created.append(...children);
+  return created;
+}
+
+function icon(path) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}
+
+const hidden = (properties) => element("div", { className: "visually-hidden", ...properties });
+
+export class Frame {
+  /** @param {ParentNode & Node} parent */
+  constructor(parent) {
+    this.canvas = element("div", { className: "canvas", attributes: { "aria-hidden": "true" } });
+    this.stage = element(
+      "div",
+      {
+        className: "stage",
+        tabIndex: 0,
+        attributes: {
+          role: "application",
+          "aria-roledescription": "graph",
+          "aria-describedby": "summary help",
+        },
+      },
+      [this.canvas],
+    );
+    this.buttons = Object.fromEntries(
+      Object.entries(ICONS).map(([label, path]) => [
+        label,
+        element("button", { type: "button", title: label, attributes: { "aria-label": label } }, [icon(path)]),
+      ]),
+    );
+    const controls = element("div", { className: "controls", attributes: { role: "group", "aria-label": "Zoom" } }, [
+      this.buttons["Zoom in"],
+      this.buttons["Zoom out"],
+      this.buttons["Fit the graph"],
+    ]);
+    this.hint = element("div", { className: "hint", textContent: POINTER_HINT, attributes: { "aria-hidden": "true" } });
+    this.tooltip = element("div", { className: "tooltip", hidden: true, attributes: { role: "tooltip" } });
+    this.empty = element("div", { className: "empty", hidden: true, textContent: "Nothing to draw." });
+    this.summary = hidden({ id: "summary" });
+    this.live = hidden({ attributes: { role: "status", "aria-live": "polite" } });
+    this.root = element("div", { className: "concept-graph", attributes: { "data-testid": "concept-graph" } }, [
+      element("style", { textContent: css }),
+      this.stage,
+      this.hint,
+      controls,
+      this.empty,
+      this.tooltip,
+      this.summary,
+      hidden({ id: "help", textContent: KEYBOARD_HELP }),
+      this.live,
+    ]);
+    parent.append(this.root);
+  }
+
+  size() {
+    return { width: this.stage.clientWidth, height: this.stage.clientHeight };
+  }
+
+  setShape(label, height_px) {
+    this.stage.setAttribute("aria-label", label);
+    this.root.style.height = `${height_px}px`;
+  }
+
+  /** Show that the keyboard is on the graph, and what it does there. */
+  setKeyboard(keyboard) {
+    this.root.classList.toggle("by-keyboard", keyboard);
+    this.hint.textContent = keyboard ? KEYBOARD_HINT : POINTER_HINT;
+  }
+
+  announce(text) {
+    this.live.textContent = text;
+  }
+
+  /**
+   * Show names and a description beside a point, inside the frame.
+   * @param {string[]} names
+   * @param {string} description
+   * @param {{x: number, y: number, radius: number}} anchor in pixels of the stage
+   */
+  showTooltip(names, description, anchor) {
+    this.tooltip.replaceChildren(
+      element("strong", {}, names.flatMap((name, i) => [i ? " – " : "", element("bdi", { textContent: name || "(no name)" })])),
+      ...(description ? [element("p", { className: "description", dir: "auto", textContent: description })] : []),
+    );
+    this.tooltip.hidden = false;
+    const { width, height } = this.size();
+    const [ownWidth, ownHeight] = [this.tooltip.offsetWidth, this.tooltip.offsetHeight];
+    const gap = anchor.radius + 12;
+    const below = anchor.y + gap + ownHeight <= height - 8;
+    const left = between(anchor.x - ownWidth / 2, 8, width - ownWidth - 8);
+    const top = between(below ? anchor.y + gap : anchor.y - gap - ownHeight, 8, height - ownHeight - 8);
+    this.tooltip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+  }
+
+  hideTooltip() {
+    this.tooltip.hidden = true;
+  }
+
+  remove() {
+    this.root.remove();
+  }
+}
+
+const between = (value, low, high) => Math.max(low, Math.min(high, value));

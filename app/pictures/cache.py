@@ -1,0 +1,100 @@
+"""Small pictures on disk, least recently used first to go; for many threads and processes."""
+
+import contextlib
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+LIMIT_BYTES = 2_000_000_000
+
+_FRESH_S = 3600.0  # a picture used again within this time is not marked again
+_KEPT = 0.85  # of the limit, when making room
+
+
+class PictureCache:
+    """Keeps bytes under keys, in files.
+
+    The limit may be passed by a twentieth for each process that writes: that much is written
+    between two looks at what there is. A cache that cannot be written keeps nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        The cache's alone; it need not exist yet.
+    limit_bytes : int
+        How much is kept.
+    """
+
+    def __init__(self, folder: Path, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._folder, self._limit = folder, limit_bytes
+        self._lock = threading.Lock()
+        self._unseen = limit_bytes  # bytes written since the last look; none was taken yet
+
+    def get(self, key: str) -> bytes | None:
+        """Give what is kept under a key, or None."""
+        path = self._path(key)
+        try:
+            with path.open("rb") as file:
+                if time.time() - os.fstat(file.fileno()).st_mtime > _FRESH_S:
+                    with contextlib.suppress(OSError):
+                        os.utime(path)
+                return file.read()
+        except OSError:
+            return None
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep bytes under a key."""
+        path = self._path(key)
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                os.replace(temporary, path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+            with self._lock:
+                self._unseen += len(content)
+                due = self._unseen > self._limit / 20
+                if due:
+                    self._unseen = 0
+            if due:
+                self._make_room()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / key[2:]
+
+    def _make_room(self) -> None:
+        with contextlib.suppress(Timeout), FileLock(self._folder / ".lock", timeout=0):
+            found = sorted(self._files())
+            excess = sum(size for _, size, _ in found) - self._limit
+            if excess <= 0:
+                return
+            excess += int(self._limit * (1 - _KEPT))
+            for _, size, path in found:
+                if excess <= 0:
+                    break
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+                excess -= size
+
+    def _files(self) -> list[tuple[float, int, str]]:
+        """When each file was last used, its size and path."""
+        found = []
+        with os.scandir(self._folder) as folders:
+            for folder in folders:
+                if not folder.is_dir(follow_symlinks=False):
+                    continue
+                with os.scandir(folder) as files:
+                    for file in files:
+                        with contextlib.suppress(FileNotFoundError):
+                            status = file.stat(follow_symlinks=False)
+                            found.append((status.st_mtime, status.st_size, file.path))
+        return found

@@ -1,0 +1,222 @@
+"""Boxes, masks and labels on a picture, readable whatever is beneath them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+from PIL import Image, ImageColor, ImageDraw
+
+from app.pictures.scaling import encoded
+from app.pictures.text import Font, fitted, font, width_px
+from ingest.masks import Polygons, SegmentationError, parse_segmentation
+
+MOST_REGIONS = 200
+"""The largest of an image are drawn."""
+
+_NO_COLOR = "#E69F00"
+_DARK, _LIGHT = (20, 20, 20), (255, 255, 255)
+_MASK, _EDGE = 100, 220  # of 255: how much of a mask, and of its edge, covers the picture
+
+Color = tuple[int, int, int]
+Corners = tuple[float, float, float, float]  # left, top, right, bottom, in pixels of the picture
+
+
+def draw_regions(
+    picture: bytes,
+    regions: pd.DataFrame,
+    colors: Mapping[str, str],
+    *,
+    scale: tuple[float, float] = (1.0, 1.0),
+    masks: bool = True,
+) -> bytes:
+    """Draw boxes with labels, and half-transparent masks, onto a picture.
+
+    Parameters
+    ----------
+    picture : bytes
+        An image file's content, of a trusted origin: one that `ImageFiles` has given.
+    regions : pandas.DataFrame
+        From `ingest.regions.read_regions`, of one image.
+    colors : mapping of str to str
+        CSS colour of each concept; those without get one and the same.
+    scale : tuple of two floats
+        Pixels of the picture for one of the annotations, across and down.
+    masks : bool
+        Draw masks and not only boxes.
+
+    Returns
+    -------
+    bytes
+        A JPEG. What lies outside of the picture is cut off or left out, and a segmentation that
+        cannot be read is not drawn.
+    """
+    with Image.open(BytesIO(picture)) as file:
+        image = file.convert("RGB")
+    return encoded(drawn(image, regions, colors, scale, masks=masks), sharp=True)
+
+
+def drawn(
+    image: Image.Image,
+    regions: pd.DataFrame,
+    colors: Mapping[str, str],
+    scale: tuple[float, float],
+    *,
+    masks: bool,
+) -> Image.Image:
+    """Draw regions onto a picture in RGB, in place, the largest first."""
+    shapes = [_shape(row, colors, scale) for row in regions.to_dict("records")]
+    shapes.sort(key=lambda shape: -shape.area_px2)
+    shapes = shapes[:MOST_REGIONS]
+    if masks:
+        for shape in shapes:
+            _fill(image, shape, scale)
+    draw = ImageDraw.Draw(image)
+    line = max(2, round(min(image.size) / 240))
+    for shape in shapes:
+        _outline(draw, image.size, shape, line)
+    letters = font(max(11, min(22, min(image.size) // 32)))
+    taken: list[Corners] = []
+    for shape in reversed(shapes):  # the smallest find a free place first
+        _label(draw, image.size, shape, letters, taken)
+    return image
+
+
+@dataclass
+class _Shape:
+    """A region to draw.
+
+    Parameters
+    ----------
+    text : str
+        The concept, with its score.
+    color : Color
+        Of its box, mask and label.
+    box : Corners or None
+        Its box; not yet cut to the picture.
+    segmentation : str or None
+        As annotated.
+    """
+
+    text: str
+    color: Color
+    box: Corners | None
+    segmentation: str | None
+
+    @property
+    def area_px2(self) -> float:
+        """The area of the box; a shape without one is drawn below those with."""
+        if self.box is None:
+            return float("inf")
+        left, top, right, bottom = self.box
+        return (right - left) * (bottom - top)
+
+
+def _shape(
+    row: Mapping[object, object], colors: Mapping[str, str], scale: tuple[float, float]
+) -> _Shape:
+    concept, score, outline = str(row["concept"]), row.get("score"), row.get("segmentation")
+    x, y, w, h = (float(row[name]) for name in ("x_px", "y_px", "w_px", "h_px"))  # type: ignore[arg-type]
+    corners = np.array([x, y, x + w, y + h]) * (*scale, *scale)
+    return _Shape(
+        f"{concept} {score:.2f}" if isinstance(score, float) and score == score else concept,
+        _color(colors.get(concept, _NO_COLOR)),
+        tuple(corners.tolist()) if np.isfinite(corners).all() else None,
+        outline if isinstance(outline, str) else None,
+    )
+
+
+def _color(css: str) -> Color:
+    try:
+        red, green, blue = ImageColor.getrgb(css)[:3]
+    except ValueError:
+        red, green, blue = ImageColor.getrgb(_NO_COLOR)[:3]
+    return red, green, blue
+
+
+def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None:
+    """Lay a mask over a picture; a shape without a box gets that of its mask."""
+    if shape.segmentation is None:
+        return
+    try:
+        found = parse_segmentation(shape.segmentation)
+        if isinstance(found, Polygons):
+            pixels = found.scaled(*scale).mask(*image.size)
+        else:
+            whole = Image.fromarray(found.mask())
+            pixels = np.asarray(whole.resize(image.size, Image.Resampling.NEAREST))
+    except SegmentationError:
+        return
+    rows, columns = np.flatnonzero(pixels.any(axis=1)), np.flatnonzero(pixels.any(axis=0))
+    if not len(rows):
+        return
+    left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
+    part = np.pad(pixels[top:bottom, left:right], 1)
+    inner = part[:-2, 1:-1] & part[2:, 1:-1] & part[1:-1, :-2] & part[1:-1, 2:]
+    part = part[1:-1, 1:-1]
+    cover = Image.fromarray(np.select([inner & part, part], [_MASK, _EDGE], 0).astype(np.uint8))
+    image.paste(shape.color, (int(left), int(top), int(right), int(bottom)), cover)
+    if shape.box is None:
+        shape.box = (float(left), float(top), float(right), float(bottom))
+
+
+def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, line: int) -> None:
+    """Draw a box as a line of its colour between two thin ones that stand out from it."""
+    box = _clipped(shape.box, size)
+    if box is None:
+        return
+    left, top, right, bottom = box
+    halo = _contrast(shape.color)
+    draw.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline=halo, width=line + 2)
+    draw.rectangle(box, outline=shape.color, width=line)
+
+
+def _clipped(box: Corners | None, size: tuple[int, int]) -> Corners | None:
+    """Cut a box to the picture, at least two pixels wide and high; None where it is outside."""
+    if box is None:
+        return None
+    left, top, right, bottom = box
+    width, height = size
+    if left >= width or top >= height or right < 0 or bottom < 0 or right < left or bottom < top:
+        return None
+    left, top = min(max(left, 0.0), width - 2.0), min(max(top, 0.0), height - 2.0)
+    right, bottom = max(min(right, width - 1.0), left + 1), max(min(bottom, height - 1.0), top + 1)
+    return left, top, right, bottom
+
+
+def _label(
+    draw: ImageDraw.ImageDraw,
+    size: tuple[int, int],
+    shape: _Shape,
+    letters: Font,
+    taken: list[Corners],
+) -> None:
+    """Write a label above its box, else inside, else below, where no other one is."""
+    box = _clipped(shape.box, size)
+    if box is None:
+        return
+    left, top, right, bottom = box
+    pad = 3
+    text = fitted(shape.text, letters, min(size[0] - 2 * pad, max(right - left, 12 * letters.size)))
+    width, height = width_px(text, letters) + 2 * pad, round(letters.size * 1.3)
+    x = max(0.0, min(left, size[0] - width))
+    places = [(x, y, x + width, y + height) for y in (top - height, top, bottom - height, bottom)]
+    inside = [place for place in places if place[1] >= 0 and place[3] <= size[1]]
+    free = [place for place in inside if not any(_overlap(place, other) for other in taken)]
+    place = (free or inside or places[1:2])[0]
+    taken.append(place)
+    draw.rectangle(place, fill=shape.color)
+    middle = (place[0] + pad, (place[1] + place[3]) / 2)
+    draw.text(middle, text, font=letters, fill=_contrast(shape.color), anchor="lm")
+
+
+def _overlap(a: Corners, b: Corners) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _contrast(color: Color) -> Color:
+    """Black or white, whichever stands out more, by the relative luminance of WCAG 2."""
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return _DARK if luminance > 0.179 else _LIGHT

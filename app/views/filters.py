@@ -1,0 +1,79 @@
+"""The filters of an imbalance table: the same widgets, and the same URL, wherever they stand."""
+
+import streamlit as st
+
+from app.views.session import Current
+from graph.analysis import MiningOptions
+from graph.mined import Ranking, mined_with
+
+CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
+ORDERS = {
+    "gap": "Largest gap",
+    "log_odds_ratio": "Strongest odds",
+    "q_value": "Smallest q-value",
+    "lift": "Largest lift",
+}
+Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
+ROWS = (200, 1000, 5000)
+
+
+def ranking(this: Current, concepts: list[str]) -> Ranking:
+    """Draw the filters, and give what they ask for.
+
+    Parameters
+    ----------
+    concepts : list of str
+        The dataset's concepts, to choose from.
+    """
+    options: MiningOptions = mined_with(this.store, this.name)
+    sizes = list(range(1, options.max_size + 1))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
+        size = st.segmented_control(
+            "Size", sizes, key="size", bind="query-params", help="Concepts in a clique."
+        )
+        under = st.selectbox(
+            "Too few images of",
+            list(this.class_sizes),
+            index=None,
+            key="under",
+            bind="query-params",
+            placeholder="any class",
+            width=150,
+        )
+        q_value = st.selectbox(
+            "q-value at most",
+            list(Q_VALUES),
+            format_func=Q_VALUES.__getitem__,
+            key="q",
+            bind="query-params",
+            width=110,
+        )
+        order = st.selectbox(
+            "Order",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            key="by",
+            bind="query-params",
+            width=150,
+        )
+        rows = st.selectbox(
+            "Rows", ROWS, key="rows", format_func="{:,}".format, bind="query-params", width=90
+        )
+        chosen = st.multiselect(
+            "With the concepts",
+            concepts,
+            key=CONCEPTS,
+            bind="query-params",
+            placeholder="any; or click in the graph",
+            width="stretch",
+        )
+    return Ranking(
+        by=order,
+        descending=order != "q_value",
+        class_name=under,
+        concepts=tuple(chosen),
+        min_size=size,
+        max_size=size,
+        max_q_value=None if q_value == 1.0 else q_value,
+        limit=rows,
+    )

@@ -1,0 +1,264 @@
+"""Plan: the images that are missing, what they will change, and the job that makes them."""
+
+import pandas as pd
+import streamlit as st
+
+from app.views import mining, parts, plan_pictures, plan_table, session, tasks, url
+from app.views.access import may_edit, require_editor, user
+from app.views.plan_choice import (
+    Request,
+    choose,
+    chosen_rows,
+    describe_choice,
+    planned_images,
+    planners_compared,
+)
+from app.views.session import Current
+from app.views.theme import duration_text
+from generation.effects import measure, touched_rows
+from generation.plan_file import plan_to_json
+from generation.planning import Plan, queries_of
+from generation.simulation import simulate_images
+from graph.cliques import Cliques, IntArray
+from graph.job_progress import measured_speeds
+from graph.jobs import create_job
+from graph.mined import load_cliques
+from graph.plans import write_plan
+from graph.progress import Progress
+
+ASSUMED_S = (2.0, 10.0)
+"""Seconds per image, while no job has measured any: from a large card to a small one."""
+
+VIEWS = ("Cliques that change", "Planners side by side")
+
+
+def page() -> None:
+    """Draw the page."""
+    this = session.current()
+    if not this.is_mined:
+        mining.offer(this)
+        return
+    with st.spinner("Reading the cliques", show_time=True):
+        cliques: Cliques = this.read(load_cliques)
+    request = choose(this, cliques)
+    chosen = chosen_rows(cliques, request)
+    describe_choice(cliques, request, chosen)
+    if not len(chosen):
+        _nothing_chosen(request)
+        return
+    planned = planned_images(cliques, request)
+    if not planned.any():
+        parts.empty_state(
+            "Nothing to make",
+            "The chosen cliques are balanced: every class has as many images of them.",
+            icon=":material/check_circle:",
+        )
+        return
+    metrics = st.container(horizontal=True, key="_plan_metrics")
+    left, right = st.columns([6, 7])
+    with left:
+        st.subheader("Images to make", anchor=False)
+        edits = plan_table.edit(cliques, planned, request, editable=may_edit())
+    images = edits.apply(planned)
+    after = simulate_images(cliques, images)
+    measured = measure(cliques, after, images, chosen)
+    touched = touched_rows(cliques, after)
+    with metrics:
+        _metrics(measured, len(touched))
+    with right:
+        st.subheader("Before and after", anchor=False)
+        plan_pictures.picture(cliques, after, touched)
+    made = PlanInHand(cliques, images, request, plan_table.planner_name(request, edits))
+    _take_away(this, made, measured["images"])
+    view = st.segmented_control(
+        "View",
+        VIEWS,
+        default=VIEWS[0],
+        key="plan_view",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+    )
+    if view == VIEWS[0]:
+        plan_pictures.table(cliques, after, touched, chosen)
+        return
+    compared = planners_compared(cliques, request)
+    if edits.images:
+        own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
+        compared = pd.concat([own, compared])
+    plan_pictures.planners(compared, made.planner)
+
+
+def _nothing_chosen(request: Request) -> None:
+    if request.choice.cliques is None:
+        parts.empty_state("No clique fits", "Loosen a filter above.")
+        return
+    parts.empty_state(
+        "No clique selected",
+        "Tick cliques on the **Diagnose** page, or plan for all that a filter names, above.",
+    )
+    if st.button("Go to Diagnose", key="_plan_to_diagnose"):
+        url.go_to("diagnose")
+
+
+def _metrics(measured: dict[str, int], touched: int) -> None:
+    st.metric("Images to make", f"{measured['images']:,}")
+    st.metric("Queries", f"{measured['queries']:,}")
+    st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
+    st.metric(
+        "Sum of their gaps",
+        f"{measured['gap_before']:,} \N{RIGHTWARDS ARROW} {measured['gap_after']:,}",
+    )
+    st.metric(
+        "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
+    )
+    st.metric(
+        "Gaps that widen",
+        f"{measured['widened']:,}",
+        help="Cliques, chosen or not, with a larger gap afterwards.",
+    )
+
+
+class PlanInHand:
+    """The plan as it stands on the page, written down when it is asked for.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        What the rows of `images` are.
+    images : int array, shape (n_cliques, n_classes)
+        Images of each class that contain exactly each clique.
+    request : Request
+        What it was made from.
+    planner : str
+        What it says of its origin.
+    """
+
+    def __init__(self, cliques: Cliques, images: IntArray, request: Request, planner: str) -> None:
+        self.cliques, self.images, self.request = cliques, images, request
+        self.planner = planner
+
+    def plan(self) -> Plan:
+        """The plan with its queries."""
+        return Plan(self.planner, self.request.options, queries_of(self.cliques, self.images))
+
+    def json(self) -> bytes:
+        """The plan as a file, as `cobalance plan --format json` writes it."""
+        return plan_to_json(self.plan())
+
+
+def _take_away(this: Current, made: PlanInHand, images: int) -> None:
+    """Draw the estimate, and what can be done with the plan."""
+    with st.container(border=True, key="_plan_job"):
+        _estimate(this, images)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = made.request.planner
+            typed = st.text_input(
+                "Name of the plan",
+                placeholder=name,
+                max_chars=200,
+                key="plan_name",
+                bind="query-params",
+                width=260,
+            )
+            name = typed.strip() or name
+            st.download_button(
+                "Download as JSON",
+                made.json,
+                f"{this.name}-{name}.json",
+                "application/json",
+                key="_plan_json",
+                icon=":material/download:",
+                on_click="ignore",
+                disabled=not images,
+            )
+            if may_edit() and st.button(
+                "Create the job", type="primary", key="_plan_create", disabled=not images
+            ):
+                _create(this, made, name)
+                st.rerun()
+        key = _task_key(this)
+        ended = tasks.find(key)
+        if tasks.show(key) or ended is None or ended.result is None:
+            return
+        if st.button("See the jobs", key="_plan_to_jobs", icon=":material/bolt:"):
+            url.go_to("jobs")
+
+
+def _estimate(this: Current, images: int) -> None:
+    """Say how long the images may take, and where the numbers come from."""
+    speeds = measured_speeds(this.store)["seconds_per_image"]
+    fastest, slowest, origin = _range(speeds)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        low = st.number_input(
+            "Seconds per image, from",
+            0.01,
+            value=fastest,
+            key="s_from",
+            bind="query-params",
+            width=190,
+        )
+        high = st.number_input(
+            "to", 0.01, value=slowest, key="s_to", bind="query-params", width=130
+        )
+        low, high = min(low, high), max(low, high)
+        ends = duration_text(images * low), duration_text(images * high)
+        length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        with st.container():
+            st.markdown(f"**{images:,}** images, about **{length}** with one worker")
+            st.caption(f"An estimate. {origin}")
+
+
+def _range(speeds: "pd.Series[float]") -> tuple[float, float, str]:
+    """Seconds for an image, from and to, and a sentence on where they come from."""
+    if not len(speeds):
+        said = (
+            "No job has measured any yet, so the numbers are assumed; rejected images come on top."
+        )
+        return *ASSUMED_S, said
+    fastest, slowest = float(speeds.min()), float(speeds.max())
+    if len(speeds) == 1:
+        said = f"One job took {fastest:,.3g} s for an accepted image; this is half to twice that."
+        return round(fastest / 2, 2), round(fastest * 2, 2), said
+    said = (
+        f"The {len(speeds):,} latest jobs took {fastest:,.3g} to {slowest:,.3g} s for an accepted "
+        "image, the rejected ones included."
+    )
+    return round(fastest, 2), round(slowest, 2), said
+
+
+def _task_key(this: Current) -> str:
+    return f"job {this.name}"
+
+
+def _create(this: Current, made: PlanInHand, name: str) -> None:
+    """Keep the plan, and create a job that runs it, beside the page.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may only look.
+    """
+    require_editor()
+    known = user()
+    by = known.name if known is not None else ""
+    store, dataset = this.store, this.name
+
+    def work(progress: Progress) -> str:
+        plan = made.plan()
+        smallest, largest = plan.options.resolve(made.cliques)
+        queries = [(query.class_name, query.concepts, query.n) for query in plan.queries]
+        write_plan(
+            store,
+            dataset,
+            name,
+            queries,
+            planner=plan.planner,
+            min_size=smallest,
+            max_size=largest,
+            progress=progress,
+        )
+        create_job(store, dataset, name, queries, created_by=by, progress=progress)
+        return f"Created a job for {plan.images:,} images in {len(queries):,} queries."
+
+    tasks.start(_task_key(this), f"Creating the job {name}", work)

@@ -1,0 +1,100 @@
+"""Colours and number formats, the same on every page, in light and in dark."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from PIL import Image, ImageDraw
+
+# Okabe and Ito's palette for colour vision deficiency (2008), without black and yellow, which
+# vanish on one of the two backgrounds; then the muted scheme of Paul Tol (2021).
+_CLASS_COLORS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#882255",
+    "#999933",
+    "#332288",
+    "#AA4499",
+    "#117733",
+    "#88CCEE",
+)
+NEUTRAL = "#8A8F98"
+
+ROW_PX = 33
+"""Height of a table's header and of each row."""
+
+
+def class_colors(classes: Sequence[str]) -> dict[str, str]:
+    """Give each class its colour, as CSS hex, by its place among all classes of the dataset.
+
+    With more classes than colours they repeat: a name always stands beside a colour.
+
+    Examples
+    --------
+    >>> class_colors(["country", "urban"])
+    {'country': '#0072B2', 'urban': '#D55E00'}
+    """
+    return {
+        name: _CLASS_COLORS[position % len(_CLASS_COLORS)]
+        for position, name in enumerate(sorted(classes))
+    }
+
+
+def q_text(q_value: float) -> str:
+    """A q-value for a table.
+
+    Examples
+    --------
+    >>> q_text(0.00002), q_text(0.0312)
+    ('<0.001', '0.031')
+    """
+    return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
+
+
+def interval_text(value: float, low: float, high: float) -> str:
+    """A log odds ratio with its interval; a dash where there is none.
+
+    Examples
+    --------
+    >>> interval_text(5.531, 4.14, 6.921), interval_text(float("nan"), 0.0, 0.0)
+    ('+5.53 [4.14, 6.92]', '-')
+    """
+    return "-" if value != value else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
+
+
+def shorten(text: str, most: int = 40) -> str:
+    """Cut a long name for a heading.
+
+    Examples
+    --------
+    >>> shorten("a" * 50, 10)
+    'aaaaaaaaa…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def duration_text(seconds: float) -> str:
+    """A length of time, to two figures or so.
+
+    Examples
+    --------
+    >>> [duration_text(s) for s in (4.2, 70, 5400, 200_000, 2_000_000)]
+    ['4 s', '70 s', '90 min', '56 h', '23 days']
+    """
+    for unit, length_s, most in (("s", 1, 100), ("min", 60, 100), ("h", 3600, 72)):
+        if seconds < most * length_s:
+            return f"{seconds / length_s:,.0f} {unit}"
+    return f"{seconds / 86400:,.0f} days"
+
+
+@cache
+def page_icon() -> Image.Image:
+    """The browser tab's icon, two sides of unequal weight; a named one would be fetched."""
+    icon = Image.new("RGBA", (128, 128))
+    draw = ImageDraw.Draw(icon)
+    draw.ellipse((4, 24, 84, 104), fill=_CLASS_COLORS[0])
+    draw.ellipse((84, 44, 124, 84), fill=_CLASS_COLORS[1])
+    return icon

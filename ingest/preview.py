@@ -1,0 +1,231 @@
+"""A look into annotation files before they are read: what a folder has, how a table begins."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graph.errors import InputError
+from graph.progress import silent
+from ingest.coco import Category, decode
+from ingest.columns import FLAGS, map_columns
+from ingest.load import detect_format
+from ingest.options import TableOptions
+from ingest.problems import Problems
+from ingest.reader import read_head
+from ingest.tables import TABLES
+
+MOST_FILES = 200
+_MOST_ENTRIES = 50_000
+_DEEPEST = 3  # folders below the one that is asked about
+_SAMPLE_BYTES = 1 << 18
+_SAMPLE_ROWS = 200
+DATA_ENDINGS = (
+    "csv",
+    "gz",
+    "json",
+    "jsonl",
+    "lst",
+    "ndjson",
+    "parquet",
+    "toml",
+    "tsv",
+    "txt",
+    "zip",
+)
+"""Endings of the files that a folder is searched for; any text with a comma looks like CSV."""
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file that may have annotations, or go with one that has.
+
+    Parameters
+    ----------
+    name : str
+        Its path in the folder, with ``/`` between folders.
+    size_bytes : int
+        Its length.
+    format : str or None
+        The format that its content has; None for text of no known format, such as a vocabulary.
+    fault : str
+        Why no reader can take it, as a clause; empty where nothing is wrong with it.
+    """
+
+    name: str
+    size_bytes: int
+    format: str | None
+    fault: str = ""
+
+
+def find_files(folder: Path) -> list[FoundFile]:
+    """List the files with `DATA_ENDINGS` in a folder and the folders in it, in order of name.
+
+    At most 200 files, three folders deep. Hidden files, links that lead out of the folder, and
+    files that are neither text nor of a known format are left out.
+
+    Raises
+    ------
+    InputError
+        There is no such folder, or it cannot be read.
+    """
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(str(folder), None, reason, "Name a folder that is there.") from None
+    found = []
+    for path in _candidates(folder.resolve()):
+        described = describe_file(path, path.relative_to(folder.resolve()).as_posix())
+        if described is not None:
+            found.append(described)
+        if len(found) == MOST_FILES:
+            break
+    return sorted(found, key=lambda file: file.name)
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    entries = 0
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        if len(here.relative_to(folder).parts) == _DEEPEST:
+            folders.clear()
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            entries += 1
+            if entries > _MOST_ENTRIES:
+                return
+            path = here / name
+            if name.startswith(".") or path.suffix.lower().removeprefix(".") not in DATA_ENDINGS:
+                continue
+            if path.is_file() and path.resolve().is_relative_to(folder):
+                yield path
+
+
+def describe_file(path: Path, name: str) -> FoundFile | None:
+    """Find a file's format; None for what is neither text nor of a known one.
+
+    Parameters
+    ----------
+    name : str
+        What to call it.
+    """
+    size = path.stat().st_size
+    try:
+        head = read_head(path)
+    except InputError as error:
+        return FoundFile(name, size, None, error.reason)
+    try:
+        return FoundFile(name, size, detect_format(path))
+    except InputError:
+        return None if b"\0" in head else FoundFile(name, size, None)
+
+
+@dataclass(frozen=True, eq=False)
+class TableSample:
+    """The start of a table.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        The first rows as text, a column each.
+    roles : dict of str to str
+        The columns that are taken when no option says otherwise, by the names of `TableOptions`.
+    indicators : tuple of str
+        The columns of one concept each that are taken then.
+    """
+
+    rows: pd.DataFrame
+    roles: dict[str, str]
+    indicators: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns that can be used."""
+        return [str(name) for name in self.rows.columns]
+
+
+def sample_table(path: Path, table_format: str, *, captions: bool = False) -> TableSample:
+    """Read the start of a table, however long it is.
+
+    Parameters
+    ----------
+    table_format : str
+        A name in `TABLES`.
+    captions : bool
+        Whether captions will be searched, so that a column of them is looked for.
+
+    Raises
+    ------
+    InputError
+        The table has no header, or the file is damaged.
+    """
+    problems = Problems(str(path), "skip")
+    with _excerpt(path, table_format) as start:
+        table = TABLES[table_format].load(start, problems, silent)
+    roles = [role for role in FLAGS if role != "caption" or captions]
+    taken = map_columns(table, TableOptions(), roles)
+    rows = pd.DataFrame(
+        {
+            name: [_cell(value) for value in column.slice(0, _SAMPLE_ROWS).to_pylist()]
+            for name, column in table.columns.items()
+        }
+    )
+    return TableSample(rows, taken.of, taken.indicators)
+
+
+def _cell(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+@contextmanager
+def _excerpt(path: Path, table_format: str) -> Iterator[Path]:
+    """Give a short file of the same format with the first rows."""
+    with TemporaryDirectory(prefix="cobalance-") as folder:
+        start = Path(folder) / "start"
+        if table_format == "parquet":
+            _write_first_rows(path, start)
+        else:
+            start.write_bytes(_first_lines(path, table_format))
+        yield start
+
+
+def _first_lines(path: Path, table_format: str) -> bytes:
+    with path.open("rb") as file:
+        lines = file.read(_SAMPLE_BYTES) + file.readline()
+    if table_format == "list-attr" and lines.count(b"\n") > 1:
+        _, names, *rows = lines.split(b"\n")
+        rows = [row for row in rows if row.strip()]  # the first line is their number
+        return b"\n".join([str(len(rows)).encode(), names, *rows])
+    return lines
+
+
+def _write_first_rows(path: Path, start: Path) -> None:
+    try:
+        file = pq.ParquetFile(path)
+        batches = file.iter_batches(batch_size=_SAMPLE_ROWS)
+        rows = next(batches, None)
+        table = file.schema_arrow.empty_table() if rows is None else pa.Table.from_batches([rows])
+        pq.write_table(table, start)
+    except (pa.ArrowException, OSError) as error:
+        reason = f"is no Parquet file that can be read ({str(error).splitlines()[0].rstrip('. ')})"
+        raise InputError(str(path), None, reason, "Write or download it again.") from None
+
+
+def category_names(path: Path) -> list[str]:
+    """Names of the categories in a file of COCO instances, in its order.
+
+    Raises
+    ------
+    InputError
+        It is no such file.
+    """
+    problems = Problems(str(path), "skip")
+    found = decode(path, "instances", {"categories": Category}, problems)["categories"]
+    return [category.name for category in found.items]

@@ -1,0 +1,136 @@
+"""The file of a dataset's regions: Parquet, in order of image id, found by the last of each group.
+
+No image is in two row groups, and the last id of each group is in the file's metadata, so that the
+regions of a few images are read without a look at the others.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from filelock import FileLock
+
+from graph.errors import InputError, StoreError
+from graph.progress import Progress
+from ingest.frames import NUMBERS
+
+OUTLINE = "segmentation"
+SIZE = ("width_px", "height_px")
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("concept", pa.string()),
+        *((name, pa.float64()) for name in NUMBERS),
+        (OUTLINE, pa.string()),
+        *((f"image_{name}", pa.int32()) for name in SIZE),
+    ]
+)
+GROUP_ROWS = 512
+"""Rows a group, about: with fewer a file is longer to open, with more there is more to read."""
+
+_LAST_IDS = b"cobalance.last_ids"
+
+
+@dataclass(frozen=True, eq=False)
+class RegionFile:
+    """A file of regions that is open, so that another one in its place does no harm."""
+
+    path: Path
+    file: BinaryIO
+    footer: pq.FileMetaData
+    last_ids: list[str]
+
+    def groups(self) -> Iterator[tuple[pa.Table, str]]:
+        """Read all row groups, each with the id of its last image."""
+        for group, last in enumerate(self.last_ids):
+            yield self.read([group]), last
+
+    def read(self, groups: list[int]) -> pa.Table:
+        """Read some row groups."""
+        if not groups:
+            return SCHEMA.empty_table()
+        try:
+            parquet = pq.ParquetFile(self.file, metadata=self.footer)
+            return parquet.read_row_groups(groups, use_threads=False)
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(self.path, error) from error
+
+
+# The footers of the files read last: reading one takes longer than reading a dozen row groups.
+_footers: dict[Path, tuple[object, pq.FileMetaData, list[str]]] = {}
+
+
+def open_regions(path: Path) -> RegionFile | None:
+    """Open a file of regions; None where there is none."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        status = os.fstat(file.fileno())
+        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+        known = _footers.get(path)
+        if known is None or known[0] != stamp:
+            footer = pq.read_metadata(file)
+            known = stamp, footer, msgspec.json.decode(footer.metadata[_LAST_IDS], type=list[str])
+            if len(_footers) >= 8:
+                _footers.clear()
+            _footers[path] = known
+    except (pa.ArrowException, OSError, KeyError, TypeError, msgspec.DecodeError) as error:
+        file.close()
+        raise _unreadable(path, error) from error
+    return RegionFile(path, file, *known[1:])
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    reason = f"is no file of regions ({error})"
+    return InputError(str(path), None, reason, "Delete it, and ingest the dataset again.")
+
+
+def write_tables(path: Path, tables: Iterable[pa.Table], total: int, progress: Progress) -> int:
+    """Write one row group a table; gives the number of rows."""
+    n_rows, last_ids = 0, []
+    progress("write regions", 0, total)
+    with (
+        path.open("wb") as file,
+        pq.ParquetWriter(
+            file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False,
+            use_dictionary=[name for name in SCHEMA.names if name not in (*NUMBERS, OUTLINE)],
+        ) as writer,
+    ):  # fmt: skip
+        for table in tables:
+            if not len(table):
+                continue
+            writer.write_table(table, row_group_size=len(table))
+            last_ids.append(table["id"][-1].as_py())
+            n_rows += len(table)
+            progress("write regions", min(n_rows, total), total)
+        writer.add_key_value_metadata({_LAST_IDS: msgspec.json.encode(last_ids)})
+        writer.close()
+        file.flush()
+        os.fsync(file.fileno())
+    return n_rows
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing at the same time, and clear what a killed one left."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock"):
+            for left in folder.glob(".*.tmp"):
+                left.unlink(missing_ok=True)
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: the regions cannot be written ({error.strerror or error}). Make room "
+            "there, or name another folder with COBALANCE_HOME."
+        ) from error

@@ -1,0 +1,251 @@
+"""Boxes and outlines of a dataset's images, beside the graph, which does not keep them."""
+
+import hashlib
+import os
+import secrets
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graph.progress import Progress, silent
+from graph.records import Annotations
+from ingest.frames import NUMBERS
+from ingest.problems import IntArray
+from ingest.region_file import (
+    GROUP_ROWS,
+    OUTLINE,
+    SCHEMA,
+    SIZE,
+    RegionFile,
+    open_regions,
+    write_tables,
+    writing,
+)
+
+
+def regions_path(folder: Path, dataset: str) -> Path:
+    """Give the path of a dataset's regions: readable, and another one for every name.
+
+    Examples
+    --------
+    >>> regions_path(Path("regions"), "a/b").name
+    'a%2Fb-c14cddc033f64b9d.parquet'
+    """
+    digest = hashlib.sha256(dataset.encode()).hexdigest()[:16]
+    return folder / f"{quote(dataset, safe=' ')[:100]}-{digest}.parquet"
+
+
+def write_regions(
+    folder: Path,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> int:
+    """Write the regions of a dataset's images; interrupted, it leaves those that were there.
+
+    A region is a mention with a box or a segmentation. Regions of other images stay, unless
+    `replace` is set. Where none is left, there is no file.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of all datasets' regions.
+    replace : bool
+        Whether the dataset's other images are deleted.
+
+    Returns
+    -------
+    int
+        How many regions the dataset then has.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    InputError
+        The file of earlier regions cannot be read.
+    """
+    path = regions_path(folder, dataset)
+    new = _NewRows.of(annotations)
+    if not new.ids and not path.exists():
+        return 0
+    with writing(folder):
+        old = None if replace else open_regions(path)
+        temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.tmp")
+        try:
+            n_rows = write_tables(temporary, _merged(old, new), len(new.order), progress)
+            if n_rows:
+                os.replace(temporary, path)
+            else:
+                path.unlink(missing_ok=True)
+        finally:
+            temporary.unlink(missing_ok=True)
+            if old is not None:
+                old.file.close()
+    return n_rows
+
+
+def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.DataFrame:
+    """Read the regions of some images.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In order of image id, and for each image as in its annotation file: ``id`` (the image's),
+        ``concept``, ``score``, ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``,
+        ``segmentation`` (compact JSON that `ingest.masks` reads), and the size of the image that
+        all this is in pixels of, ``image_width_px`` and ``image_height_px``. NaN where unknown;
+        empty for a dataset without regions.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    found = open_regions(regions_path(folder, dataset))
+    if found is None:
+        return _frame(SCHEMA.empty_table())
+    with found.file:
+        places = {bisect_left(found.last_ids, image) for image in image_ids}
+        table = found.read(sorted(places - {len(found.last_ids)}))
+    wanted = pa.array(list(image_ids), pa.string())
+    return _frame(table.filter(pc.is_in(table["id"], wanted)))
+
+
+def drop_regions(folder: Path, dataset: str) -> None:
+    """Delete a dataset's regions, if it has any."""
+    path = regions_path(folder, dataset)
+    if path.exists():
+        with writing(folder):
+            path.unlink(missing_ok=True)
+
+
+def rename_regions(folder: Path, dataset: str, new: str) -> None:
+    """Give a dataset's regions to its new name, in place of what a dropped one left there."""
+    path, target = regions_path(folder, dataset), regions_path(folder, new)
+    if path.exists():
+        with writing(folder):
+            os.replace(path, target)
+    elif path != target:
+        drop_regions(folder, new)
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
+
+
+@dataclass(frozen=True, eq=False)
+class _NewRows:
+    """The regions of annotations, in order of image id.
+
+    Parameters
+    ----------
+    ids : list of str
+        The images that have regions, in order.
+    bounds : int64 array
+        Image i has the regions ``order[bounds[i]:bounds[i + 1]]``.
+    order : int64 array
+        Rows of mentions.
+    all_ids : frozenset of str
+        All images, those without regions too.
+    mentions : dict of str to array
+        The columns of the mentions.
+    images : dict of str to pyarrow.Array
+        The columns of the images; ``concept`` has the names that the mentions' codes are of.
+    """
+
+    ids: list[str]
+    bounds: IntArray
+    order: IntArray
+    all_ids: frozenset[str]
+    mentions: dict[str, npt.NDArray[Any]]
+    images: dict[str, pa.Array]
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> "_NewRows":
+        images, mentions = annotations.images, annotations.mentions
+        # Longer than nothing, null, [] and {}.
+        outlined = (
+            outline is not None and len(outline) > 4 for outline in mentions["segmentation"]
+        )
+        has_region = np.fromiter(outlined, bool, len(mentions)) | mentions["x_px"].notna()
+        rows = np.flatnonzero(has_region)
+        ids = images["id"].tolist()
+        by_id = sorted(range(len(ids)), key=ids.__getitem__)
+        rank = np.empty(len(ids), dtype=np.int64)
+        rank[by_id] = np.arange(len(ids))
+        ranks = rank[mentions["image"].to_numpy()[rows]]
+        used, counts = np.unique(ranks, return_counts=True)
+        return cls(
+            [ids[by_id[at]] for at in used.tolist()],
+            np.concatenate([[0], np.cumsum(counts)]),
+            rows[np.argsort(ranks, kind="stable")],
+            frozenset(ids),
+            {
+                "concept": mentions["concept"].cat.codes.to_numpy(),
+                **{name: mentions[name].to_numpy() for name in ("image", *NUMBERS, OUTLINE)},
+            },
+            {
+                "id": pa.array(ids, pa.string()),
+                "concept": pa.array(mentions["concept"].cat.categories.tolist(), pa.string()),
+                **{f"image_{name}": pa.array(images[name], pa.int32()) for name in SIZE},
+            },
+        )
+
+    def batches(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Cut a range of images into ranges of about as many regions as a row group takes."""
+        cuts = np.flatnonzero(np.diff(self.bounds[start:end] // GROUP_ROWS)) + start + 1
+        yield from pairwise([start, *cuts.tolist(), end])
+
+    def table(self, start: int, end: int) -> pa.Table:
+        """Give the regions of a range of images."""
+        rows = self.order[self.bounds[start] : self.bounds[end]]
+        image = pa.array(self.mentions["image"][rows])
+        outlines = map(_compact, self.mentions[OUTLINE][rows])
+        columns = {
+            "id": self.images["id"].take(image),
+            "concept": self.images["concept"].take(pa.array(self.mentions["concept"][rows])),
+            **{name: pa.array(self.mentions[name][rows], from_pandas=True) for name in NUMBERS},
+            OUTLINE: pa.array(outlines, pa.string(), size=len(rows)),
+            **{name: self.images[name].take(image) for name in SCHEMA.names[-len(SIZE) :]},
+        }
+        return pa.table(columns, schema=SCHEMA)
+
+
+def _merged(old: RegionFile | None, new: _NewRows) -> Iterator[pa.Table]:
+    """Give the new regions and the old ones of other images, row group by row group."""
+    start = 0
+    for table, last in old.groups() if old is not None else ():
+        others = [image not in new.all_ids for image in table["id"].to_pylist()]
+        kept = table.filter(pa.array(others, pa.bool_()))
+        ids = kept["id"].to_pylist()
+        end, done = bisect_right(new.ids, last), 0
+        for first, stop in new.batches(start, end):
+            upto = len(ids) if stop == end else bisect_left(ids, new.ids[stop - 1])
+            part = pa.concat_tables([kept.slice(done, upto - done), new.table(first, stop)])
+            yield part.take(pc.sort_indices(part["id"]))
+            done = upto
+        start = end
+    for first, stop in new.batches(start, len(new.ids)):
+        yield new.table(first, stop)
+
+
+def _compact(outline: bytes | None) -> bytes | None:
+    """Give JSON without spaces; None for what cannot be polygons or a run-length encoding."""
+    if outline is None:
+        return None
+    text = bytes(outline).translate(None, b" \t\r\n")
+    return text if text[:1] in (b"[", b"{") and len(text) > 2 and text.isascii() else None

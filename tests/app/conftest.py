@@ -1,0 +1,86 @@
+"""The web app's pages, run by Streamlit's own test runner on a real database."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from app.settings import Settings
+from app.views import session
+from graph.analysis import MiningOptions, mine_dataset
+from graph.build import write_annotations
+from graph.records import Annotations, ImageRecord, Mention
+from graph.store import GraphStore
+
+MAIN = Path(__file__).parents[2] / "app" / "main.py"
+
+OpenPage = Callable[..., AppTest]
+WriteDataset = Callable[..., str]
+
+
+@pytest.fixture
+def open_page(
+    settings: Settings, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OpenPage]:
+    """Open a page of the app by its path in the address; what else is given are parameters."""
+    if settings.neo4j_uri is None:
+        monkeypatch.setenv("COBALANCE_HOME", str(settings.cobalance_home))
+    session.forget_store()
+
+    def open_(path: str, **parameters: str | list[str]) -> AppTest:
+        app = AppTest.from_file(MAIN, default_timeout=60)
+        # `AppTest.switch_page` knows files only; ours are functions, known by the path's hash.
+        app._page_hash = calc_hash(path)
+        for name, value in parameters.items():
+            app.query_params[name] = value
+        return app.run()
+
+    try:
+        yield open_
+    finally:
+        session.store().close()
+        session.forget_store()
+
+
+@pytest.fixture
+def write_dataset(store: GraphStore) -> WriteDataset:
+    """Write a dataset from (class, concepts, how many images), and mine it unless told not to."""
+
+    def write(name: str, rows: list[tuple[str, tuple[str, ...], int]], *, mine: bool = True) -> str:
+        records = []
+        for class_name, concepts, images in rows:
+            mentions = tuple(Mention(concept) for concept in concepts)
+            records += [
+                ImageRecord(f"{class_name} {concepts} {i}", class_name, mentions)
+                for i in range(images)
+            ]
+        write_annotations(store, name, Annotations.from_records(records), source="a test")
+        if mine:
+            mine_dataset(store, name, MiningOptions(max_size=3), max_cliques=10_000)
+        return name
+
+    return write
+
+
+@pytest.fixture
+def cars(dataset: str, write_dataset: WriteDataset) -> str:
+    """Cows and fields lean to country, signs to urban; roads to neither."""
+    return write_dataset(
+        dataset,
+        [
+            ("country", ("cow", "field"), 6),
+            ("country", ("cow", "road"), 3),
+            ("country", ("sign", "road"), 1),
+            ("urban", ("sign", "road"), 5),
+            ("urban", ("cow", "field"), 1),
+            ("urban", ("alley", "sign"), 4),
+        ],
+    )
+
+
+def shown_text(app: AppTest) -> str:
+    """All texts of a page, for a look whether something stands somewhere."""
+    kinds = (app.text, app.markdown, app.caption, app.info, app.warning, app.success, app.error)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)

@@ -1,0 +1,373 @@
+"""The Jobs page: progress, control, candidates with real pictures, and decisions by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from app.views import job_candidates
+from graph.datasets import drop_dataset
+from graph.job_progress import list_candidates, list_jobs, read_job, read_queries
+from graph.job_reports import (
+    NewCandidate,
+    fail_job,
+    fail_query,
+    finish_query,
+    heartbeat,
+    record_candidates,
+    start_query,
+    stop_worker,
+)
+from graph.jobs import cancel_job, create_job, query_id
+from graph.store import GraphStore
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]
+
+Report = Callable[..., list[str]]
+
+
+@pytest.fixture
+def job(store: GraphStore, cars: str) -> str:
+    return create_job(store, cars, "fields", QUERIES, created_by="ann@example.org")
+
+
+@pytest.fixture
+def report(store: GraphStore, job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+    """Report candidates with real pictures, as a worker does, and give their ids."""
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path))
+    monkeypatch.setenv("COBALANCE_CACHE", str(tmp_path / "cache"))
+
+    def png(name: str, color: str) -> str:
+        Image.new("RGB", (48, 32), color).save(tmp_path / name)
+        return str(tmp_path / name)
+
+    def write(position: int, verdicts: str, first: int = 0) -> list[str]:
+        """`verdicts` has an A or an R for each."""
+        query = query_id(job, position)
+        candidates = [
+            NewCandidate(
+                f"{query}/{index:04d}",
+                png(f"{position}-{index}.png", "red"),
+                "accepted" if verdict == "A" else "rejected",
+                {"clip": 0.5 + index / 100, "objects": 1.0},
+                "" if verdict == "A" else "objects: the cow is missing",
+                "7",
+                png(f"original {index}.png", "green"),
+                png(f"mask {index}.png", "white"),
+                index,
+                2.0,
+            )
+            for index, verdict in enumerate(verdicts, first)
+        ]
+        start_query(store, query)
+        record_candidates(store, query, candidates)
+        return [candidate.id for candidate in candidates]
+
+    return write
+
+
+def metric(app: AppTest, label: str) -> str:
+    (found,) = [m.value for m in app.metric if m.label == label]
+    return str(found)
+
+
+def table(app: AppTest, column: str) -> list[Any]:
+    (found,) = [t.value[column].tolist() for t in app.dataframe if column in t.value]
+    return list(found)
+
+
+def keys(app: AppTest) -> list[str]:
+    return [str(button.key) for button in app.button]
+
+
+def test_no_job_yet(open_page: OpenPage, cars: str) -> None:
+    app = open_page("jobs", dataset=cars)
+    assert not app.exception
+    assert "No job yet" in shown_text(app)
+    app.button(key="_jobs_to_plan").click().run()
+    assert app.title[0].value == "Plan"
+
+
+def test_without_a_worker_the_page_says_so_and_shows_the_queries(
+    open_page: OpenPage, cars: str, job: str
+) -> None:
+    app = open_page("jobs", dataset=cars)
+    assert not app.exception
+    said = shown_text(app)
+    assert "has no worker yet" in said
+    assert 'pip install "cobalance[worker]"' in said
+    assert "cobalance work" in said
+    assert table(app, "number") == [1, 2, 3]
+    assert [tuple(names) for names in table(app, "concepts")] == [
+        ("cow", "field"),
+        ("cow",),
+        ("sign",),
+    ]
+    assert table(app, "n") == [5, 3, 2]
+    assert metric(app, "Queries queued") == "3"
+    assert table(app, "by") == ["ann@example.org"]
+    assert "No candidate yet" in said
+    assert app.get("download_button")
+
+
+def test_a_worker_that_lives_is_named(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str
+) -> None:
+    heartbeat(store, f"worker of {job}", host="gpu*1*", job=job)
+    try:
+        said = shown_text(open_page("jobs", dataset=cars))
+        assert r"gpu\*1\*" in said
+        assert "has no worker yet" not in said
+    finally:
+        stop_worker(store, f"worker of {job}")
+
+
+def test_progress_and_time_left(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
+) -> None:
+    report(0, "AARA")
+    app = open_page("jobs", dataset=cars)
+    # 8 s for 3 accepted; 7 are left.
+    assert metric(app, "Seconds per image") == "2.67"
+    assert "3 of 10 images, about 19 s left for one worker" in [
+        element.proto.text for element in app.get("progress")
+    ]
+    states = [t.value["state"].tolist() for t in app.dataframe if "number" in t.value]
+    assert states == [["running", "queued", "queued"]]
+    lefts = [t.value["left"].tolist() for t in app.dataframe if "number" in t.value]
+    assert lefts == [["5 s", "8 s", "5 s"]]
+    (overview,) = [t.value for t in app.dataframe if "created" in t.value]
+    assert overview[["accepted", "rejected", "progress", "left"]].iloc[0].tolist() == [
+        3,
+        1,
+        30,
+        "no worker",
+    ]
+    report(0, "AA", first=4)
+    finish_query(store, query_id(job, 0))
+    app.run()
+    assert metric(app, "Queries done") == "1"
+
+
+def test_queries_by_state(open_page: OpenPage, store: GraphStore, cars: str, job: str) -> None:
+    start_query(store, query_id(job, 1))
+    fail_query(store, query_id(job, 1), "CUDA out of memory")
+    app = open_page("jobs", dataset=cars, query_state="failed")
+    assert table(app, "number") == [2]
+    assert table(app, "message") == ["CUDA out of memory"]
+    app.button_group(key="query_state").set_value("done").run()
+    assert "No query is done" in shown_text(app)
+
+
+def test_cancel_resume_and_retry(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
+) -> None:
+    app = open_page("jobs", dataset=cars)
+    assert "_retry_job" not in keys(app)
+    app.button(key="_cancel_job").click().run()
+    assert read_job(store, job).state == "cancelled"
+    assert "_cancel_job" not in keys(app)
+    app.button(key="_resume_job").click().run()
+    assert read_job(store, job).state == "queued"
+    fail_query(store, query_id(job, 0), "no")
+    app.run().button(key="_retry_job").click().run()
+    assert read_queries(store, job)["state"].tolist() == ["queued"] * 3
+    report(1, "A")
+    finish_query(store, query_id(job, 1), "the cap of 1 was reached")
+    app.run().button(key="_fill_job").click().run()
+    assert read_queries(store, job)["state"].tolist() == ["queued"] * 3
+    assert not app.exception
+
+
+def test_a_job_that_could_not_run_says_why(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str
+) -> None:
+    fail_job(store, job, "the folder models/sd is *missing*")
+    assert "the folder models/sd is *missing*" in shown_text(open_page("jobs", dataset=cars))
+
+
+def test_candidates_have_pictures_scores_and_reasons(
+    open_page: OpenPage, cars: str, report: Report
+) -> None:
+    report(0, "AR")
+    app = open_page("jobs", dataset=cars)
+    assert not app.exception
+    assert len(app.image) == 6
+    said = shown_text(app).replace("\\", "")
+    assert "objects: the cow is missing" in said
+    assert "urban: cow + field · clip 0.51 · objects 1" in said
+    assert said.count("by the filters") == 2
+
+
+def test_pictures_that_are_missing_or_outside(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
+) -> None:
+    report(0, "A")
+    query = query_id(job, 0)
+    record_candidates(
+        store,
+        query,
+        [
+            NewCandidate(f"{query}/gone", "gone.png", "accepted"),
+            NewCandidate(f"{query}/outside", "/etc/passwd", "accepted"),
+            NewCandidate(f"{query}/not kept", None, "rejected"),
+        ],
+    )
+    app = open_page("jobs", dataset=cars)
+    assert not app.exception
+    assert len(app.image) == 3 + 2  # placeholders for two
+    assert "Candidate: not kept" in shown_text(app)
+
+
+def test_a_candidate_is_rejected_and_accepted_by_hand(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
+) -> None:
+    (candidate,) = report(0, "A")
+    app = open_page("jobs", dataset=cars)
+    app.button(key=f"_decide {candidate}").click().run()
+    assert not app.exception
+    (found,) = list_candidates(store, job).candidates
+    assert (found.verdict, found.decided_by) == ("rejected", "")
+    assert "by hand" in shown_text(app)
+    assert metric(app, "Accepted") == "0"
+    app.button(key=f"_decide {candidate}").click().run()
+    assert list_candidates(store, job).candidates[0].verdict == "accepted"
+    assert metric(app, "Accepted") == "1"
+
+
+def test_candidates_by_verdict_and_query_in_pages(
+    open_page: OpenPage, cars: str, job: str, report: Report
+) -> None:
+    report(0, "A" * 10)
+    report(2, "RRR")
+    app = open_page("jobs", dataset=cars)
+    decisions = [key for key in keys(app) if key.startswith("_decide")]
+    assert len(decisions) == job_candidates.PER_PAGE
+    assert "13 candidates" in shown_text(app)
+    app.get_by_key("candidates_page").set_value(2).run()
+    later = [key for key in keys(app) if key.startswith("_decide")]
+    assert len(later) == 13 - job_candidates.PER_PAGE
+    assert not set(later) & set(decisions)
+    app.button_group(key="verdict").set_value("Rejected").run()  # one page, from the second
+    rejected = [key for key in keys(app) if key.startswith("_decide")]
+    assert [key.rpartition("/")[0] for key in rejected] == [f"_decide {query_id(job, 2)}"] * 3
+    app.selectbox(key="query").select(query_id(job, 0)).run()
+    assert "No candidate with this verdict" in shown_text(app)
+    app.button_group(key="verdict").set_value("All").run()
+    assert len([key for key in keys(app) if key.startswith("_decide")]) == 8
+
+
+def test_a_link_names_job_query_and_verdict(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
+) -> None:
+    report(1, "AR")
+    create_job(store, cars, "newer", QUERIES)
+    newest = open_page("jobs", dataset=cars)
+    assert newest.selectbox(key="job").value != job
+    (label,) = [text for text in newest.selectbox(key="job").options if job[:6] in text]
+    app = open_page("jobs", dataset=cars, job=label, verdict="Rejected", query="2. urban: cow")
+    assert app.selectbox(key="job").value == job
+    assert app.selectbox(key="query").value == query_id(job, 1)
+    assert len([key for key in keys(app) if key.startswith("_decide")]) == 1
+
+
+def test_another_job_has_other_queries_to_choose(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str
+) -> None:
+    other = create_job(store, cars, "newer", QUERIES)
+    app = open_page("jobs", dataset=cars)
+    app.selectbox(key="query").select(query_id(other, 1)).run()
+    app.selectbox(key="job").select(job).run()
+    assert not app.exception
+    assert app.selectbox(key="query").value is None
+
+
+def test_a_job_that_is_gone_is_told(
+    open_page: OpenPage,
+    store: GraphStore,
+    dataset: str,
+    write_dataset: WriteDataset,
+    cars: str,
+    job: str,
+) -> None:
+    app = open_page("jobs", dataset=cars)
+    drop_dataset(store, cars)
+    write_dataset(cars, [("a", ("x",), 1), ("b", ("x",), 2)])
+    app.button(key="_cancel_job").click().run()
+    assert not app.exception
+    assert "There is no job" in shown_text(app) or "No job yet" in shown_text(app)
+
+
+def test_a_viewer_decides_nothing(
+    open_page: OpenPage,
+    cars: str,
+    report: Report,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    report(0, "A")
+    auth = tmp_path / "auth.toml"
+    auth.write_text(
+        '[auth]\nredirect_uri = "https://data.example.org/oauth2callback"\n'
+        f'cookie_secret = "{"0" * 32}"\nclient_id = "a"\nclient_secret = "b"\n'
+        'server_metadata_url = "https://login.example.org/.well-known/openid-configuration"\n'
+    )
+    monkeypatch.setenv("COBALANCE_AUTH_FILE", str(auth))
+    monkeypatch.setenv("COBALANCE_EDITORS", "ann@example.org")
+    app = open_page("jobs", dataset=cars)
+    app.user = {"is_logged_in": True, "email": "bob@example.org"}
+    app.run()
+    assert not app.exception
+    assert len(app.image) == 3
+    assert not [key for key in keys(app) if key.startswith("_decide") or key.endswith("_job")]
+
+
+def test_whoever_decides_is_kept_by_name(
+    open_page: OpenPage,
+    store: GraphStore,
+    cars: str,
+    job: str,
+    report: Report,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (candidate,) = report(0, "A")
+    auth = tmp_path / "auth.toml"
+    auth.write_text(
+        '[auth]\nredirect_uri = "https://data.example.org/oauth2callback"\n'
+        f'cookie_secret = "{"0" * 32}"\nclient_id = "a"\nclient_secret = "b"\n'
+        'server_metadata_url = "https://login.example.org/.well-known/openid-configuration"\n'
+    )
+    monkeypatch.setenv("COBALANCE_AUTH_FILE", str(auth))
+    monkeypatch.setenv("COBALANCE_EDITORS", "ann@example.org")
+    app = open_page("jobs", dataset=cars)
+    app.user = {"is_logged_in": True, "email": "ann@example.org"}
+    app.run()
+    app.button(key=f"_decide {candidate}").click().run()
+    assert list_candidates(store, job).candidates[0].decided_by == "ann@example.org"
+    assert "by ann" in shown_text(app)
+
+
+def test_many_jobs_and_hostile_names(
+    open_page: OpenPage, store: GraphStore, dataset: str, write_dataset: WriteDataset
+) -> None:
+    names = ("'; MATCH (n) DETACH DELETE n //", "<script>alert(1)</script>", "ل" * 300)
+    write_dataset(dataset, [("**a** :red[x]", names, 3), ("`b` $y$", names, 5)])
+    for number in range(3):
+        job = create_job(
+            store, dataset, f"**a** <b> {number}", [("`b` $y$", names, 2)], created_by="<i>"
+        )
+        query = query_id(job, 0)
+        made = NewCandidate(
+            f"{query}/**0**", "../../etc", "rejected", {"<b>": 1.0}, "*no* <b>$x$", "<id>"
+        )
+        record_candidates(store, query, [made])
+    cancel_job(store, job)
+    app = open_page("jobs", dataset=dataset)
+    assert not app.exception
+    assert len(list_jobs(store, dataset)) == 3
+    assert "*no* <b>$x$" in [text.value for text in app.text]

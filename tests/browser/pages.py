@@ -1,0 +1,125 @@
+"""Pages in the browser: what went wrong on them, when they have come to rest, how they look."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket
+
+from tests.browser.server import WebApp
+
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has done
+
+# When a message of Streamlit's last went over the wire.
+_WATCH_WIRE = """
+window.lastMessage = 0;
+window.WebSocket = class extends WebSocket {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener("message", () => { window.lastMessage = performance.now(); });
+  }
+  send(data) { window.lastMessage = performance.now(); super.send(data); }
+};
+"""
+_AT_REST = """quiet => {
+  const app = document.querySelector("[data-testid=stApp]");
+  return app !== null
+    && app.dataset.testScriptState === "notRunning"
+    && app.dataset.testConnectionState === "CONNECTED"
+    && performance.now() - window.lastMessage > quiet
+    && document.querySelector("[data-stale=true], [data-testid=stSkeleton]") === null
+    && document.fonts.status === "loaded"
+    && Array.from(document.images).every(image => image.complete);
+}"""
+
+
+class Pages:
+    """Opens pages of an app, and remembers whatever no page should do.
+
+    Parameters
+    ----------
+    browser : Browser
+        Each page gets a context of its own in it.
+    app : WebApp
+        Whose pages.
+
+    Attributes
+    ----------
+    problems : list of str
+        Errors on the console, uncaught exceptions, and requests to any other host. A test that
+        means to cause one takes it out.
+    """
+
+    def __init__(self, browser: Browser, app: WebApp) -> None:
+        self._browser = browser
+        self.app = app
+        self.problems: list[str] = []
+
+    def open(
+        self,
+        path: str = "/",
+        *,
+        scheme: Literal["light", "dark"] = "light",
+        width: int = 1280,
+        height: int = 900,
+        also_hosts: Iterable[str] = (),
+    ) -> Page:
+        """Open a page and wait until it is at rest.
+
+        Parameters
+        ----------
+        path : str
+            With the query.
+        scheme : "light" or "dark"
+            Which the person prefers.
+        also_hosts : iterable of str
+            Hosts with ports, beside the app's, that may be asked for something.
+        """
+        context = self._browser.new_context(
+            color_scheme=scheme,
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
+            locale="en-GB",
+        )
+        context.add_init_script(_WATCH_WIRE)
+        page = context.new_page()
+        allowed = {self.app.netloc, *also_hosts}
+
+        def check_host(asked: Request | WebSocket) -> None:
+            parts = urlsplit(asked.url)
+            if parts.scheme not in ("data", "blob") and parts.netloc not in allowed:
+                self.problems.append(f"asked another host: {asked.url}")
+
+        def check_console(message: ConsoleMessage) -> None:
+            if message.type == "error":
+                self.problems.append(f"console: {message.text} ({message.location['url']})")
+
+        page.on("request", check_host)
+        page.on("websocket", check_host)
+        page.on("console", check_console)
+        page.on("pageerror", lambda error: self.problems.append(f"uncaught: {error}"))
+        page.goto(self.app.url + path)
+        settle(page)
+        return page
+
+    def close(self) -> None:
+        """Close every page."""
+        for context in self._browser.contexts:
+            context.close()
+
+
+def settle(page: Page) -> None:
+    """Return when Streamlit has run, nothing is on the wire, and all of it is drawn."""
+    page.wait_for_function(_AT_REST, arg=QUIET_MS)
+
+
+def screenshot(page: Page, name: str) -> None:
+    """Keep pictures of the page at rest, in light and in dark: ``NAME-light.png``."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        settle(page)
+        page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}.png", full_page=True)

@@ -1,0 +1,105 @@
+"""The web app as a process of its own, as a person starts it."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from app.settings import Settings
+from tests.waiting import until
+
+START_S = 60
+STOP_S = 20
+
+
+@dataclass(frozen=True)
+class WebApp:
+    """A running app.
+
+    Parameters
+    ----------
+    process : subprocess.Popen
+        Its process.
+    url : str
+        Its address on this machine.
+    said : str
+        The line in which it says so.
+    log : Path
+        What it writes to standard error.
+    """
+
+    process: "subprocess.Popen[str]"
+    url: str
+    said: str
+    log: Path
+
+    @property
+    def netloc(self) -> str:
+        """Host and port."""
+        return urlsplit(self.url).netloc
+
+    def health(self) -> tuple[int, dict[str, str]]:
+        """Status and answer of the health endpoint."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=10) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, json.load(refusal)
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """An environment in which a process finds the store of `settings`, and nobody logs in."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("STREAMLIT_", "COBALANCE_"))
+    }
+    environment["COBALANCE_CACHE"] = str(settings.cobalance_cache)
+    if settings.neo4j_uri is None:
+        environment["COBALANCE_HOME"] = str(settings.cobalance_home)
+    return environment
+
+
+def _port(said: str) -> int | None:
+    return next(urlsplit(word).port for word in said.split() if "://" in word)
+
+
+@contextmanager
+def running(
+    folder: Path, environment: Mapping[str, str], *arguments: str, port: int = 0
+) -> Iterator[WebApp]:
+    """Run `cobalance app` in `folder`, which is its home too, until the end of the block."""
+    command = [sys.executable, "-m", "app", "app", "--no-browser", "--port", str(port)]
+    log = folder / "app.log"
+    with (
+        log.open("w", encoding="utf-8") as errors,
+        subprocess.Popen(
+            [*command, *arguments],
+            cwd=folder,
+            env={**environment, "HOME": str(folder), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            said = process.stdout.readline().strip()  # empty if it ends without a word
+            assert said, log.read_text(encoding="utf-8")
+            app = WebApp(process, f"http://127.0.0.1:{_port(said)}", said, log)
+            until(lambda: app.health()[0] == 200, START_S)
+            yield app
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise

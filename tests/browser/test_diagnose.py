@@ -1,0 +1,96 @@
+"""Diagnose in the browser: table, graph and URL follow one another."""
+
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page
+
+from tests.browser.pages import Pages, screenshot, settle
+from tests.waiting import until
+
+ROW_PX = 33  # of a table's header and rows
+
+
+def graph(page: Page, expression: str) -> Any:
+    """Ask the graph's testing interface, which its source describes."""
+    element = page.locator(".concept-graph[data-ready]")
+    return element.evaluate(f"element => element.cobalanceGraph.{expression}")
+
+
+def tick(page: Page, row: int) -> None:
+    """Tick the box of a row of the table, which is drawn on a canvas."""
+    table = page.get_by_test_id("stDataFrame").first
+    table.click(position={"x": 16, "y": ROW_PX * (row + 1.5)})
+    settle(page)
+
+
+def click_node(page: Page, node: str, **options: object) -> None:
+    at = graph(page, "renderedPositions()")[node]
+    page.mouse.click(at["x"], at["y"])
+    settle(page)
+
+
+def parameters(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.evaluate("location.href")).query)
+
+
+def selected_in_url(page: Page) -> list[str]:
+    return parameters(page).get("clique", [])
+
+
+def test_a_row_highlights_its_clique(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars&size=2")
+    zoom = graph(page, "zoom()")
+    graph(page, "identity.mark = 'the same'")
+    tick(page, 0)
+    # The largest gap of all pairs of UrbanCars: 530 of country, 1 of urban.
+    until(lambda: graph(page, "highlighted()") == ["c:cow", "c:forest_road"])
+    assert graph(page, "identity.mark") == "the same", "the graph was made anew"
+    assert graph(page, "zoom()") == zoom, "the graph was laid out anew"
+    until(lambda: selected_in_url(page) == ['["cow","forest_road"]'])
+    screenshot(page, "diagnose-selected")
+
+
+def test_a_node_filters_the_table_and_a_link_reproduces_it(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars")
+    click_node(page, "c:sheep")
+    until(lambda: parameters(page).get("concept") == ["sheep"])
+    assert graph(page, "selected()") == ["c:sheep"]
+    again = pages.open(page.evaluate("location.pathname + location.search"))
+    until(lambda: graph(again, "selected()") == ["c:sheep"])
+    tick(again, 1)
+    until(lambda: selected_in_url(again))
+    (clique,) = selected_in_url(again)
+    assert "sheep" in json.loads(clique)
+
+
+def test_clearing_a_selection_unticks_the_rows(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars&size=2")
+    tick(page, 0)
+    until(lambda: len(selected_in_url(page)) == 1)
+    tick(page, 2)
+    until(lambda: len(selected_in_url(page)) == 2)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    until(lambda: not selected_in_url(page))
+    until(lambda: graph(page, "highlighted()") == [])
+
+
+def test_selected_cliques_go_along_to_the_plan_and_back(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars&size=2")
+    tick(page, 0)
+    page.get_by_role("button", name="Plan the missing images").click()
+    page.wait_for_url("**/plan**")
+    until(lambda: selected_in_url(page) == ['["cow","forest_road"]'])
+    page.get_by_role("link", name="Diagnose").click()
+    until(lambda: graph(page, "highlighted()") == ["c:cow", "c:forest_road"])
+
+
+def test_every_picture_and_the_images_behind_a_count(pages: Pages) -> None:
+    for view in ("Graph", "Matrix", "Combinations"):
+        page = pages.open(f"/?dataset=urbancars&view={view}")
+        screenshot(page, f"diagnose-{view.lower()}")
+    table = page.get_by_test_id("stDataFrame").first
+    table.click(position={"x": 320, "y": ROW_PX * 1.5})
+    page.get_by_role("heading", name="Images with cow").wait_for()
+    screenshot(page, "diagnose-images")

@@ -1,0 +1,100 @@
+"""Logging in for real: a provider, a browser, and people who may do different things."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.demo import NAME
+from tests.browser.oidc_provider import Provider, providing
+from tests.browser.pages import Pages, settle
+from tests.browser.server import WebApp, running
+
+PEOPLE = {
+    "the editor": {"email": "ann@example.org", "email_verified": True, "name": "Ann"},
+    "the viewer": {"email": "bob@example.org", "email_verified": True, "name": "Bob"},
+    "the impostor": {"email": "ann@example.org", "email_verified": False, "name": "Eve"},
+    "the stranger": {"email": "ann@example.com", "email_verified": True, "name": "Ann"},
+}
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    with providing(PEOPLE) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, app_environment, provider) -> Iterator[WebApp]:
+    folder = tmp_path_factory.mktemp("login")
+    file = folder / "auth.toml"
+    file.write_text(provider.auth_file())
+    environment = {
+        **app_environment,
+        "COBALANCE_AUTH_FILE": str(file),
+        "COBALANCE_EDITORS": "ann@example.org",
+        "COBALANCE_VIEWERS": "@example.org",
+    }
+    with running(folder, environment, "--demo") as started:
+        yield started
+    assert "Traceback" not in started.log.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def door(pages: Pages, provider: Provider) -> Page:
+    return pages.open(f"/?dataset={NAME}", also_hosts=[provider.netloc])
+
+
+def log_in(door: Page, person: str) -> None:
+    door.get_by_role("button", name="Log in").click()
+    door.get_by_role("link", name=person).click()
+    door.wait_for_url(lambda url: "oauth2callback" not in url)
+    settle(door)
+
+
+def test_nobody_sees_anything_before(door, app):
+    expect(door.get_by_role("button", name="Log in")).to_be_visible()
+    assert NAME not in door.locator("[data-testid=stApp]").inner_text()
+    assert app.health()[0] == 200  # whoever watches the app does not log in
+
+
+@pytest.mark.parametrize(
+    ("person", "address", "right"),
+    [
+        ("the editor", "ann@example.org", "May change things."),
+        ("the viewer", "bob@example.org", "May look, and change nothing."),
+    ],
+)
+def test_people_come_in_and_leave(door, person, address, right):
+    log_in(door, person)
+    expect(door.get_by_role("heading", level=1)).to_be_visible()
+    door.get_by_test_id("stPopover").get_by_role("button").first.click()
+    expect(door.get_by_text(address)).to_be_visible()
+    expect(door.get_by_text(right)).to_be_visible()
+    door.get_by_role("button", name="Log out").click()
+    expect(door.get_by_role("button", name="Log in")).to_be_visible()
+    door.reload()
+    expect(door.get_by_role("button", name="Log in")).to_be_visible()
+
+
+@pytest.mark.parametrize("person", ["the impostor", "the stranger"])
+def test_who_is_not_listed_stays_outside(door, person):
+    log_in(door, person)
+    expect(door.get_by_text("may not see this app")).to_be_visible()
+    expect(door.get_by_role("button", name="Log out")).to_be_visible()
+    assert NAME not in door.locator("[data-testid=stApp]").inner_text()
+
+
+def test_a_forged_cookie_opens_nothing(door):
+    log_in(door, "the viewer")
+    expect(door.get_by_role("heading", level=1)).to_be_visible()
+    cookies = door.context.cookies()
+    user = next(cookie for cookie in cookies if cookie["name"] == "_streamlit_user")
+    assert user["httpOnly"]
+    assert user["sameSite"] == "Lax"
+    middle = len(user["value"]) // 2
+    other = "A" if user["value"][middle] != "A" else "B"
+    user["value"] = user["value"][:middle] + other + user["value"][middle + 1 :]
+    door.context.add_cookies([user])
+    door.reload()
+    expect(door.get_by_role("button", name="Log in")).to_be_visible()

@@ -1,0 +1,132 @@
+"""A look into files before they are read: what a folder has, how a table begins."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from graph.errors import InputError
+from graph.records import Annotations, ImageRecord, Mention
+from ingest.load import read_annotations
+from ingest.options import ReadOptions
+from ingest.preview import category_names, find_files, sample_table
+from ingest.summary import first_images, images_by_class, images_by_concept, skipped_records
+
+
+def test_the_files_of_a_folder_and_their_formats(tmp_path):
+    files = {
+        "a/cars.csv": b"id,label,objects\n1,x,y\n",
+        "a/b/c/d/deeper.csv": b"id,label\n",
+        "celeba.txt": b"2\nBald Young\n1.jpg 1 -1\n2.jpg -1 -1\n",
+        "rows.jsonl": b'{"id": 1}\n',
+        "captions.json": b'{"images": [], "annotations": [{"caption": ""}]}',
+        "vocabulary.txt": b"sofa\n",
+        "packed.json.gz": b"\x1f\x8b",
+        "weights.txt": b"\0\1\2",
+        "picture.jpg": b"\xff\xd8\xff",
+        "code.py": b"a, b = 1, 2\n",
+        ".hidden.csv": b"id,label\n",
+    }
+    for name, content in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    assert [(file.name, file.format, file.fault) for file in find_files(tmp_path)] == [
+        ("a/cars.csv", "csv", ""),
+        ("captions.json", "coco-captions", ""),
+        ("celeba.txt", "list-attr", ""),
+        ("packed.json.gz", None, "is compressed (gzip)"),
+        ("rows.jsonl", "jsonl", ""),
+        ("vocabulary.txt", None, ""),
+    ]
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="Name a folder that is there"):
+        find_files(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("table_format", "content"),
+    [
+        ("csv", "id,label,objects\n" + "7,cat,sofa|tree\n" * 40_000),
+        ("tsv", "id\tlabel\tobjects\n" + "7\tcat\tsofa|tree\n" * 40_000),
+        ("jsonl", '{"id": 7, "label": "cat", "objects": "sofa|tree"}\n' * 20_000),
+    ],
+)
+def test_the_start_of_a_long_text(tmp_path, table_format, content):
+    path = tmp_path / "table"
+    path.write_text(content)
+    sample = sample_table(path, table_format)
+    assert sample.columns == ["id", "label", "objects"]
+    assert sample.rows.iloc[0].tolist() == ["7", "cat", "sofa|tree"]
+    assert len(sample.rows) == 200
+    assert sample.roles == {"id": "id", "class_name": "label", "concepts": "objects"}
+
+
+def test_the_start_of_a_list_attr_file(tmp_path):
+    path = tmp_path / "list_attr.txt"
+    path.write_text("50000\nBald Young\n" + "1.jpg 1 -1\n" * 50_000)
+    sample = sample_table(path, "list-attr")
+    assert sample.indicators == ("Bald", "Young")
+    assert sample.rows.iloc[0].tolist() == ["1.jpg", "1", "-1"]
+
+
+def test_the_start_of_a_parquet_file(tmp_path):
+    path = tmp_path / "table.parquet"
+    frame = pd.DataFrame({"id": range(1000), "y": 1, "tags": [["a", "b"]] * 1000})
+    frame.to_parquet(path)
+    sample = sample_table(path, "parquet")
+    assert (sample.columns, len(sample.rows)) == (["id", "y", "tags"], 200)
+    frame.head(0).to_parquet(path)
+    assert sample_table(path, "parquet").columns == ["id", "y", "tags"]
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match="is no Parquet file"):
+        sample_table(path, "parquet")
+
+
+def test_captions_are_looked_for_where_they_are_searched(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("id,label,text\n1,cat,on a sofa\n")
+    assert "caption" not in sample_table(path, "csv").roles
+    assert sample_table(path, "csv", captions=True).roles["caption"] == "text"
+
+
+def test_the_categories_of_a_file(tmp_path):
+    path = tmp_path / "instances.json"
+    path.write_text(
+        json.dumps({"categories": [{"id": 2, "name": "dog"}, {"id": 1, "name": "cat"}]})
+    )
+    assert category_names(path) == ["dog", "cat"]
+    path.write_text("[]")
+    with pytest.raises(InputError):
+        category_names(path)
+
+
+def test_tables_of_what_was_read(tmp_path):
+    path = tmp_path / "cars.csv"
+    path.write_text("id,label,objects\n1,b,road|cow\n2,a,road\n3,,cow\n4,b,\n")
+    annotations = read_annotations(path, ReadOptions(on_error="skip"))
+    assert images_by_class(annotations).to_numpy().tolist() == [["a", 1, 0], ["b", 2, 1]]
+    assert images_by_concept(annotations).to_numpy().tolist() == [["road", 2], ["cow", 1]]
+    assert first_images(annotations, 2)["concepts"].tolist() == [["road", "cow"], ["road"]]
+    (skipped,) = skipped_records(annotations).to_dict("records")
+    assert skipped == {
+        "file": str(path),
+        "record": "line 4",
+        "reason": "the class is empty",
+        "remedy": "Name the image's class.",
+    }
+
+
+def test_tables_without_a_concept():
+    annotations = Annotations.from_records([ImageRecord("1", "a"), ImageRecord("2", "b")])
+    assert images_by_class(annotations)["without concept"].tolist() == [1, 1]
+    assert images_by_concept(annotations).empty
+    assert first_images(annotations)["concepts"].tolist() == [[], []]
+
+
+def test_a_concept_counts_once_an_image():
+    twice = ImageRecord("1", "a", (Mention("sofa"), Mention("sofa", "caption")))
+    annotations = Annotations.from_records([twice])
+    assert images_by_concept(annotations).to_numpy().tolist() == [["sofa", 1]]
