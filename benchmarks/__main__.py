@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
-for name in ("mining", "reading", "ingest"):
-    print(f"\n== python -m benchmarks.{name}", flush=True)
-    subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
+for command in ("mining", "reading", "ingest --keep", "web"):
+    print(f"\n== python -m benchmarks.{command}", flush=True)
+    name, *options = command.split()
+    subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *options], check=True)

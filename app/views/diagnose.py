@@ -7,11 +7,12 @@ import streamlit as st
 
 from app.concept_graph import concept_graph
 from app.views import charts, filters, gallery, mining, parts, picture, session, url
+from app.views.names import names_of
 from app.views.session import Current
+from graph import schema
 from graph.imbalance import COUNT
 from graph.mined import Ranking, clique_totals
 from graph.overview import Overview, read_overview
-from graph.store import GraphStore
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
@@ -28,8 +29,7 @@ def page() -> None:
         return
     _metrics(this)
     _take_nodes_from_graph()
-    concepts = this.read(_concept_names)
-    ranking = filters.ranking(this, concepts)
+    ranking = filters.ranking(this, names_of(this, schema.CONCEPT))
     frame = this.imbalances(ranking)
     left, right = st.columns([6, 7])
     with left:
@@ -39,14 +39,6 @@ def page() -> None:
     _selection_bar()
     if cell is not None:
         gallery.show(this, *cell)
-
-
-def _concept_names(store: GraphStore, dataset: str) -> list[str]:
-    rows = store.read(
-        "MATCH (c:Concept {dataset: $dataset}) RETURN c.name AS name ORDER BY name",
-        dataset=dataset,
-    )
-    return [row["name"] for row in rows]
 
 
 def _metrics(this: Current) -> None:

@@ -1,0 +1,159 @@
+"""The web app on 118,000 images and 80 concepts: each page's queries, and Diagnose in a browser.
+
+    python -m benchmarks.ingest --keep && python -m benchmarks.web
+
+Prints the 95th percentile of every read that a page makes, warm, each time about other concepts;
+then how long Chromium takes until Diagnose can be used, beside a blank Streamlit page.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import requests
+from playwright.sync_api import Browser, sync_playwright
+
+from app.services import open_store
+from app.settings import Settings
+from graph import schema
+from graph.catalogue import CATALOGUE
+from graph.datasets import class_sizes, dataset_state, list_datasets
+from graph.job_progress import list_jobs, workers_alive
+from graph.mined import Ranking, clique_totals, read_imbalances
+from graph.named import bind_named
+from graph.neighbourhood import read_neighbourhood, shortest_link
+from graph.overview import read_overview
+from graph.store import GraphStore
+from tests.browser import chromium
+from tests.browser.server import running
+
+DATASET = "bench"
+
+
+def page_reads(store: GraphStore) -> dict[str, Callable[[int], object]]:
+    """What each page reads; each run, numbered, asks about other concepts."""
+    rows = store.read(CATALOGUE["concepts"].text, dataset=DATASET, limit=40)
+    concepts = [row["concept"] for row in rows]
+
+    def of_clique(i: int) -> object:
+        wanted = {"dataset": DATASET, "concepts": [concepts[i % 20], concepts[i % 20 + 3]]}
+        query, bound = bind_named(store, "images-of-clique", {**wanted, "class": "man", "limit": 6})
+        return store.read(query.text, **bound)
+
+    def named(name: str) -> Callable[[int], object]:
+        query, bound = bind_named(store, name, {"dataset": DATASET})
+        return lambda _: store.read(query.text, **bound)
+
+    return {
+        "all pages: state": lambda _: dataset_state(store, DATASET),
+        "all pages: datasets": lambda _: list_datasets(store),
+        "all pages: classes": lambda _: class_sizes(store, DATASET),
+        "diagnose: totals": lambda _: clique_totals(store, DATASET),
+        "diagnose: table": lambda _: read_imbalances(store, DATASET, Ranking(limit=200)),
+        "diagnose: table of a concept": lambda i: read_imbalances(
+            store, DATASET, Ranking(concepts=(concepts[i % 40],), limit=200)
+        ),
+        "diagnose: graph": lambda i: read_overview(store, DATASET, include=(concepts[i % 40],)),
+        "diagnose: images behind a count": of_clique,
+        "datasets: images without concepts": named("images-without-concepts"),
+        "datasets: rare concepts": named("rare-concepts"),
+        "neighbourhood": lambda i: read_neighbourhood(store, DATASET, concepts[i % 40]),
+        "neighbourhood: shortest link": lambda i: shortest_link(
+            store, DATASET, concepts[i % 39], concepts[39]
+        ),
+        "jobs": lambda _: (list_jobs(store, DATASET), workers_alive(store)),
+        "cypher: names": lambda _: store.read(
+            f"MATCH (n:{schema.CONCEPT.label} {{dataset: $dataset}}) RETURN n.name",
+            dataset=DATASET,
+        ),
+    }
+
+
+def time_reads(store: GraphStore, repeats: int) -> None:
+    """Print the 95th percentile of each read, in milliseconds."""
+    for name, read in page_reads(store).items():
+        runs = []
+        for i in range(repeats + 3):
+            start = time.perf_counter()
+            read(i)
+            runs.append(1000 * (time.perf_counter() - start))
+        print(f"  {name:<40} p95 {np.percentile(runs[3:], 95):8.1f} ms", flush=True)
+
+
+def time_page(browser: Browser, url: str, usable: str, repeats: int) -> float:
+    """Median seconds from a new visitor's request until an element can be used."""
+    runs = []
+    for _ in range(repeats):
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        start = time.perf_counter()
+        page.goto(url)
+        page.locator(usable).first.wait_for()
+        runs.append(time.perf_counter() - start)
+        context.close()
+    return float(np.median(runs))
+
+
+@contextmanager
+def blank_page(folder: Path, port: int) -> Iterator[str]:
+    """Serve a Streamlit script that writes one word."""
+    script = folder / "blank.py"
+    script.write_text("import streamlit as st\nst.text('blank')\n", encoding="utf-8")
+    options = {
+        "server.port": port,
+        "server.address": "127.0.0.1",
+        "server.headless": "true",
+        "browser.gatherUsageStats": "false",
+    }
+    flags = [f"--{name}={value}" for name, value in options.items()]
+    with subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(script), *flags],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(100):
+            try:
+                requests.get(f"{url}/_stcore/health", timeout=1)
+                break
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        try:
+            yield url
+        finally:
+            process.terminate()
+
+
+def main() -> None:
+    """Run all measurements and print them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("--visits", type=int, default=5)
+    parser.add_argument("--blank-port", type=int, default=8599)
+    arguments = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    with open_store(Settings.from_environment()) as store:
+        time_reads(store, arguments.repeats)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        sync_playwright() as playwright,
+        blank_page(Path(name), arguments.blank_port) as blank,
+        running(Path(name), os.environ) as app,
+    ):
+        browser = chromium.launch(playwright)
+        text, graph = "[data-testid=stText]", ".concept-graph[data-ready]"
+        empty_s = time_page(browser, blank, text, arguments.visits)
+        ours_s = time_page(browser, f"{app.url}/?dataset={DATASET}", graph, arguments.visits)
+        browser.close()
+    print(f"  blank Streamlit page: {empty_s:.2f} s; Diagnose with its graph: {ours_s:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
