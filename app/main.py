@@ -77,4 +77,5 @@ def _choose_dataset(names: list[str]) -> None:
     )
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -145,6 +145,13 @@ def plan(
     max_size: Annotated[
         int | None, typer.Option(min=1, help="Largest clique to balance. Default: as mined.")
     ] = None,
+    max_per_query: Annotated[
+        int | None, typer.Option(min=1, help="Most images of one query.")
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most images in all; every query gives up the same share."),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="Name of the plan in the graph. Default: the planner's.")
     ] = None,
@@ -156,9 +163,8 @@ def plan(
     The plan is kept in the graph under its name. As JSON it is a file that workers read.
     """
     with opened_store() as (store, progress):
-        planned = plan_dataset(
-            store, dataset, planner, PlanOptions(min_size, max_size), name, progress
-        )
+        options = PlanOptions(min_size, max_size, max_per_query, budget)
+        planned = plan_dataset(store, dataset, planner, options, name, progress)
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:

@@ -1,5 +1,6 @@
 """The images behind a number: the classes side by side, with boxes and masks drawn."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,10 +20,15 @@ MOST_CLASSES = 4
 THUMBNAIL_PX = 320
 
 
-@st.cache_resource
-def _files() -> ImageFiles:
+def image_files() -> ImageFiles:
+    """The image files that the settings let the app show."""
     settings = Settings.from_environment()
-    return ImageFiles(settings.image_roots(), settings.cobalance_cache / "thumbnails")
+    return _image_files(settings.image_roots(), settings.cobalance_cache / "thumbnails")
+
+
+@st.cache_resource
+def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
+    return ImageFiles(roots, cache)
 
 
 def images_of(
@@ -104,7 +110,7 @@ def _pictures(
         for row in found.to_dict("records")
     ]
     shown = regions[regions["concept"].isin(clique)]
-    return list(_files().gallery(images, shown, dict.fromkeys(clique, color), THUMBNAIL_PX))
+    return list(image_files().gallery(images, shown, dict.fromkeys(clique, color), THUMBNAIL_PX))
 
 
 def _cells(n: int, columns: int) -> list[Any]:

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
-from app.pictures import ImageFiles
-from app.settings import Settings
 from app.views import parts, session
 from app.views.access import may_edit, require_editor, user
+from app.views.gallery import image_files
 from app.views.theme import shorten
 from graph.errors import CobalanceError
 from graph.job_progress import Candidate, Job, list_candidates, read_queries
@@ -28,11 +26,6 @@ _VERDICTS: Mapping[str, Verdict | None] = {
     "Rejected": "rejected",
 }
 _PROBLEM = "_candidate_problem"
-
-
-@st.cache_resource
-def _files(roots: tuple[str, ...], cache: str) -> ImageFiles:
-    return ImageFiles(roots, Path(cache))
 
 
 def show(job: Job) -> None:
@@ -116,8 +109,7 @@ def _cards(candidates: Sequence[Candidate]) -> None:
 
 
 def _card(candidate: Candidate) -> None:
-    settings = Settings.from_environment()
-    files = _files(settings.image_roots(), str(settings.cobalance_cache / "thumbnails"))
+    files = image_files()
     for column, title, uri, absent in zip(
         st.columns(3, gap="small"),
         ("Candidate", "Original", "Mask"),

@@ -15,11 +15,12 @@ from generation.plan_file import plan_to_json
 from generation.planning import GenerationQuery, Plan, PlanOptions
 from graph.errors import CobalanceError
 from graph.job_progress import Job, list_jobs, read_queries, workers_alive
-from graph.jobs import QUERY_STATES, QueryState, cancel_job, not_found, retry_job
+from graph.jobs import QUERY_STATES, QueryState, cancel_job, retry_job
 from graph.store import GraphStore
 
 REFRESH_S = 2
 PER_PAGE = 50
+MOST_JOBS = 100
 _PROBLEM = "_job_problem"
 
 _STATES: Mapping[str, tuple[str, str]] = {
@@ -35,7 +36,7 @@ _STATES: Mapping[str, tuple[str, str]] = {
 def page() -> None:
     """Draw the page."""
     this = session.current()
-    jobs = list_jobs(this.store, this.name)
+    jobs = list_jobs(this.store, this.name, limit=MOST_JOBS)
     if not jobs:
         _workers()
         parts.empty_state(
@@ -110,7 +111,7 @@ def _workers() -> None:
 def _live(dataset: str, chosen: str, overview: "st.delta_generator.DeltaGenerator") -> None:
     """Draw all jobs of a dataset, and one of them with its queries and what can be done."""
     with parts.errors_in_fragment():
-        jobs = list_jobs(session.store(), dataset)
+        jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
         with overview:
             _overview(jobs)
         problem = st.session_state.pop(_PROBLEM, None)
@@ -118,15 +119,14 @@ def _live(dataset: str, chosen: str, overview: "st.delta_generator.DeltaGenerato
             parts.show_error(problem)
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None:
-            raise not_found("job", chosen)
+            st.rerun()  # it went with its dataset: there are other jobs to choose from, or none
+            return
         with st.container(border=True, key="_one_job"):
             _head(job)
             _queries(job)
 
 
 def _overview(jobs: list[Job]) -> None:
-    if not jobs:
-        return
     config = st.column_config
     st.dataframe(
         pd.DataFrame(
@@ -162,6 +162,8 @@ def _overview(jobs: list[Job]) -> None:
         },
         alt="Jobs",
     )
+    if len(jobs) == MOST_JOBS:
+        st.caption(f"The {MOST_JOBS} newest jobs.")
 
 
 def _left(job: Job) -> str:

@@ -302,14 +302,11 @@ def test_a_job_that_is_gone_is_told(
     assert "There is no job" in shown_text(app) or "No job yet" in shown_text(app)
 
 
-def test_a_viewer_decides_nothing(
-    open_page: OpenPage,
-    cars: str,
-    report: Report,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    report(0, "A")
+@pytest.fixture
+def open_as(
+    open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., AppTest]:
+    """Open the page as somebody who is logged in; Ann may change things."""
     auth = tmp_path / "auth.toml"
     auth.write_text(
         '[auth]\nredirect_uri = "https://data.example.org/oauth2callback"\n'
@@ -318,35 +315,30 @@ def test_a_viewer_decides_nothing(
     )
     monkeypatch.setenv("COBALANCE_AUTH_FILE", str(auth))
     monkeypatch.setenv("COBALANCE_EDITORS", "ann@example.org")
-    app = open_page("jobs", dataset=cars)
-    app.user = {"is_logged_in": True, "email": "bob@example.org"}
-    app.run()
+
+    def open_(email: str, **parameters: str) -> AppTest:
+        app = open_page("jobs", **parameters)
+        app.user = {"is_logged_in": True, "email": email}
+        return app.run()
+
+    return open_
+
+
+def test_a_viewer_decides_nothing(
+    open_as: Callable[..., AppTest], cars: str, report: Report
+) -> None:
+    report(0, "A")
+    app = open_as("bob@example.org", dataset=cars)
     assert not app.exception
     assert len(app.image) == 3
     assert not [key for key in keys(app) if key.startswith("_decide") or key.endswith("_job")]
 
 
 def test_whoever_decides_is_kept_by_name(
-    open_page: OpenPage,
-    store: GraphStore,
-    cars: str,
-    job: str,
-    report: Report,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    open_as: Callable[..., AppTest], store: GraphStore, cars: str, job: str, report: Report
 ) -> None:
     (candidate,) = report(0, "A")
-    auth = tmp_path / "auth.toml"
-    auth.write_text(
-        '[auth]\nredirect_uri = "https://data.example.org/oauth2callback"\n'
-        f'cookie_secret = "{"0" * 32}"\nclient_id = "a"\nclient_secret = "b"\n'
-        'server_metadata_url = "https://login.example.org/.well-known/openid-configuration"\n'
-    )
-    monkeypatch.setenv("COBALANCE_AUTH_FILE", str(auth))
-    monkeypatch.setenv("COBALANCE_EDITORS", "ann@example.org")
-    app = open_page("jobs", dataset=cars)
-    app.user = {"is_logged_in": True, "email": "ann@example.org"}
-    app.run()
+    app = open_as("ann@example.org", dataset=cars)
     app.button(key=f"_decide {candidate}").click().run()
     assert list_candidates(store, job).candidates[0].decided_by == "ann@example.org"
     assert "by ann" in shown_text(app)

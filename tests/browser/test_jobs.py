@@ -1,0 +1,111 @@
+"""Jobs in the browser: live without a reload, real pictures, decisions by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw
+from playwright.sync_api import Browser, expect
+
+from graph.analysis import MiningOptions, mine_dataset
+from graph.build import write_annotations
+from graph.job_progress import list_candidates
+from graph.job_reports import NewCandidate, finish_query, record_candidates, start_query
+from graph.jobs import create_job, query_id
+from graph.records import Annotations, ImageRecord, Mention
+from graph.store import GraphStore
+from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.server import WebApp, running
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("images")
+
+
+@pytest.fixture(scope="module")
+def app(
+    tmp_path_factory: pytest.TempPathFactory, app_environment: dict[str, str], images: Path
+) -> Iterator[WebApp]:
+    """An app that may show the images."""
+    environment = {**app_environment, "COBALANCE_IMAGES": str(images)}
+    with running(tmp_path_factory.mktemp("app"), environment) as started:
+        yield started
+    assert "Traceback" not in started.log.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def job(store: GraphStore, dataset: str) -> str:
+    records = [
+        ImageRecord(f"{i}", "urban" if i % 4 == 0 else "country", (Mention("cow"), Mention("road")))
+        for i in range(40)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(2), max_cliques=100)
+    queries = [("urban", ("cow", "road"), 20), ("urban", ("cow",), 6)]
+    return create_job(store, dataset, "cows in cities", queries)
+
+
+def candidate(images: Path, query: str, index: int, verdict: str) -> NewCandidate:
+    """A candidate with pictures: an ellipse that stands on another background."""
+
+    def draw(kind: str, background: str, ellipse: str) -> str:
+        picture = Image.new("RGB", (160, 120), background)
+        left = 20 + 10 * (index % 7)
+        ImageDraw.Draw(picture).ellipse((left, 40, left + 60, 90), fill=ellipse)
+        name = f"{kind}-{index}.png"
+        picture.save(images / name)
+        return name
+
+    return NewCandidate(
+        f"{query}/{index:06d}",
+        draw("made", f"hsl({40 * index}, 40%, 55%)", "saddlebrown"),
+        verdict,
+        {"clip": 0.62 + index / 100},
+        "" if verdict == "accepted" else "clip: 0.41 is below 0.6",
+        str(index),
+        draw("original", "olivedrab", "saddlebrown"),
+        draw("mask", "black", "white"),
+        index,
+        1.5,
+    )
+
+
+def test_a_job_is_live_and_decided_upon(
+    browser: Browser, pages: Pages, store: GraphStore, dataset: str, job: str, images: Path
+) -> None:
+    page = pages.open(f"/jobs?dataset={dataset}")
+    expect(page.get_by_text("0 of 26 images")).to_be_visible()
+    page.evaluate("window.sameDocument = true")
+    query = query_id(job, 0)
+    start_query(store, query)
+    verdicts = ["rejected" if index in (1, 4) else "accepted" for index in range(6)]
+    made = [candidate(images, query, index, verdict) for index, verdict in enumerate(verdicts)]
+    record_candidates(store, query, made)
+    expect(page.get_by_text("4 of 26 images, about 50 s left for one worker")).to_be_visible()
+    expect(page.get_by_role("button", name="Reject")).to_have_count(4)
+    settle(page)
+    assert page.locator("[data-testid=stImage] img").count() == 18
+    screenshot(page, "jobs")
+    page.get_by_role("button", name="Reject").first.click()
+    expect(page.get_by_text("3 of 26 images")).to_be_visible()
+    expect(page.get_by_role("button", name="Reject")).to_have_count(3)
+    assert list_candidates(store, job, verdict="rejected").total == 3
+    finish_query(store, query, "the cap of 6 candidates was reached")
+    expect(page.get_by_role("button", name="Fill up")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    assert page.evaluate("window.sameDocument")
+
+
+def test_a_dataset_without_jobs_leads_to_the_plan(
+    pages: Pages, store: GraphStore, dataset: str
+) -> None:
+    records = [ImageRecord("1", "a", (Mention("x"),)), ImageRecord("2", "b", (Mention("x"),))]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(1), max_cliques=100)
+    page = pages.open(f"/jobs?dataset={dataset}")
+    expect(page.get_by_text("No job yet")).to_be_visible()
+    screenshot(page, "jobs-none")
+    page.get_by_role("button", name="Go to Plan").click()
+    page.wait_for_url("**/plan**")

@@ -1,0 +1,85 @@
+"""Plan in the browser: edits, the file, and from selected cliques to a job."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from app.services import plan_dataset
+from generation.plan_file import plan_to_json
+from generation.planning import PlanOptions
+from graph.job_progress import list_jobs, read_queries
+from graph.store import GraphStore
+from tests.browser.pages import Pages, screenshot, settle
+from tests.waiting import until
+
+ROW_PX = 33  # of a table's header and rows
+IMAGES_X, TICK_X = 380, 16  # places of columns in the table of queries
+
+
+def metric(page: Page, label: str) -> str:
+    found = page.get_by_test_id("stMetric").filter(has_text=label)
+    return found.get_by_test_id("stMetricValue").inner_text().strip()
+
+
+def test_the_file_is_the_command_line_s_byte_for_byte(
+    pages: Pages, store: GraphStore, tmp_path: Path
+) -> None:
+    page = pages.open("/plan?dataset=urbancars&plan_sizes=1&plan_sizes=2")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as JSON").click()
+    download.value.save_as(tmp_path / "plan.json")
+    assert download.value.suggested_filename == "urbancars-conbias.json"
+    plan = plan_dataset(store, "urbancars", "conbias", PlanOptions(1, 2)).plan
+    assert plan.images == 7308
+    assert (tmp_path / "plan.json").read_bytes() == plan_to_json(plan)
+
+
+def test_numbers_are_changed_and_rows_dropped_by_hand(pages: Pages) -> None:
+    page = pages.open("/plan?dataset=urbancars&plan_sizes=2&plan_sizes=2")
+    before = int(metric(page, "Images to make").replace(",", ""))
+    table = page.get_by_test_id("stDataFrame").first
+    table.dblclick(position={"x": IMAGES_X, "y": ROW_PX * 1.5})
+    editor = page.locator("input.gdg-input")
+    editor.fill("29")
+    editor.press("Enter")
+    until(lambda: metric(page, "Images to make") == f"{before - 500:,}")  # 529 were planned
+    settle(page)
+    table.click(position={"x": TICK_X, "y": ROW_PX * 2.5})
+    page.keyboard.press("Delete")
+    until(lambda: metric(page, "Images to make") == f"{before - 500 - 506:,}")
+    expect(page.get_by_text("1 changed, 1 dropped by hand")).to_be_visible()
+    # They outlive a look at another page.
+    page.get_by_role("link", name="Diagnose").click()
+    page.get_by_role("heading", name="Diagnose").wait_for()
+    page.get_by_role("link", name="Plan", exact=True).click()
+    until(lambda: metric(page, "Images to make") == f"{before - 500 - 506:,}")
+    settle(page)
+    page.get_by_role("button", name="Undo").click()
+    until(lambda: metric(page, "Images to make") == f"{before:,}")
+
+
+def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None:
+    page = pages.open('/plan?dataset=urbancars&clique=["cow","forest_road"]&clique=["cow"]')
+    assert metric(page, "Queries") == "2"
+    page.get_by_role("spinbutton", name="Budget").fill("100")
+    page.keyboard.press("Enter")
+    until(lambda: metric(page, "Images to make") == "100")
+    page.get_by_role("textbox", name="Name of the plan").fill("cows")
+    page.keyboard.press("Enter")
+    settle(page)
+    screenshot(page, "plan-selected")
+    page.get_by_role("button", name="Create the job").click()
+    page.get_by_role("button", name="See the jobs").click()
+    page.wait_for_url("**/jobs**")
+    expect(page.get_by_text("0 of 100 images")).to_be_visible()
+    job = next(job for job in list_jobs(store, "urbancars") if job.plan == "cows")
+    assert read_queries(store, job.id)["n"].sum() == 100
+
+
+def test_what_it_looks_like(pages: Pages) -> None:
+    page = pages.open("/plan?dataset=urbancars&planner=published&plan_sizes=1&plan_sizes=2")
+    screenshot(page, "plan")
+    page.get_by_text("Planners side by side").click()
+    settle(page)
+    page.get_by_text("Planners side by side").scroll_into_view_if_needed()
+    screenshot(page, "plan-planners")
