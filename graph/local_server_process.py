@@ -254,8 +254,10 @@ def _start_jvm(order: ServerOrder) -> None:
     jpype.startJVM(
         str(next(file for file in candidates if file.exists())),
         "-Xrs",  # signals stay Python's
-        f"-Xms{order.heap_mb // 4}m",
+        # All of it from the start, half for what is short-lived: loading makes little else.
+        f"-Xms{order.heap_mb}m",
         f"-Xmx{order.heap_mb}m",
+        f"-Xmn{order.heap_mb // 2}m",
         "-XX:+UseSerialGC",
         "-XX:+DisableExplicitGC",
         "-XX:MetaspaceSize=128m",  # what it comes to: growing there took full collections
