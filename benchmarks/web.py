@@ -32,7 +32,7 @@ from graph.neighbourhood import read_neighbourhood, shortest_link
 from graph.overview import read_overview
 from graph.store import GraphStore
 from tests.browser import chromium
-from tests.browser.server import running
+from tests.browser.server import environment_of, running
 
 DATASET = "bench"
 
@@ -145,7 +145,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as name,
         sync_playwright() as playwright,
         blank_page(Path(name), arguments.blank_port) as blank,
-        running(Path(name), os.environ) as app,
+        running(Path(name), environment_of(Settings.from_environment())) as app,
     ):
         browser = chromium.launch(playwright)
         text, graph = "[data-testid=stText]", ".concept-graph[data-ready]"

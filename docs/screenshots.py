@@ -3,15 +3,15 @@
 The app runs on a local Neo4j of the settings in the environment, in a real Chromium.
 """
 
-import os
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from app.settings import Settings
 from tests.browser import chromium
 from tests.browser.pages import Pages, settle
-from tests.browser.server import running
+from tests.browser.server import environment_of, running
 
 HERE = Path(__file__).parent
 SELECTED = "clique=%5B%22cow%22%2C%22forest_road%22%5D"
@@ -22,7 +22,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
-        running(Path(folder), os.environ, "--demo") as app,
+        running(Path(folder), environment_of(Settings.from_environment()), "--demo") as app,
     ):
         pages = Pages(chromium.launch(playwright), app)
         _save(pages.open(f"/?dataset=urbancars&{SELECTED}", height=920), "app-diagnose")

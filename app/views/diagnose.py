@@ -45,8 +45,11 @@ def _metrics(this: Current) -> None:
     totals = this.read(clique_totals)
     with st.container(horizontal=True, key="_metrics"):
         st.metric("Images", f"{sum(this.class_sizes.values()):,}")
-        for name, images in list(this.class_sizes.items())[:4]:
-            st.metric(parts.escape(name), f"{images:,}")
+        if len(this.class_sizes) <= parts.MAX_BARS:
+            for name, images in this.class_sizes.items():
+                st.metric(parts.escape(name), f"{images:,}")
+        else:
+            st.metric("Classes", f"{len(this.class_sizes):,}")
         st.metric("Common concepts", f"{totals.concepts:,}")
         st.metric("Cliques", f"{totals.cliques:,}")
         st.metric("Leaning to a class", f"{totals.imbalanced:,}")
