@@ -1,5 +1,7 @@
 """The filters of an imbalance table: the same widgets, and the same URL, wherever they stand."""
 
+from collections.abc import Iterable, Sequence
+
 import streamlit as st
 
 from app.views.session import Current
@@ -31,23 +33,8 @@ def ranking(this: Current, concepts: list[str]) -> Ranking:
         size = st.segmented_control(
             "Size", sizes, key="size", bind="query-params", help="Concepts in a clique."
         )
-        under = st.selectbox(
-            "Too few images of",
-            list(this.class_sizes),
-            index=None,
-            key="under",
-            bind="query-params",
-            placeholder="any class",
-            width=150,
-        )
-        q_value = st.selectbox(
-            "q-value at most",
-            list(Q_VALUES),
-            format_func=Q_VALUES.__getitem__,
-            key="q",
-            bind="query-params",
-            width=110,
-        )
+        under = choose_class(this.class_sizes)
+        max_q_value = choose_q_value()
         order = st.selectbox(
             "Order",
             list(ORDERS),
@@ -59,14 +46,7 @@ def ranking(this: Current, concepts: list[str]) -> Ranking:
         rows = st.selectbox(
             "Rows", ROWS, key="rows", format_func="{:,}".format, bind="query-params", width=90
         )
-        chosen = st.multiselect(
-            "With the concepts",
-            concepts,
-            key=CONCEPTS,
-            bind="query-params",
-            placeholder="any; or click in the graph",
-            width="stretch",
-        )
+        chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
     return Ranking(
         by=order,
         descending=order != "q_value",
@@ -74,6 +54,44 @@ def ranking(this: Current, concepts: list[str]) -> Ranking:
         concepts=tuple(chosen),
         min_size=size,
         max_size=size,
-        max_q_value=None if q_value == 1.0 else q_value,
+        max_q_value=max_q_value,
         limit=rows,
+    )
+
+
+def choose_class(classes: Iterable[str]) -> str | None:
+    """Draw the filter by the class that a clique has too few images of."""
+    return st.selectbox(
+        "Too few images of",
+        list(classes),
+        index=None,
+        key="under",
+        bind="query-params",
+        placeholder="any class",
+        width=150,
+    )
+
+
+def choose_q_value() -> float | None:
+    """Draw the filter by q-value; None lets every clique pass."""
+    chosen = st.selectbox(
+        "q-value at most",
+        list(Q_VALUES),
+        format_func=Q_VALUES.__getitem__,
+        key="q",
+        bind="query-params",
+        width=110,
+    )
+    return None if chosen == 1.0 else chosen
+
+
+def choose_concepts(concepts: Sequence[str], *, placeholder: str) -> list[str]:
+    """Draw the filter by concepts that a clique must contain."""
+    return st.multiselect(
+        "With the concepts",
+        concepts,
+        key=CONCEPTS,
+        bind="query-params",
+        placeholder=placeholder,
+        width="stretch",
     )

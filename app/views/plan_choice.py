@@ -107,37 +107,13 @@ def _filtered(this: Current, cliques: Cliques) -> tuple[Choice, tuple[int, int]]
         sizes = st.slider(
             "Sizes", 1, mined, (2, mined), key="plan_sizes", bind="query-params", width=140
         )
-    under = st.selectbox(
-        "Too few images of",
-        list(cliques.classes),
-        index=None,
-        key="under",
-        bind="query-params",
-        placeholder="any class",
-        width=150,
-    )
+    under = filters.choose_class(cliques.classes)
     min_gap = st.number_input(
         "Gap of at least", 0, value=0, key="min_gap", bind="query-params", width=130
     )
-    q_value = st.selectbox(
-        "q-value at most",
-        list(filters.Q_VALUES),
-        format_func=filters.Q_VALUES.__getitem__,
-        key="q",
-        bind="query-params",
-        width=110,
-    )
-    concepts = st.multiselect(
-        "With the concepts",
-        names_of(this, schema.CONCEPT),
-        key=filters.CONCEPTS,
-        bind="query-params",
-        placeholder="any",
-        width="stretch",
-    )
-    passed = CliqueFilter(
-        under, tuple(sorted(concepts)), min_gap, None if q_value == 1.0 else q_value
-    )
+    max_q_value = filters.choose_q_value()
+    concepts = filters.choose_concepts(names_of(this, schema.CONCEPT), placeholder="any")
+    passed = CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value)
     return Choice(None, passed), sizes
 
 
