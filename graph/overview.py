@@ -1,25 +1,20 @@
-"""What a picture of the concept graph shows: main concepts, strongest edges, largest gaps."""
+"""What a picture of the concept graph shows: main concepts and the strongest edges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from graph import schema
 from graph.counted import CountedDataset, class_counts
 from graph.errors import OptionError, UnknownNameError
-from graph.layout import FloatArray, class_axis, skew
-from graph.mined import Ranking, read_imbalances
+from graph.layout import FloatArray, skew
 from graph.named import check_names
 from graph.store import GraphStore, Row
 
 Order = Literal["images", "skew"]
 ORDERS: tuple[Order, ...] = ("images", "skew")
-Measure = Literal["gap", "skew"]
-MEASURES: tuple[Measure, ...] = ("gap", "skew")
 
 _BY_ORDER = {"images": "frequent-concepts", "skew": "skewed-concepts"}
 
@@ -60,26 +55,6 @@ class Overview:
     def edge_skew(self, left: Sequence[int], right: Sequence[int]) -> FloatArray:
         """How each edge leans; NaN where it was not mined."""
         return skew(class_counts(self.edges), [*self.pair_class_sizes.values()], left, right)
-
-
-@dataclass(frozen=True, eq=False)
-class UpSet:
-    """The largest imbalances as sets of concepts: what an UpSet plot draws.
-
-    Parameters
-    ----------
-    cliques : pandas.DataFrame
-        From `read_imbalances`, largest gap first.
-    concepts : pandas.DataFrame
-        ``concept``, ``images`` (its set's size) and ``count_<class>``, of the whole dataset, for
-        each member of a clique; the most frequent first.
-    membership : bool array, shape (n_concepts, n_cliques)
-        Which concept is in which clique.
-    """
-
-    cliques: pd.DataFrame
-    concepts: pd.DataFrame
-    membership: npt.NDArray[np.bool_]
 
 
 def read_overview(
@@ -149,77 +124,6 @@ def read_overview(
         _found(rows) - len(rows),
         _found(pairs) - len(pairs),
     )
-
-
-def pair_matrix(
-    overview: Overview,
-    measure: Measure,
-    left: Sequence[int] | None = None,
-    right: Sequence[int] | None = None,
-) -> pd.DataFrame:
-    """Give the gap or skew of the shown concepts and edges as a symmetric matrix.
-
-    Parameters
-    ----------
-    measure : str
-        ``"gap"``, in images, or ``"skew"``.
-    left, right : sequences of int, optional
-        The sides, as class codes, of a skew; by default those of `class_axis`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Concepts by concepts, in the overview's order. The diagonal is of the single concepts; NaN
-        where the overview has no edge, or one without counts.
-
-    Raises
-    ------
-    UnknownNameError
-        No such measure.
-    """
-    if measure not in MEASURES:
-        raise UnknownNameError("measure", measure, MEASURES)
-    if measure == "gap":
-        of_concepts, of_edges = (
-            counts.max(axis=1, initial=0) - counts.min(axis=1, initial=np.inf)
-            for counts in map(class_counts, (overview.concepts, overview.edges))
-        )
-    else:
-        default_left, default_right = class_axis(tuple(overview.class_sizes))
-        sides = left or default_left, right or default_right
-        of_concepts, of_edges = overview.concept_skew(*sides), overview.edge_skew(*sides)
-    names = pd.Index(overview.concepts["concept"])
-    values = np.full((len(names), len(names)), np.nan)
-    np.fill_diagonal(values, of_concepts)
-    one = names.get_indexer(pd.Index(overview.edges["concept_1"]))
-    other = names.get_indexer(pd.Index(overview.edges["concept_2"]))
-    values[one, other] = values[other, one] = of_edges
-    return pd.DataFrame(values, index=names, columns=names)
-
-
-def read_upset(store: GraphStore, dataset: str, limit: int = 20, *, min_size: int = 2) -> UpSet:
-    """Read the cliques with the largest gap as sets of concepts.
-
-    Parameters
-    ----------
-    limit : int
-        The most cliques.
-    min_size : int
-        The smallest size; single concepts, of size 1, are no intersections.
-
-    Raises
-    ------
-    StaleError
-        The dataset has not been mined, or has changed since.
-    """
-    counted = CountedDataset.of(store, dataset)
-    cliques = read_imbalances(store, dataset, Ranking(min_size=min_size, limit=limit))
-    members = sorted(set().union(*cliques["concepts"]))
-    rows = counted.ask("concept-counts", concepts=members) if members else []
-    concepts = counted.concept_frame(rows, ["concept", "images"])
-    held = [[name in clique for clique in cliques["concepts"]] for name in concepts["concept"]]
-    membership = np.array(held, dtype=np.bool_).reshape(len(concepts), len(cliques))
-    return UpSet(cliques, concepts, membership)
 
 
 def _found(rows: Sequence[Row]) -> int:

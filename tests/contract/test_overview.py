@@ -10,11 +10,10 @@ import pytest
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.counted import class_counts
-from graph.errors import OptionError, StaleError, UnknownNameError
+from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT
-from graph.layout import class_axis, skew
-from graph.mined import Ranking, read_imbalances
-from graph.overview import pair_matrix, read_overview, read_upset
+from graph.layout import skew
+from graph.overview import read_overview
 from graph.records import Annotations, ImageRecord, Mention
 
 CLASSES = ["class 0", "class 1", "class 2"]
@@ -180,40 +179,6 @@ def test_pairs_of_a_mined_split_are_measured_against_it(store, load, random_anno
     )
 
 
-def test_a_matrix_has_every_edge_twice_and_concepts_on_its_diagonal(
-    store, load, random_annotations
-):
-    annotations = random_annotations(250, n_concepts=9)
-    dataset = load(annotations, MiningOptions(max_size=2))
-    overview = read_overview(store, dataset, max_concepts=7, max_edges=10)
-    left, right = class_axis(CLASSES)
-    gaps, skews = (pair_matrix(overview, measure) for measure in ("gap", "skew"))
-    np.testing.assert_array_equal(gaps.to_numpy(), gaps.T.to_numpy())
-    assert gaps.notna().to_numpy().sum() == 7 + 2 * 10
-    assert (skews.notna() == gaps.notna()).all(axis=None)
-    for names, by_class in by_name(overview.edges, ("concept_1", "concept_2")).items():
-        assert gaps.loc[names] == max(by_class.values()) - min(by_class.values())
-    np.testing.assert_array_equal(np.diag(skews), overview.concept_skew(left, right))
-    one_pair = pair_matrix(overview, "skew", [2], [1])
-    np.testing.assert_array_equal(np.diag(one_pair), overview.concept_skew([2], [1]))
-
-
-def test_upset_is_the_top_of_the_ranking(store, load, random_annotations):
-    annotations = random_annotations(200, n_concepts=10)
-    dataset = load(annotations, MiningOptions(max_size=3))
-    upset = read_upset(store, dataset, 15)
-    expected = read_imbalances(store, dataset, Ranking(min_size=2, limit=15))
-    assert upset.cliques.equals(expected)
-    names = upset.concepts["concept"].tolist()
-    members = [{names[row] for row in np.flatnonzero(column)} for column in upset.membership.T]
-    assert members == [set(clique) for clique in expected["concepts"]]
-    singles = count(annotations, 1)
-    assert upset.concepts["images"].tolist() == [singles[name,].total() for name in names]
-    load(annotations, MiningOptions(max_size=1))
-    none = read_upset(store, dataset)
-    assert none.membership.shape == (0, 0)
-
-
 def test_misspelt_names_and_numbers_are_refused(store, load, random_annotations):
     dataset = load(random_annotations(60))
     with pytest.raises(UnknownNameError, match="concept 1"):
@@ -222,12 +187,8 @@ def test_misspelt_names_and_numbers_are_refused(store, load, random_annotations)
         read_overview(store, dataset, order="skew", left=["class"])
     with pytest.raises(UnknownNameError, match="Known: images, skew"):
         read_overview(store, dataset, order="name")
-    with pytest.raises(UnknownNameError, match="Known: gap, skew"):
-        pair_matrix(read_overview(store, dataset), "lift")
     with pytest.raises(OptionError, match="0 concepts"):
         read_overview(store, dataset, max_concepts=0)
-    with pytest.raises(StaleError, match="not been mined"):
-        read_upset(store, dataset)
 
 
 def test_a_dataset_without_concepts_is_an_empty_picture(store, load):
@@ -235,5 +196,3 @@ def test_a_dataset_without_concepts_is_an_empty_picture(store, load):
     for order in ("images", "skew"):
         overview = read_overview(store, dataset, order=order)
         assert len(overview.concepts) == len(overview.edges) == overview.hidden_concepts == 0
-        assert pair_matrix(overview, "gap").shape == (0, 0)
-        assert pair_matrix(overview, "skew").shape == (0, 0)

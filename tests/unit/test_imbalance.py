@@ -1,4 +1,4 @@
-"""The imbalance table row by row, and its order."""
+"""The imbalance table row by row."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.cliques import Cliques
-from graph.errors import OptionError, UnknownNameError
-from graph.imbalance import imbalance_table, pairwise_imbalances, rank_imbalances
+from graph.errors import OptionError
+from graph.imbalance import imbalance_table
 
 
 def make_cliques(counts, class_sizes, members=None, concepts=("cow", "road", "sign")) -> Cliques:
@@ -107,96 +107,5 @@ def test_gap_and_classes_by_definition(table):
         assert np.isnan(limits).all() or limits == sorted(limits)
 
 
-@given(cliques())
-def test_largest_pair_is_the_gap(table):
-    pairs = pairwise_imbalances(table)
-    n = len(table.classes)
-    assert len(pairs) == len(table) * n * (n - 1) // 2
-    if len(pairs):
-        assert (
-            pairs.groupby("clique")["gap"].max().tolist() == imbalance_table(table)["gap"].tolist()
-        )
-    for row in pairs.itertuples():
-        a, b = (
-            table.counts[row.clique, table.classes.index(c)] for c in (row.class_a, row.class_b)
-        )
-        assert row.gap == abs(a - b)
-        expected = row.class_a if a < b else row.class_b
-        assert pd.isna(row.under_represented) if a == b else row.under_represented == expected
-
-
-def test_rank_is_by_value_then_size_then_concepts(frame):
-    shuffled = frame.sample(frac=1, random_state=5)
-    assert rank_imbalances(shuffled)["concepts"].tolist() == [
-        ("cow",),
-        ("road",),
-        ("cow", "sign"),
-        ("road", "sign"),
-        ("sign",),
-        ("cow", "road"),
-    ]
-    ascending = rank_imbalances(shuffled, descending=False)["concepts"].tolist()
-    assert ascending[:4] == [("sign",), ("cow", "road"), ("cow", "sign"), ("road", "sign")]
-    assert rank_imbalances(shuffled).index.tolist() == [0, 1, 4, 5, 2, 3]
-
-
-@pytest.mark.parametrize("descending", [True, False])
-def test_missing_values_come_last(descending):
-    frame = imbalance_table(make_cliques([[0, 0], [3, 1]], [5, 5]))
-    ranked = rank_imbalances(frame, by="lift", descending=descending)
-    assert ranked.index.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("options", "rows"),
-    [
-        ({"class_name": "country"}, [1, 5]),
-        ({"class_name": "town", "by": "rate_country"}, [0, 4]),
-        ({"concepts": ["cow"]}, [0, 4, 3]),
-        ({"concepts": ["sign", "cow"]}, [4]),
-        ({"min_size": 2}, [4, 5, 3]),
-        ({"max_size": 1, "limit": 2}, [0, 1]),
-        ({"min_size": 2, "max_size": 2, "class_name": "town"}, [4]),
-        ({"max_q_value": 0.01}, [0, 1]),
-        ({"limit": 0}, []),
-        ({"min_size": 3}, []),
-    ],
-)
-def test_selection(frame, options, rows):
-    assert rank_imbalances(frame, **options).index.tolist() == rows
-
-
-def test_selection_leaves_the_frame_alone(frame):
-    before = frame.copy()
-    rank_imbalances(frame, class_name="town", limit=1)
-    pd.testing.assert_frame_equal(frame, before)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"by": "surprise"}, "unknown column to sort by 'surprise'. Known: count_country, "),
-        ({"by": "concepts"}, "unknown column to sort by 'concepts'"),
-        ({"class_name": "rural"}, "unknown class 'rural'. Known: country, town."),
-        ({"concepts": ["cow", "cat"]}, "unknown concept 'cat'. Known: cow, road, sign."),
-    ],
-)
-def test_unknown_names(frame, options, message):
-    with pytest.raises(UnknownNameError) as error:
-        rank_imbalances(frame, **options)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"limit": -1}, "limit is -1"), ({"min_size": 3, "max_size": 2}, "min_size is 3")],
-)
-def test_options_out_of_range(frame, options, message):
-    with pytest.raises(OptionError, match=message):
-        rank_imbalances(frame, **options)
-
-
 def test_no_cliques():
-    empty = imbalance_table(make_cliques([], [5, 5]))
-    assert len(rank_imbalances(empty)) == 0
-    assert len(pairwise_imbalances(make_cliques([], [5, 5]))) == 0
+    assert len(imbalance_table(make_cliques([], [5, 5]))) == 0
