@@ -59,6 +59,22 @@ class UnknownNameError(OptionError):
         super().__init__(f"unknown {kind} {name!r}. {hint}.")
 
 
+class MissingExtraError(CobalanceError):
+    """Something needs packages that the installed parts of cobalance do not include.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("The backend inpaint", "models"))
+    The backend inpaint needs packages that are not installed: pip install "cobalance[models]".
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(
+            f'{what} needs packages that are not installed: pip install "cobalance[{extra}]".'
+        )
+
+
 class DuplicateNameError(CobalanceError):
     """A second registration of a name that a registry already holds."""
 

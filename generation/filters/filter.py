@@ -1,0 +1,70 @@
+"""What every filter does: look at images that were made, and say which are as asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from generation.requests import Made, Request
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a filter says of one image.
+
+    Parameters
+    ----------
+    score : float
+        Finite; each filter says what is good.
+    accepted : bool
+        Its verdict.
+    reason : str
+        Why it is rejected, as a sentence for people; empty for an accepted one.
+    details : mapping
+        What else it has found, such as a raw cosine; for JSON.
+    """
+
+    score: float
+    accepted: bool
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Filter(Protocol):
+    """Judges images. It is opened once a process, and used by one thread at a time."""
+
+    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+        """Judge a batch, one judgement an image.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The batch is too large for the device.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Its settings, and its model with revision and weights, for provenance; for JSON."""
+        ...
+
+
+class OpenFilter(Protocol):
+    """Opens a filter: what the registry in `generation.filters` holds."""
+
+    def __call__(self, options: Mapping[str, Any]) -> Filter:
+        """Check the options and load what the filter needs.
+
+        Parameters
+        ----------
+        options : mapping
+            Its own, such as ``threshold`` and ``model``; each has a default.
+
+        Raises
+        ------
+        OptionError
+            An option is unknown or cannot be used.
+        MissingExtraError
+            It needs packages that are not installed.
+        JobBlockedError
+            Its model is missing, incomplete or of the wrong kind.
+        """
+        ...
