@@ -55,15 +55,15 @@ class BackendSettings(BaseModel):
     revision: str | None = None
     offline: bool = False
     preset: Preset = "faithful"
-    width_px: int | None = Field(None, ge=8, le=4096, multiple_of=8)
-    height_px: int | None = Field(None, ge=8, le=4096, multiple_of=8)
-    steps: int | None = Field(None, ge=1, le=1000)
-    guidance_scale: float | None = Field(None, ge=0)
-    image_guidance_scale: float | None = Field(None, ge=1)
+    width_px: int | None = Field(default=None, ge=8, le=4096, multiple_of=8)
+    height_px: int | None = Field(default=None, ge=8, le=4096, multiple_of=8)
+    steps: int | None = Field(default=None, ge=1, le=1000)
+    guidance_scale: float | None = Field(default=None, ge=0)
+    image_guidance_scale: float | None = Field(default=None, ge=1)
     negative_prompt: str = ""
-    strength: float = Field(1.0, gt=0, le=1)
+    strength: float = Field(default=1.0, gt=0, le=1)
     placement: Literal["keep", "resample"] = "keep"
-    feather_px: float = Field(2.0, ge=0, le=64)
+    feather_px: float = Field(default=2.0, ge=0, le=64)
     device: str = "auto"
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
     compile: bool = False
