@@ -46,6 +46,16 @@ _DARK = {
 }
 
 
+STYLES = """
+/* Controls side by side are of one height, and so their names are on one line. */
+[data-testid="stButtonGroup"] button[data-variant="segmented_control"] { min-height: 2.5rem; }
+/* The page's name stands level with the choice of the dataset. */
+[data-testid="stHeading"]:has(h1) [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
+[data-testid="stHeading"] [data-testid="stMarkdownContainer"] h1 { padding: 0; }
+"""
+"""What theme options cannot say, as CSS."""
+
+
 def theme_options() -> dict[str, Any]:
     """The options by their full names, such as ``theme.dark.textColor``."""
     return {

@@ -1,4 +1,4 @@
-"""Tells a page where its server is.
+"""Tells a page where its server is, and the last of how it looks.
 
 Streamlit's page, opened at /plan, looks for its server under /plan first, and every miss is an
 error on the browser's console. The page takes the address from a global variable if there is one;
@@ -8,12 +8,15 @@ here it is set.
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_SCRIPT = b"<script>window.__streamlit = {BACKEND_BASE_URL: location.origin + '/'}</script>"
+from app.appearance import STYLES
+
+_SCRIPT = "<script>window.__streamlit = {BACKEND_BASE_URL: location.origin + '/'}</script>"
+_ADDED = f"{_SCRIPT}<style>{STYLES}</style>".encode()
 _HEAD = b"<head>"
 
 
 class PageHtml:
-    """ASGI middleware that adds the variable to the app's only HTML page."""
+    """ASGI middleware that adds these to the app's only HTML page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -39,7 +42,7 @@ class PageHtml:
                 body += message.get("body", b"")
                 if message.get("more_body"):
                     return
-                page = body.replace(_HEAD, _HEAD + _SCRIPT, 1)
+                page = body.replace(_HEAD, _HEAD + _ADDED, 1)
                 MutableHeaders(scope=started)["content-length"] = str(len(page))
                 await send(started)
                 await send({"type": "http.response.body", "body": page})

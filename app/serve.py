@@ -18,6 +18,9 @@ from typing import Any
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 from streamlit import config
 
 from app.appearance import theme_options
@@ -219,6 +222,12 @@ def _show_defect(_: Exception) -> bool:
     return True
 
 
+def _to_first_page(request: Request) -> RedirectResponse:
+    """Lead from the name of the first page, which Streamlit serves at / alone, to it."""
+    query = request.url.query
+    return RedirectResponse(f"/?{query}" if query else "/")
+
+
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
     """Serve until interrupted, and return then.
 
@@ -242,7 +251,7 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         SCRIPT,
         secrets=auth,
         lifespan=announced,
-        routes=[health_route(settings)],
+        routes=[health_route(settings), Route("/diagnose", _to_first_page)],
         middleware=[Middleware(Boundary, host=listening.host), Middleware(PageHtml)],
         on_script_error=_show_defect,
     )

@@ -25,8 +25,9 @@ from app.settings import Settings
 from graph import schema
 from graph.catalogue import CATALOGUE
 from graph.datasets import class_sizes, dataset_state, list_datasets
-from graph.job_progress import list_jobs, workers_alive
-from graph.mined import Ranking, clique_totals, read_imbalances
+from graph.job_progress import list_jobs, measured_speeds, read_queries, workers_alive
+from graph.jobs import create_job
+from graph.mined import Ranking, clique_totals, load_cliques, read_imbalances
 from graph.named import bind_named
 from graph.neighbourhood import read_neighbourhood, shortest_link
 from graph.overview import read_overview
@@ -35,6 +36,7 @@ from tests.browser import chromium
 from tests.browser.server import environment_of, running
 
 DATASET = "bench"
+JOB, JOB_QUERIES = "benchmark", 80_000
 
 
 def page_reads(store: GraphStore) -> dict[str, Callable[[int], object]]:
@@ -68,12 +70,28 @@ def page_reads(store: GraphStore) -> dict[str, Callable[[int], object]]:
         "neighbourhood: shortest link": lambda i: shortest_link(
             store, DATASET, concepts[i % 39], concepts[39]
         ),
+        "plan: all cliques": lambda _: load_cliques(store, DATASET),
+        "plan: measured speeds": lambda _: measured_speeds(store),
         "jobs": lambda _: (list_jobs(store, DATASET), workers_alive(store)),
+        "jobs: a page of queries": lambda i: read_queries(store, JOB, skip=50 * i, limit=50),
         "cypher: names": lambda _: store.read(
             f"MATCH (n:{schema.CONCEPT.label} {{dataset: $dataset}}) RETURN n.name",
             dataset=DATASET,
         ),
     }
+
+
+def create_large_job(store: GraphStore) -> None:
+    """Have a job with so many queries that counting them would take long."""
+    if any(job.id == JOB for job in list_jobs(store, DATASET)):
+        return
+    cliques = load_cliques(store, DATASET)
+    names = cliques.names()
+    queries = [
+        (cliques.classes[i % len(cliques.classes)], names[i % len(names)], 1 + i % 40)
+        for i in range(JOB_QUERIES)
+    ]
+    create_job(store, DATASET, "benchmark", queries, job=JOB)
 
 
 def time_reads(store: GraphStore, repeats: int) -> None:
@@ -140,6 +158,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     with open_store(Settings.from_environment()) as store:
+        create_large_job(store)
         time_reads(store, arguments.repeats)
     with (
         tempfile.TemporaryDirectory() as name,

@@ -43,8 +43,6 @@ class Picture:
     height_px: int
     problem: str | None = None
 
-    media_type = "image/jpeg"
-
 
 @dataclass(frozen=True)
 class GalleryImage:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 from urllib.parse import unquote
 
-import fsspec  # type: ignore[import-untyped]
-from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+import fsspec
+from fsspec.core import url_to_fs
 
 from app.pictures.problems import PictureError
 

@@ -89,6 +89,8 @@ def for_people(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
             configuration[name] = st.column_config.ListColumn(width="medium")
         elif column.dtype == object:
             shown[name] = column.map(_pairs_in_words)
+            if not shown[name].equals(column):
+                configuration[name] = st.column_config.TextColumn(width=260)
     return shown, configuration
 
 

@@ -1,18 +1,20 @@
 """Charts of imbalances beside the graph: a matrix of pairs, and combinations in UpSet style."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
+from app.views.parts import MAX_BARS
 from app.views.picture import Axis
-from app.views.theme import class_colors, shorten
+from app.views.theme import NEUTRAL, class_colors, distinct_labels, shorten
 from graph.imbalance import COUNT
 from graph.overview import Overview
 
 MOST_IN_MATRIX = 40
-_LABEL = 24  # characters
+MOST_COMBINATIONS = 20
+_LABEL = 22  # characters
 
 
 def matrix(overview: Overview, axis: Axis) -> None:
@@ -25,10 +27,12 @@ def matrix(overview: Overview, axis: Axis) -> None:
         st.caption("No pair of these concepts shares an image.")
         return
     lean = overview.edge_skew(*axis.codes([*overview.pair_class_sizes]))[edges.index]
+    order = distinct_labels(names, _LABEL)
+    label_of = dict(zip(names, order, strict=True))
     cells = pd.DataFrame(
         {
-            "a": edges["concept_1"].map(lambda name: shorten(name, _LABEL)),
-            "b": edges["concept_2"].map(lambda name: shorten(name, _LABEL)),
+            "a": edges["concept_1"].map(label_of),
+            "b": edges["concept_2"].map(label_of),
             "leaning": lean,
             "images": edges["images"],
             # Numbered: a class's name may hold what Vega-Lite's shorthand reads as syntax.
@@ -36,7 +40,6 @@ def matrix(overview: Overview, axis: Axis) -> None:
         }
     )
     both = pd.concat([cells, cells.rename(columns={"a": "b", "b": "a"})], ignore_index=True)
-    order = [shorten(name, _LABEL) for name in names]
     chart = (
         alt.Chart(both)
         .mark_rect(cornerRadius=2)
@@ -45,10 +48,13 @@ def matrix(overview: Overview, axis: Axis) -> None:
                 "a:N",
                 sort=order,
                 title=None,
-                axis=alt.Axis(labelAngle=-60, labelLimit=110, labelOverlap=False),
+                axis=alt.Axis(labelAngle=-60, labelLimit=150, labelOverlap=False, labelFlush=False),
             ),
             y=alt.Y(
-                "b:N", sort=order, title=None, axis=alt.Axis(labelLimit=110, labelOverlap=False)
+                "b:N",
+                sort=order,
+                title=None,
+                axis=alt.Axis(labelLimit=150, labelOverlap=False, labelFlush=False),
             ),
             color=alt.Color(
                 "leaning:Q",
@@ -79,64 +85,108 @@ def matrix(overview: Overview, axis: Axis) -> None:
 
 
 def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
-    """Draw the combinations with the largest gaps: members as dots, counts as bars.
+    """Draw some combinations in their order: members as dots, counts above them.
+
+    Counts are bars in the classes' colours; with many classes a mark for each.
 
     Parameters
     ----------
     top : pandas.DataFrame
-        From `read_imbalances`, the first rows.
+        From `read_imbalances`; the first `MOST_COMBINATIONS` rows are drawn.
     """
-    top = top.head(20).reset_index(drop=True)
+    top = top.head(MOST_COMBINATIONS).reset_index(drop=True)
     if top.empty:
         st.caption("No combination to show.")
         return
-    colors = class_colors(list(class_sizes))
-    shown = list(class_sizes)[:8]
-    bars = pd.DataFrame(
+    frequency = top["concepts"].explode().value_counts()
+    concepts = dict(
+        zip(frequency.index, distinct_labels(frequency.index.tolist(), _LABEL), strict=True)
+    )
+    few = len(class_sizes) <= MAX_BARS
+    above = (_bars if few else _strips)(_counts(top, class_sizes), list(class_sizes))
+    below = _members(top["concepts"].tolist(), concepts)
+    chart = alt.vconcat(above, below, spacing=6).resolve_scale(x="shared", color="independent")
+    st.altair_chart(chart, width="stretch", key="_combinations")
+    st.caption(
+        "Each column is one combination, in the order of the table; a large dot is a member."
+        + ("" if few else " Above, each mark is a class: point at one for its name.")
+    )
+
+
+def _counts(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
+    return pd.DataFrame(
         [
             {"combination": i, "class": name, "images": row[COUNT + name]}
             for i, row in top.iterrows()
-            for name in shown
+            for name in class_sizes
         ]
     )
-    frequency = top["concepts"].explode().value_counts()
-    concepts = [shorten(name, _LABEL) for name in frequency.index]
-    dots = pd.DataFrame(
-        [
-            {"combination": i, "concept": shorten(name, _LABEL), "member": name in row["concepts"]}
-            for i, row in top.iterrows()
-            for name in frequency.index
-        ]
-    )
-    x = alt.X("combination:O", axis=None)
-    above = (
-        alt.Chart(bars)
+
+
+def _column() -> alt.X:
+    return alt.X("combination:O", axis=None)
+
+
+def _told() -> list[alt.Tooltip]:
+    return [alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")]
+
+
+def _bars(counts: pd.DataFrame, classes: list[str]) -> alt.Chart:
+    colors = class_colors(classes)
+    drawn: alt.Chart = (
+        alt.Chart(counts)
         .mark_bar()
         .encode(
-            x=x,
-            xOffset=alt.XOffset("class:N", sort=shown),
+            x=_column(),
+            xOffset=alt.XOffset("class:N", sort=classes),
             y=alt.Y("images:Q", title="images"),
             color=alt.Color(
                 "class:N",
-                sort=shown,
-                scale=alt.Scale(domain=shown, range=[colors[name] for name in shown]),
-                legend=alt.Legend(orient="top", title=None, labelLimit=160),
+                sort=classes,
+                scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
+                legend=alt.Legend(orient="top", title=None, labelLimit=120),
             ),
-            tooltip=[alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")],
+            tooltip=_told(),
         )
         .properties(height=180, width="container")
     )
-    below = (
+    return drawn
+
+
+def _strips(counts: pd.DataFrame, _: list[str]) -> alt.Chart:
+    drawn: alt.Chart = (
+        alt.Chart(counts)
+        .mark_tick(color=NEUTRAL, thickness=2, opacity=0.75)
+        .encode(x=_column(), y=alt.Y("images:Q", title="images"), tooltip=_told())
+        .properties(height=180, width="container")
+    )
+    return drawn
+
+
+def _members(combinations: list[Sequence[str]], concepts: Mapping[str, str]) -> alt.Chart:
+    order = list(concepts.values())
+    dots = pd.DataFrame(
+        [
+            {"combination": i, "concept": label, "member": name in members}
+            for i, members in enumerate(combinations)
+            for name, label in concepts.items()
+        ]
+    )
+    drawn: alt.Chart = (
         alt.Chart(dots)
-        .mark_circle(size=80)
+        .mark_circle(color=NEUTRAL)
         .encode(
-            x=x,
-            y=alt.Y("concept:N", sort=concepts, title=None, axis=alt.Axis(labelLimit=160)),
-            color=alt.condition("datum.member", alt.value("#5B6270"), alt.value("#8A8F9833")),
+            x=_column(),
+            y=alt.Y(
+                "concept:N",
+                sort=order,
+                title=None,
+                axis=alt.Axis(labelLimit=160, labelFlush=False, labelOverlap=False),
+            ),
+            size=alt.condition("datum.member", alt.value(110), alt.value(12)),
+            opacity=alt.condition("datum.member", alt.value(1), alt.value(0.5)),
             tooltip=[alt.Tooltip("concept:N")],
         )
-        .properties(height=max(16 * len(concepts), 60), width="container")
+        .properties(height=max(18 * len(order), 60), width="container")
     )
-    chart = alt.vconcat(above, below, spacing=6).resolve_scale(x="shared", color="independent")
-    st.altair_chart(chart, width="stretch", key="_combinations")
-    st.caption("Each column is one combination, the largest gaps first; a filled dot is a member.")
+    return drawn

@@ -11,7 +11,7 @@ import streamlit as st
 from app.output import Format, as_text
 from app.views import mining, parts, session, url
 from app.views.session import Current
-from app.views.theme import NEUTRAL, class_colors, shorten
+from app.views.theme import NEUTRAL, class_colors, clique_labels, shorten
 from graph.analysis import MiningOptions
 from graph.comparison import (
     COUNT_AFTER,
@@ -29,6 +29,7 @@ IN_PICTURE = 14  # cliques
 MOST_CLASSES = 4  # with columns and marks of their own
 HEIGHT_PX = 520
 ROWS_ON_SCREEN = 14
+_FRAME_PX = 110  # of a picture: its legend above and its axis below
 ARROW = "\N{RIGHTWARDS ARROW}"
 
 _AFTER, _STATUS, _SIZE, _GAP = "compare_after", "compare_status", "compare_size", "compare_gap"
@@ -117,7 +118,9 @@ def compared(
 
 def _choose_after(before: Current, others: list[str]) -> Current:
     """Draw both ends of the comparison; the first is chosen at the top of the page."""
-    st.markdown(f"{parts.bold(before.name, 30)} {ARROW}", width="content")
+    st.text_input(
+        "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
+    )
     name = st.selectbox("After", others, key=_AFTER, bind="query-params", width=200)
     st.button(
         ":material/swap_horiz:",
@@ -302,6 +305,7 @@ def _table(before: Current, after: Current, asked: Asked, found: Comparison) -> 
             f"class {code}": config.TextColumn(shorten(name, 20), alignment="right", width=105)
             for code, name in enumerate(counted)
         },
+        placeholder="-",
         alt="Cliques that are imbalanced in either dataset",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -341,13 +345,13 @@ def _picture(found: Comparison) -> None:
         "clique:N",
         sort=list(dict.fromkeys(marks["clique"])),
         title=None,
-        axis=alt.Axis(labelLimit=190, grid=True),
+        axis=alt.Axis(labelLimit=230, labelFlush=False, labelOverlap=False, grid=True),
     )
     color = alt.Color(
         "what:N",
         sort=names,
         scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
-        legend=alt.Legend(orient="top", title=None, labelLimit=160),
+        legend=alt.Legend(orient="top", title=None, labelLimit=160) if len(names) > 1 else None,
     )
     told = [
         alt.Tooltip("clique:N", title="clique"),
@@ -364,7 +368,7 @@ def _picture(found: Comparison) -> None:
         ),
         base.mark_point(size=45, filled=False, strokeWidth=2).encode(x="before:Q", tooltip=told),
         base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=told),
-    ).properties(height=marks["clique"].nunique() * (14 + 10 * len(names)))
+    ).properties(height=_FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names)))
     st.altair_chart(chart, width="stretch", key="_compare_picture")
     st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
 
@@ -378,12 +382,7 @@ def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
         ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
         or "gap"), ``before`` and ``after`` (float64, NaN where the clique is absent).
     """
-    labels: dict[str, None] = {}
-    for members in cliques["concepts"]:
-        label = " + ".join(shorten(name, 18) for name in members)
-        while label in labels:
-            label += "\N{ZERO WIDTH SPACE}"
-        labels[label] = None
+    labels = clique_labels(cliques["concepts"])
     columns = (
         {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
         if len(classes) <= MOST_CLASSES
@@ -392,7 +391,7 @@ def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
     marks = [
         pd.DataFrame(
             {
-                "clique": list(labels),
+                "clique": labels,
                 "what": what,
                 "before": cliques[before].to_numpy("float64", na_value=float("nan")),
                 "after": cliques[after].to_numpy("float64", na_value=float("nan")),

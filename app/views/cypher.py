@@ -126,7 +126,7 @@ def _saved(this: Current | None) -> tuple[Question | None, bool]:
 def _list_saved(names: list[str]) -> None:
     st.dataframe(
         pd.DataFrame(
-            {"query": names, "answers": [shorten(CATALOGUE[name].purpose, 125) for name in names]}
+            {"query": names, "answers": [shorten(CATALOGUE[name].purpose, 145) for name in names]}
         ),
         key=_LIST,
         hide_index=True,

@@ -143,17 +143,16 @@ def _details(this: Current, frame: pd.DataFrame) -> None:
 def _measures(this: Current, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
     images, without = int(by_class["class_size"].sum()), int(by_class["images"].sum())
     with st.container(horizontal=True):
-        st.metric("Images", f"{images:,}", border=True)
-        st.metric("Classes", f"{row['classes']:,}", border=True)
-        st.metric("Concepts", f"{row['concepts']:,}", border=True)
+        st.metric("Images", f"{images:,}")
+        st.metric("Classes", f"{row['classes']:,}")
+        st.metric("Concepts", f"{row['concepts']:,}")
         st.metric(
             "Images without a concept",
             f"{without / images:.1%}" if images else "-",
-            border=True,
             help=f"{without:,} images. They count in no clique.",
         )
         cliques = f"{row['cliques']:,}" if this.state.mining is not None else "-"
-        st.metric("Cliques", cliques, border=True, help=_mined(this))
+        st.metric("Cliques", cliques, help=_mined(this))
 
 
 def _mined(this: Current) -> str:
@@ -211,6 +210,7 @@ def _rare_concepts(this: Current, concepts: int) -> None:
         value=10,
         key="ds_rare",
         bind="query-params",
+        width=260,
     )
     found = this.read(_rare, int(most))
     if found.empty:

@@ -1,6 +1,7 @@
 """Diagnose: which concept combinations lean to a class, as a table, as pictures, as images."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -9,6 +10,7 @@ from app.concept_graph import concept_graph
 from app.views import charts, filters, gallery, mining, parts, picture, session, url
 from app.views.names import names_of
 from app.views.session import Current
+from app.views.theme import ROW_PX, shorten
 from graph import schema
 from graph.imbalance import COUNT
 from graph.mined import Ranking, clique_totals
@@ -19,6 +21,8 @@ _NODES = "_chosen_nodes"
 VIEWS = ("Graph", "Matrix", "Combinations")
 EDGES = (100, 200, 400, 800)
 HEIGHT_PX = 560
+
+Cell = tuple[tuple[str, ...], str | None]  # a clique, and one of the classes or all
 
 
 def page() -> None:
@@ -35,8 +39,8 @@ def page() -> None:
     with left:
         cell = _table(this, frame)
     with right:
-        _pictures(this)
-    _selection_bar()
+        _pictures(this, ranking)
+    _selection_bar(cell)
     if cell is not None:
         gallery.show(this, *cell)
 
@@ -61,7 +65,7 @@ def _take_nodes_from_graph() -> None:
         st.session_state[filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
-def _table(this: Current, frame: pd.DataFrame) -> tuple[tuple[str, ...], str | None] | None:
+def _table(this: Current, frame: pd.DataFrame) -> Cell | None:
     """Draw the table and keep the selected cliques; give the cell whose images are asked for."""
     if frame.empty:
         parts.empty_state("No clique fits", "Loosen a filter above.")
@@ -76,7 +80,7 @@ def _table(this: Current, frame: pd.DataFrame) -> tuple[tuple[str, ...], str | N
     state = st.dataframe(
         shown,
         key=f"_table {st.session_state['_table_version']} {hash(tuple(cliques))}",
-        height=HEIGHT_PX,
+        height=min(HEIGHT_PX, ROW_PX * (len(shown) + 1) + 3),
         hide_index=True,
         on_select="rerun",
         selection_mode=["multi-row", "single-cell"],
@@ -92,6 +96,7 @@ def _table(this: Current, frame: pd.DataFrame) -> tuple[tuple[str, ...], str | N
     selected = [clique for clique in selected if clique not in set(cliques)] + rows
     url.select_cliques(selected)
     st.session_state["_from_table"] = selected
+    st.caption("Tick rows to plan for them. Click a count to see the images behind it.")
     cells = state.selection.get("cells") or []
     if not cells:
         return None
@@ -99,27 +104,32 @@ def _table(this: Current, frame: pd.DataFrame) -> tuple[tuple[str, ...], str | N
     return cliques[row], column.removeprefix(COUNT) if column.startswith(COUNT) else None
 
 
-def _pictures(this: Current) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+def _pictures(this: Current, ranking: Ranking) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         view = st.segmented_control(
             "Picture", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
         )
         edges = EDGES[1]
         if view == VIEWS[0]:
             edges = st.selectbox(
-                "Strongest links", EDGES, index=1, key="edges", bind="query-params", width=130
+                "Links", EDGES, index=1, key="edges", bind="query-params", width=80
             )
-        axis = picture.choose_axis(this.class_sizes)
+        axis = picture.choose_axis(this.class_sizes) if view != VIEWS[2] else None
+    if axis is None:
+        first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
+        charts.combinations(this.imbalances(first), this.class_sizes)
+        return
     selected = url.selected_cliques()
     wanted = {name for clique in selected for name in clique}
     include = tuple(sorted(wanted.union(st.session_state[filters.CONCEPTS])))
-    if view == VIEWS[2]:
-        charts.combinations(this.imbalances(Ranking(min_size=2, limit=20)), this.class_sizes)
+    if view == VIEWS[1]:
+        most = charts.MOST_IN_MATRIX
+        pairs = this.read(
+            read_overview, max_concepts=most, max_edges=most * (most - 1) // 2, include=include
+        )
+        charts.matrix(pairs, axis)
         return
     overview: Overview = this.read(read_overview, max_edges=edges, include=include)
-    if view == VIEWS[1]:
-        charts.matrix(overview, axis)
-        return
     drawn = picture.of_overview(overview, axis)
     filtered = st.session_state[filters.CONCEPTS]
     found = concept_graph(
@@ -147,15 +157,25 @@ def _legend(axis: "picture.Axis", overview: Overview) -> None:
     )
 
 
-def _selection_bar() -> None:
+def _selection_bar(cell: Cell | None) -> None:
+    """Draw what is selected at the window's lower edge, and the way to images further below."""
     selected: Sequence[tuple[str, ...]] = url.selected_cliques()
-    if not selected:
+    if not selected and cell is None:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"**{len(selected):,}** {'clique' if len(selected) == 1 else 'cliques'} selected"
-        )
+        if cell is not None:
+            names = shorten(" + ".join(cell[0]), 60)
+            st.markdown(
+                f":material/arrow_downward: [Images with {parts.escape(names)}](#{gallery.ANCHOR})",
+                width="content",
+            )
+        if not selected:
+            return
         st.space("stretch")
+        st.markdown(
+            f"**{len(selected):,}** {'clique' if len(selected) == 1 else 'cliques'} selected",
+            width="content",
+        )
         st.button("Clear", on_click=url.clear, key="_clear")
         if st.button("Plan the missing images", type="primary", key="_to_plan"):
             url.go_to("plan")

@@ -18,6 +18,7 @@ from ingest.regions import read_regions
 PER_CLASS = 6
 MOST_CLASSES = 4
 THUMBNAIL_PX = 320
+ANCHOR = "images"  # of the heading, to lead to it
 
 
 def image_files() -> ImageFiles:
@@ -51,7 +52,7 @@ def show(this: Current, clique: tuple[str, ...], class_name: str | None) -> None
     counts = this.read(_counts, list(clique))
     names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
     title = " + ".join(parts.escape(name) for name in clique)
-    st.subheader(f"Images with {title}", anchor=False)
+    st.subheader(f"Images with {title}", anchor=ANCHOR)
     if len(names) > MOST_CLASSES:
         st.caption(f"The {MOST_CLASSES} classes with most of them; click a count for another.")
     for column, name in zip(

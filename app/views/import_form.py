@@ -10,6 +10,16 @@ import streamlit as st
 
 from app.imports import ImportRequest, Source, named_plainly, pairs
 from app.services import default_dataset_name
+from app.views.import_fields import (
+    BY_CAPTIONS,
+    BY_CATEGORY,
+    BY_COLUMN,
+    BY_FILE,
+    BY_OWN_CAPTIONS,
+    LABELS,
+    ON_ERROR,
+)
+from ingest.columns import FLAGS
 from ingest.formats import FORMATS
 from ingest.options import (
     ClassOptions,
@@ -28,23 +38,8 @@ T = TypeVar("T")
 
 _SEEN = "_import_seen"
 
-_BY_COLUMN, _BY_CATEGORY, _BY_FILE = "Column", "Category", "Another file"
-_BY_CAPTIONS, _BY_OWN_CAPTIONS = "Words in a captions file", "Words in its captions"
-
 _CLASS, _COLUMN_MAP = "Class", "Columns"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
-
-_COLUMNS = (  # of TableOptions, what it is called, the option of the command line
-    ("id", "Image id", "--id-column"),
-    ("class_name", "Class", "--class-column"),
-    ("concepts", "Concepts", "--concepts-column"),
-    ("scores", "Scores", "--scores-column"),
-    ("split", "Split", "--split-column"),
-    ("uri", "Where its pixels are", "--uri-column"),
-    ("width", "Width in pixels", "--width-column"),
-    ("height", "Height in pixels", "--height-column"),
-    ("caption", "Captions", "--caption-column"),
-)
 
 
 def seen(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
@@ -66,7 +61,7 @@ def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportReque
         columns = st.columns([1.2, 1.4, 1, 1])
         automatic = f"{file.format} (found)"
         chosen = columns[0].selectbox(
-            "Format", [automatic, *FORMATS], key=form.key("format"), help="`--input-format`"
+            LABELS["--input-format"], [automatic, *FORMATS], key=form.key("format")
         )
         input_format = None if chosen in (automatic, None) else chosen
         dataset = columns[1].text_input(
@@ -76,22 +71,19 @@ def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportReque
             help="A new name makes a new dataset; a known one brings that dataset up to date.",
         )
         split = columns[2].text_input(
-            "Split of all images",
+            LABELS["--split"],
             key=form.key("split"),
             placeholder="as the file says",
-            help="Such as train (`--split`).",
+            help="Such as train.",
         )
         on_error = columns[3].selectbox(
-            "Malformed records",
-            ("fail", "skip"),
-            format_func={"fail": "Stop at the first", "skip": "Leave out, and list"}.__getitem__,
+            LABELS["--on-error"],
+            list(ON_ERROR),
+            format_func=ON_ERROR.__getitem__,
             key=form.key("on error"),
-            help="`--on-error`",
         )
         replace = st.checkbox(
-            "Delete images of the dataset that the file lacks",
-            key=form.key("replace"),
-            help="`--replace`. Otherwise they stay.",
+            LABELS["--replace"], key=form.key("replace"), help="Otherwise they stay."
         )
         format_ = input_format or file.format or ""
         form.preview(format_)
@@ -163,7 +155,7 @@ class _Form:
             rows = self._sample(format_, captions=False).rows.head(5)
             st.dataframe(rows, hide_index=True, height="content")
 
-    def _companion(self, label: str, name: str, help_: str) -> str | None:
+    def _companion(self, label: str, name: str, help_: str | None = None) -> str | None:
         """Ask for one of the other files."""
         return st.selectbox(
             label,
@@ -176,28 +168,26 @@ class _Form:
 
     def _classes(self, format_: str, uses: frozenset[str]) -> ClassOptions:
         ways = [
-            *([_BY_COLUMN] if "table" in uses else []),
-            *([_BY_CATEGORY] if "categories" in uses else []),
-            *([_BY_OWN_CAPTIONS] if "own captions" in uses else []),
-            _BY_FILE,
-            *([_BY_CAPTIONS] if "own captions" not in uses or "table" in uses else []),
+            *([BY_COLUMN] if "table" in uses else []),
+            *([BY_CATEGORY] if "categories" in uses else []),
+            *([BY_OWN_CAPTIONS] if "own captions" in uses else []),
+            BY_FILE,
+            *([BY_CAPTIONS] if "own captions" not in uses or "table" in uses else []),
         ]
         way = st.segmented_control(
             "An image's class is in", ways, default=ways[0], required=True, key=self.key("class")
         )
-        if way == _BY_CATEGORY:
+        if way == BY_CATEGORY:
             return ClassOptions(categories=self._categories(format_))
-        if way == _BY_OWN_CAPTIONS:
+        if way == BY_OWN_CAPTIONS:
             return ClassOptions(words=self._words())
-        if way == _BY_FILE:
-            name = self._companion(
-                "Table of image id or file name, and class", "class file", "`--class-file`"
-            )
+        if way == BY_FILE:
+            name = self._companion("Table of image id or file name, and class", "class file")
             return ClassOptions(file=_path(name))
-        if way == _BY_CAPTIONS:
+        if way == BY_CAPTIONS:
             left, right = st.columns(2)
             with left:
-                name = self._companion("COCO captions", "captions", "`--class-captions`")
+                name = self._companion("COCO captions", "captions")
             with right:
                 words = self._words()
             return ClassOptions(captions=_path(name), words=words if name else None)
@@ -213,7 +203,7 @@ class _Form:
             key=self.key("categories"),
             placeholder="Choose two or more",
             help="An image with objects of exactly one of them has that class; these are then no "
-            "concepts (`--class-category`).",
+            "concepts.",
         )
         return {name: name for name in chosen}
 
@@ -227,24 +217,21 @@ class _Form:
             "Word list of the classes",
             [*word_list_names(), *lists],
             key=self.key("words"),
-            help="A list that comes with cobalance, or a TOML file of your own (`--class-words`).",
+            help="A list that comes with cobalance, or a TOML file of your own.",
         )
 
     def _vocabulary(self) -> VocabularyOptions:
         left, right = st.columns(2)
         with left:
-            name = self._companion(
-                "Vocabulary file", "vocabulary", "A concept a line (`--vocabulary`)."
-            )
+            name = self._companion(LABELS["--vocabulary"], "vocabulary", "A concept a line.")
             mode = st.selectbox(
-                "Match",
+                LABELS["--match"],
                 ("words", "substring"),
                 format_func={
                     "words": "Whole words and plurals",
                     "substring": "Any text",
                 }.__getitem__,
                 key=self.key("match"),
-                help="`--match`",
             )
         typed = right.text_area(
             "or a concept a line, variants after a colon",
@@ -259,80 +246,75 @@ class _Form:
     def _table(self, sample: TableSample) -> TableOptions:
         roles: dict[str, str | None] = {}
         grid = [column for _ in range(3) for column in st.columns(3)]
-        for place, (role, label, flag) in zip(grid, _COLUMNS, strict=True):
+        for place, (role, option) in zip(grid, FLAGS.items(), strict=True):
             guess = sample.roles.get(role)
             if role == "concepts" and sample.indicators:
                 guess = f"{len(sample.indicators)} columns of 0 and 1"
             roles[role] = place.selectbox(
-                label,
+                LABELS[option],
                 sample.columns,
                 index=None,
                 placeholder=f"automatic: {guess or 'none'}",
                 key=self.key(f"column {role}"),
-                help=f"`{flag}`",
             )
         left, right = st.columns([2, 1])
         indicators = left.multiselect(
-            "Columns of one concept each, with 0 or 1",
+            LABELS["--concept-columns"],
             sample.columns,
             key=self.key("concept columns"),
             placeholder="automatic where no column holds concepts",
-            help="`--concept-columns`",
         )
         delimiter = right.text_input(
-            "What separates concepts",
+            LABELS["--delimiter"],
             key=self.key("delimiter"),
             placeholder="automatic: | or ; or ,",
-            help="`--delimiter`",
         )
         return TableOptions(**roles, concept_columns=tuple(indicators), delimiter=delimiter or None)
 
     def _refinement(self) -> Refinement:
         left, middle, right = st.columns(3)
         min_score = left.number_input(
-            "Least score of a concept",
+            LABELS["--min-score"],
             0.0,
             1.0,
             None,
             0.05,
             key=self.key("min score"),
             placeholder="any",
-            help="`--min-score`. Those without a score stay.",
+            help="Those without a score stay.",
         )
         min_area = middle.number_input(
-            "Least area of an object, in square pixels",
+            LABELS["--min-area"],
             0.0,
             None,
             None,
             100.0,
             key=self.key("min area"),
             placeholder="any",
-            help="`--min-area`. Those without an area stay.",
+            help="Those without an area stay.",
         )
         with right:
             table = self._companion(
-                "Concept table",
+                LABELS["--concept-table"],
                 "concept table",
-                "Columns concept and becomes: renames, merges, and drops where becomes is "
-                "empty (`--concept-table`).",
+                "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
             )
         names = left.text_area(
-            "Rename classes, one a line",
+            LABELS["--rename-class"],
             key=self.key("rename"),
             placeholder="0=landbird\n1=waterbird",
-            help="`--rename-class`. Two to one name merge.",
+            help="Two to one name merge.",
         )
         classes = middle.text_area(
-            "Keep only these classes, one a line",
+            LABELS["--keep-class"],
             key=self.key("keep classes"),
             placeholder="all",
-            help="`--keep-class`, by their new names.",
+            help="By their new names.",
         )
         splits = right.text_area(
-            "Keep only these splits, one a line",
+            LABELS["--keep-split"],
             key=self.key("keep splits"),
             placeholder="all",
-            help="`--keep-split`",
         )
         return Refinement(
             min_score=min_score,

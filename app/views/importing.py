@@ -23,6 +23,7 @@ from app.services import describe_load, load_dataset
 from app.settings import Settings
 from app.views import parts, session, tasks
 from app.views.access import require_editor
+from app.views.import_fields import errors_in_form_words, in_form_words
 from app.views.import_form import ask, seen
 from app.views.theme import shorten
 from graph.progress import Progress
@@ -49,7 +50,7 @@ class _Check:
 @st.fragment
 def section() -> None:
     """Draw the whole way from a file to a write; what goes wrong is shown here."""
-    with parts.errors_shown():
+    with parts.errors_shown(), errors_in_form_words():
         require_editor()
         source = _source()
         chosen = None if source is None else _chosen(source)
@@ -169,7 +170,8 @@ def _start_check(source: Source, request: ImportRequest) -> None:
     store = session.store()
 
     def work(progress: Progress) -> str:
-        check.found = check_import(source, request, store, progress)
+        with errors_in_form_words():
+            check.found = check_import(source, request, store, progress)
         return ""
 
     st.session_state[_CHECK] = check
@@ -250,7 +252,8 @@ def _show_checked(found: CheckedImport) -> None:
         st.caption(parts.escape(note))
     if annotations.skipped:
         st.markdown("##### Malformed records left out")
-        st.dataframe(found.skipped.rename(columns=str.capitalize), hide_index=True, height="auto")
+        skipped = found.skipped.assign(remedy=found.skipped["remedy"].map(in_form_words))
+        st.dataframe(skipped.rename(columns=str.capitalize), hide_index=True, height="auto")
     with st.expander("The first images", icon=":material/table_rows:"):
         st.dataframe(
             found.first.dropna(axis=1, how="all").fillna("").rename(columns=str.capitalize),

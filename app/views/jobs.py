@@ -39,12 +39,12 @@ def page() -> None:
     jobs = list_jobs(this.store, this.name, limit=MOST_JOBS)
     if not jobs:
         _workers()
-        parts.empty_state(
+        if parts.empty_state(
             "No job yet",
             "A job makes the images of a plan. Create one on the **Plan** page.",
             icon=":material/bolt:",
-        )
-        if st.button("Go to Plan", key="_jobs_to_plan"):
+            action=("Go to Plan", "_jobs_to_plan"),
+        ):
             url.go_to("plan")
         return
     _workers()
@@ -77,9 +77,9 @@ def _time(moment: datetime | None) -> str:
     return f"{moment:%d %b %Y %H:%M} UTC" if moment is not None else "-"
 
 
-def has_worker() -> bool:
-    """Whether this installation has the program that makes images."""
-    return importlib.util.find_spec("generation.worker") is not None
+def is_installed() -> bool:
+    """Whether a worker could be started from this installation."""
+    return importlib.util.find_spec("dbos") is not None
 
 
 @st.fragment(run_every=REFRESH_S)
@@ -91,20 +91,15 @@ def _workers() -> None:
             hosts = ", ".join(sorted({parts.escape(worker.host or worker.id) for worker in alive}))
             noun = "worker runs" if len(alive) == 1 else "workers run"
             st.markdown(f":green[:material/circle:] {len(alive):,} {noun} on {hosts}.")
-        elif has_worker():
-            st.info(
-                "No worker is running, so queued jobs wait. Start one in a terminal:\n\n"
-                '`pip install "cobalance[worker]"` once, then `cobalance work`.',
-                icon=":material/power_off:",
-            )
-        else:
-            st.info(
-                "This version of cobalance has no worker yet: it keeps jobs, and makes no images. "
-                "Download a job's queries as JSON, below, to make them elsewhere. A version with "
-                'the worker installs it with `pip install "cobalance[worker]"` and starts it with '
-                "`cobalance work`; jobs that are queued by then will run.",
-                icon=":material/power_off:",
-            )
+            return
+        install = "" if is_installed() else '`pip install "cobalance[worker]"` once, then '
+        st.info(
+            f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
+            "`cobalance work`. Models need "
+            '`pip install "cobalance[models]"` and, to be quick, a GPU; the backend `procedural` '
+            "needs neither.",
+            icon=":material/power_off:",
+        )
 
 
 @st.fragment(run_every=REFRESH_S)

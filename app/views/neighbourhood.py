@@ -322,12 +322,15 @@ def _table(asked: _Asked, found: Neighbourhood, axis: Axis) -> None:
     most = max(1, int(found.edges["images"].max())) if len(found.edges) else 1
     colors = class_colors(classes)
     config = st.column_config
-    wide = len(classes) > parts.MAX_BARS
+    counted = bool(shown["lean"].notna().any())
+    one = len(set(shown["from"])) == 1  # which the page names above
+    left_out = {*(["from"] if one else []), *([] if counted else ["lean", "counts", *counts])}
+    wide = 40 if len(classes) > parts.MAX_BARS else 0
     columns = {
         "from": config.TextColumn(
-            "Concept" if asked.kind == "concept" else "From", width=125 if wide else 90
+            "Concept" if asked.kind == "concept" else "From", width=90 + wide
         ),
-        "with": config.TextColumn("With", width=140 if wide else 105),
+        "with": config.TextColumn("With", width=(195 if one else 105) + wide),
         "images": config.NumberColumn("Images", format="localized", width=58),
         "lift": config.NumberColumn(
             "Lift", format="%.2f", width=50, help="How many times as often as by chance."
@@ -349,7 +352,9 @@ def _table(asked: _Asked, found: Neighbourhood, axis: Axis) -> None:
         shown,
         hide_index=True,
         height="content" if len(shown) < ROWS_ON_SCREEN else HEIGHT_PX,
+        column_order=[str(name) for name in shown if name not in left_out],
         column_config=columns,
+        placeholder="-",
         alt="The links that are drawn, the strongest first",
     )
     with st.container(horizontal=True, vertical_alignment="center"):

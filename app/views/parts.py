@@ -21,6 +21,8 @@ def errors_shown() -> Iterator[None]:
     except StoreUnavailableError as error:
         session.forget_store()
         show_error(error)
+        if session.store_is_local():
+            st.caption("It is a local server: the next try starts it, which takes some seconds.")
         if st.button("Try again", key="_try_again", type="primary"):
             st.rerun()
     except CobalanceError as error:
@@ -49,13 +51,31 @@ def show_error(error: CobalanceError) -> None:
         st.text(str(error))
 
 
-def empty_state(title: str, advice: str, *, icon: str = ":material/info:") -> None:
-    """Say that there is nothing here yet, and what to do next (Markdown)."""
+def empty_state(
+    title: str, advice: str, *, icon: str = ":material/info:", action: tuple[str, str] | None = None
+) -> bool:
+    """Say that there is nothing here yet, and what to do next (Markdown).
+
+    Parameters
+    ----------
+    action : (str, str), optional
+        Label and key of a button that does it.
+
+    Returns
+    -------
+    bool
+        Whether the button was pressed.
+    """
+    pressed = False
     with st.container(border=True, horizontal_alignment="center"):
         st.space("small")
         st.markdown(f"#### {icon} {title}", text_alignment="center")
         st.markdown(advice, text_alignment="center")
+        if action is not None:
+            label, key = action
+            pressed = st.button(label, key=key)
         st.space("small")
+    return pressed
 
 
 def escape(name: str) -> str:
@@ -91,7 +111,11 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
         "gap": config.NumberColumn(
             "Gap", format="localized", width=60, help="Images that the rarest class lacks."
         ),
-        "too few": config.TextColumn("Too few", width=80, help="The under-represented class."),
+        "too few": config.TextColumn(
+            "Too few",
+            width=80 if len(classes) <= MAX_BARS else 115,
+            help="The under-represented class.",
+        ),
         "size": config.NumberColumn("Size", width=50),
         "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
         "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=140),

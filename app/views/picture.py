@@ -71,9 +71,9 @@ def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
     classes = list(class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
-    left = st.selectbox("Left", classes, key="left", bind="query-params", width=140)
+    left = st.selectbox("Left", classes, key="left", bind="query-params", width=125)
     others = [ALL_OTHERS, *(name for name in classes if name != left)]
-    right = st.selectbox("Right", others, key="right", bind="query-params", width=140)
+    right = st.selectbox("Right", others, key="right", bind="query-params", width=135)
     return Axis.between(classes, left, right)
 
 

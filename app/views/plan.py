@@ -93,11 +93,11 @@ def _nothing_chosen(request: Request) -> None:
     if request.choice.cliques is None:
         parts.empty_state("No clique fits", "Loosen a filter above.")
         return
-    parts.empty_state(
+    if parts.empty_state(
         "No clique selected",
         "Tick cliques on the **Diagnose** page, or plan for all that a filter names, above.",
-    )
-    if st.button("Go to Diagnose", key="_plan_to_diagnose"):
+        action=("Go to Diagnose", "_plan_to_diagnose"),
+    ):
         url.go_to("diagnose")
 
 

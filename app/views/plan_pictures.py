@@ -4,13 +4,13 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.theme import NEUTRAL, class_colors, shorten
+from app.views.theme import NEUTRAL, ROW_PX, class_colors, clique_labels, shorten
 from generation.effects import AFTER, BEFORE, effect_table
 from graph.cliques import Cliques, IntArray
 
 IN_PICTURE, IN_TABLE = 20, 1000
 MOST_CLASSES = 4  # with columns of their own
-_LABEL = 18  # characters of a concept
+MOST_COLORS = 8
 
 
 def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
@@ -29,13 +29,7 @@ def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
         with more the gap. ``side_before`` and ``side_after``: with two classes the one with more
         images, with more the one with too few; "balanced" where the gap is 0.
     """
-    labels: dict[str, None] = {}
-    for members in table["concepts"]:
-        label = " + ".join(shorten(name, _LABEL) for name in members)
-        while label in labels:
-            label += "\N{ZERO WIDTH SPACE}"
-        labels[label] = None
-    marks = pd.DataFrame({"clique": list(labels)})
+    marks = pd.DataFrame({"clique": clique_labels(table["concepts"])})
     two = len(classes) == 2
     for time, counts in (("before", BEFORE), ("after", AFTER)):
         if two:
@@ -67,19 +61,39 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
         if two
         else "gap, in images"
     )
-    scale = alt.Scale(domain=domain, range=[*(colors[name] for name in shown), NEUTRAL])
+    if two or len(shown) <= MOST_COLORS:
+        scale = alt.Scale(domain=domain, range=[*(colors[name] for name in shown), NEUTRAL])
+        legend = alt.Legend(
+            orient="top",
+            title=None if two else "too few images of",
+            columns=4,
+            labelLimit=110,
+            symbolType="circle",
+            symbolFillColor=None,
+        )
+    else:  # too many to tell apart: the tooltip and the table below name them
+        scale, legend = alt.Scale(domain=domain, range=[NEUTRAL] * len(domain)), None
     axis = alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)
     base = alt.Chart(marks).encode(
         y=alt.Y(
             "clique:N",
             sort=marks["clique"].tolist(),
             title=None,
-            axis=alt.Axis(labelLimit=220, labelFlush=False, grid=True, ticks=False, domain=False),
+            axis=alt.Axis(
+                labelLimit=230,
+                labelFlush=False,
+                labelOverlap=False,
+                grid=True,
+                ticks=False,
+                domain=False,
+            ),
         ),
         tooltip=[
             alt.Tooltip("clique:N", title="clique"),
             alt.Tooltip("before:Q", format="+,.0f" if two else ",.0f"),
             alt.Tooltip("after:Q", format="+,.0f" if two else ",.0f"),
+            alt.Tooltip("side_before:N", title="more before" if two else "too few before"),
+            alt.Tooltip("side_after:N", title="more after" if two else "too few after"),
         ],
     )
 
@@ -92,13 +106,7 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
                 f"side_{time}:N",
                 scale=scale,
                 sort=domain,
-                legend=alt.Legend(
-                    orient="top",
-                    title=None if two else "too few images of",
-                    labelLimit=160,
-                    symbolType="circle",
-                    symbolFillColor=None,
-                ),
+                legend=legend,
             ),
         )
         return drawn
@@ -153,7 +161,7 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
     st.dataframe(
         shown,
         hide_index=True,
-        height=320,
+        height=min(320, ROW_PX * (len(shown) + 1) + 3),
         column_config=columns,
         key="_plan_effects",
         alt="Effects",

@@ -1,5 +1,7 @@
 """The plan's queries as a table to edit: numbers changed, rows dropped, the rest as planned."""
 
+import hashlib
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +17,11 @@ from graph.cliques import Cliques, IntArray
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470
 _MOST_IMAGES = 10_000_000  # of one query, by hand
-_KEPT = "_plan_edits"
+_KEPT, _SEEN = "_plan_edits", "_plan_edits_seen"
+
+EDITS = "edits"  # the query parameter
+MOST_IN_LINK = 2_000  # characters of edits
+_IN_LINK = re.compile(r"([0-9a-f]{8})((?:_[0-9]{1,12}-[0-9]{1,8})+)")
 
 
 @dataclass
@@ -48,13 +54,75 @@ class Edits:
         return edited
 
 
-def edits_of(request: Request) -> Edits:
-    """The edits of the plan for a request, in this session."""
+def edits_of(request: Request, planned: IntArray) -> Edits:
+    """The edits of the plan for a request: those of a link, else those of this session.
+
+    What this session has written itself is no link: the browser may send an older address while
+    a newer one is on its way to it.
+    """
     kept: Edits | None = st.session_state.get(_KEPT)
+    version = kept.version + 1 if kept else 0
     if kept is None or kept.request != request:
-        kept = Edits(request, version=kept.version + 1 if kept else 0)
-        st.session_state[_KEPT] = kept
+        kept = Edits(request, version=version)
+    in_link = st.query_params.get(EDITS, "")
+    seen = st.session_state.setdefault(_SEEN, set())
+    if in_link and in_link not in seen:
+        seen.add(in_link)
+        found = edits_from_text(in_link, planned)
+        if found is None:
+            st.info(
+                "The changes by hand that this link names are of another plan, and left out.",
+                icon=":material/link_off:",
+            )
+        else:
+            kept = Edits(request, found, version=version)
+    st.session_state[_KEPT] = kept
     return kept
+
+
+def _write_link(edits: Edits, planned: IntArray) -> bool:
+    """Put the edits into the address; False where they are too many for it."""
+    text = edits_to_text(edits.images, planned)
+    fits = len(text) <= MOST_IN_LINK
+    if text and fits:
+        st.session_state[_SEEN].add(text)
+        if st.query_params.get(EDITS) != text:
+            st.query_params[EDITS] = text
+    elif EDITS in st.query_params:
+        del st.query_params[EDITS]
+    return fits
+
+
+def edits_to_text(images: dict[int, int], planned: IntArray) -> str:
+    """Edits for the address, tied to the plan that they are of; empty where there are none.
+
+    Examples
+    --------
+    >>> planned = np.array([[0, 3], [5, 3]])
+    >>> edits_to_text({1: 20, 3: 0}, planned)
+    '76f629b8_1-20_3-0'
+    >>> edits_from_text(edits_to_text({1: 20, 3: 0}, planned), planned)
+    {1: 20, 3: 0}
+    """
+    pairs = (f"_{place}-{n}" for place, n in sorted(images.items()))
+    return _digest(planned) + "".join(pairs) if images else ""
+
+
+def edits_from_text(text: str, planned: IntArray) -> dict[int, int] | None:
+    """Read what `edits_to_text` wrote; None for another plan's, and for what nobody wrote."""
+    read = _IN_LINK.fullmatch(text)
+    if read is None or read[1] != _digest(planned):
+        return None
+    pairs = (pair.split("-") for pair in read[2][1:].split("_"))
+    images = {int(place): int(n) for place, n in pairs}
+    known = all(place < planned.size and planned.flat[place] for place in images)
+    return images if known and max(images.values()) <= _MOST_IMAGES else None
+
+
+def _digest(planned: IntArray) -> str:
+    shape = str(planned.shape).encode()
+    content = planned.astype("<i8").tobytes()
+    return hashlib.blake2b(content, digest_size=4, key=shape).hexdigest()
 
 
 def forget_edits() -> None:
@@ -109,7 +177,7 @@ def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
 
 def edit(cliques: Cliques, planned: IntArray, request: Request, *, editable: bool) -> Edits:
     """Draw the queries of a plan, the largest first, and give what a person has changed."""
-    edits = edits_of(request)
+    edits = edits_of(request, planned)
     rows = st.session_state.get("plan_rows", ROWS[0])
     if f"_plan_table {edits.version} {rows}" not in st.session_state:
         # The browser gets a table anew: all edits so far are in it.
@@ -125,7 +193,7 @@ def edit(cliques: Cliques, planned: IntArray, request: Request, *, editable: boo
         num_rows="delete" if editable else "fixed",
         disabled=["class", "concepts", "gap"] if editable else True,
         column_config={
-            "class": st.column_config.TextColumn("Class", width=90),
+            "class": st.column_config.TextColumn("Class", width=100),
             "concepts": st.column_config.ListColumn("Concepts", width="medium"),
             "images": st.column_config.NumberColumn(
                 "Images",
@@ -144,11 +212,11 @@ def edit(cliques: Cliques, planned: IntArray, request: Request, *, editable: boo
     )
     edits.images = edits.drawn_with | changed(before, after)
     edits.images = {place: n for place, n in edits.images.items() if n != int(planned.flat[place])}
-    _below(planned, edits, len(before))
+    _below(planned, edits, len(before), in_link=_write_link(edits, planned))
     return edits
 
 
-def _below(planned: IntArray, edits: Edits, shown: int) -> None:
+def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> None:
     """Count what the table does not show, and what was changed in it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         total = int(np.count_nonzero(planned))
@@ -171,6 +239,7 @@ def _below(planned: IntArray, edits: Edits, shown: int) -> None:
             st.caption(
                 f"{len(edits.images) - dropped:,} changed, {dropped:,} dropped by hand. Another "
                 "choice above plans anew."
+                + ("" if in_link else " They are too many for a link: download the plan instead.")
             )
             st.button("Undo", key="_plan_undo", on_click=forget_edits)
         elif shown:

@@ -17,7 +17,7 @@ from app.services import open_store
 from app.settings import Settings
 from graph.datasets import DatasetState, class_sizes, dataset_state, list_datasets
 from graph.errors import StaleError
-from graph.mined import Ranking, mined_with, read_imbalances
+from graph.mined import Ranking, read_imbalances
 from graph.store import GraphStore
 
 DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
@@ -39,6 +39,11 @@ def store() -> GraphStore:
 def forget_store() -> None:
     """Let the next use open the store anew: the database went away, or came back elsewhere."""
     _opened_store.clear()
+
+
+def store_is_local() -> bool:
+    """Whether opening the store starts its server where that does not run."""
+    return Settings.from_environment().neo4j_uri is None
 
 
 def datasets() -> pd.DataFrame:
@@ -102,9 +107,9 @@ class Current:
     @cached_property
     def class_sizes(self) -> dict[str, int]:
         """Images of each class that has any, of the split that was mined."""
-        split = mined_with(self.store, self.name).split if self.is_mined else None
-        sizes = self.read(class_sizes, split)
-        return {name: images for name, images in sizes.items() if images}
+        if self.is_mined:
+            return dict(self.state.mined_classes)
+        return {name: images for name, images in self.read(class_sizes).items() if images}
 
     def imbalances(self, ranking: Ranking) -> pd.DataFrame:
         """The imbalances at the top of a ranking.

@@ -1,6 +1,6 @@
 """Colours and number formats, the same on every page, in light and in dark."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from PIL import Image, ImageDraw
@@ -74,6 +74,51 @@ def shorten(text: str, most: int = 40) -> str:
     'aaaaaaaaa…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def shorten_middle(text: str, most: int) -> str:
+    """Cut a long name in its middle, since long names often differ only at their ends.
+
+    Examples
+    --------
+    >>> shorten_middle("a road in a field", 11)
+    'a road …eld'
+    """
+    tail = (most - 1) // 3
+    return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"
+
+
+def distinct_labels(names: Sequence[str], most: int) -> list[str]:
+    """Short labels for an axis, where two that are the same would be one.
+
+    Examples
+    --------
+    >>> one, other = distinct_labels(["a road in a field", "a road in one field"], 11)
+    >>> one == other, one == other.strip("\N{ZERO WIDTH SPACE}")
+    (False, True)
+    """
+    labels: dict[str, None] = {}
+    for name in names:
+        label = shorten_middle(name, most)
+        while label in labels:
+            label += "\N{ZERO WIDTH SPACE}"
+        labels[label] = None
+    return list(labels)
+
+
+def clique_labels(cliques: Iterable[Sequence[str]], most: int = 36) -> list[str]:
+    """A label for each clique; its concepts share the room.
+
+    Examples
+    --------
+    >>> clique_labels([("cow", "field")])
+    ['cow + field']
+    """
+    texts = (
+        " + ".join(shorten_middle(name, max(6, most // len(members) - 2)) for name in members)
+        for members in cliques
+    )
+    return distinct_labels([*texts], 4 * most)
 
 
 def duration_text(seconds: float) -> str:

@@ -18,6 +18,16 @@ MAIN = Path(__file__).parents[2] / "app" / "main.py"
 
 OpenPage = Callable[..., AppTest]
 WriteDataset = Callable[..., str]
+Login = Callable[..., None]
+
+AUTH = """
+[auth]
+redirect_uri = "https://data.example.org/oauth2callback"
+cookie_secret = "0123456789abcdef0123456789abcdef"
+client_id = "cobalance"
+client_secret = "hush"
+server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
+"""
 
 
 @pytest.fixture
@@ -78,6 +88,20 @@ def cars(dataset: str, write_dataset: WriteDataset) -> str:
             ("urban", ("alley", "sign"), 4),
         ],
     )
+
+
+@pytest.fixture
+def login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Login:
+    """Have everybody log in; what is given says who may do what: ``editors="ann@..."``."""
+
+    def configure(**people: str) -> None:
+        file = tmp_path / "auth.toml"
+        file.write_text(AUTH)
+        monkeypatch.setenv("COBALANCE_AUTH_FILE", str(file))
+        for name, value in people.items():
+            monkeypatch.setenv(f"COBALANCE_{name.upper()}", value)
+
+    return configure
 
 
 def shown_text(app: AppTest) -> str:

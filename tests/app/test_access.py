@@ -3,15 +3,6 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-AUTH = """
-[auth]
-redirect_uri = "https://data.example.org/oauth2callback"
-cookie_secret = "0123456789abcdef0123456789abcdef"
-client_id = "cobalance"
-client_secret = "hush"
-server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
-"""
-
 
 def page():
     import streamlit as st
@@ -33,18 +24,6 @@ def page():
 
     if st.button("Drop"):  # shown to everybody: what counts is the check of the write
         drop()
-
-
-@pytest.fixture
-def login(tmp_path, monkeypatch):
-    def configure(**people):
-        file = tmp_path / "auth.toml"
-        file.write_text(AUTH)
-        monkeypatch.setenv("COBALANCE_AUTH_FILE", str(file))
-        for name, value in people.items():
-            monkeypatch.setenv(f"COBALANCE_{name.upper()}", value)
-
-    return configure
 
 
 def run(user=None):

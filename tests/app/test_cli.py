@@ -108,12 +108,46 @@ def test_every_format_holds_the_same_table(run, mined, tmp_path):
     run("imbalances", mined, "--format", "parquet", exit_code=2)
 
 
+def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp_path):
+    other = f"{mined} renamed"
+    file = tmp_path / "more.csv"
+    file.write_text(ROWS + "6,urban,cow\n7,country,road\n")
+    run("ingest", file, "--dataset", other)
+    assert "has not been mined" in run("imbalances", mined, "--compare", other, exit_code=1).stderr
+    run("mine", other)
+    # cow: 2, 1 then 2, 2; road: 1, 3 then 2, 3; cow + road: 1, 1 both times.
+    done = run("imbalances", mined, "--compare", other, "--format", "json")
+    assert [(row["concepts"], row["status"], row["delta"]) for row in json.loads(done.stdout)] == [
+        (["road"], "reduced", -1),
+        (["cow"], "solved", -1),
+    ]
+    said = (
+        "Imbalances: 1 solved, 0 introduced, 1 reduced, 0 grown, 0 unchanged, 0 absent. "
+        "Sum of gaps: 3 \N{RIGHTWARDS ARROW} 1."
+    )
+    assert said in done.stderr
+    shown = run("imbalances", mined, "--compare", other, COLUMNS="150").stdout
+    assert said in shown
+    assert "2 \N{RIGHTWARDS ARROW} 1" in shown
+    csv = run("imbalances", mined, "--compare", other, "-f", "csv", "--limit", "1")
+    assert len(csv.stdout.splitlines()) == 2
+    assert "Smaller changes not listed: 1 (see --limit)" in csv.stderr
+    run("imbalances", mined, "--compare", other, "-f", "parquet", "-o", tmp_path / "t.parquet")
+    assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
+    usage = run("imbalances", mined, "--compare", other, "--by", "lift", exit_code=2)
+    assert "--by is of one dataset" in usage.stderr
+    assert "No dataset" in run("imbalances", mined, "--compare", "nothing", exit_code=1).stderr
+
+
 def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
     listed = json.loads(run("datasets", "list", "--format", "json").stdout)
     (own,) = [row for row in listed if row["dataset"] == mined]
     assert (own["images"], own["classes"], own["concepts"], own["state"]) == (5, 2, 3, "ready")
     shown = run("datasets", "show", mined, COLUMNS="150").stdout
     assert "5 nodes, 7 edges" in shown
+    assert "cars.csv" in shown
+    assert "Images per split" not in shown
+    assert "cars.csv" in run("datasets", "list", COLUMNS="150").stdout
     run("datasets", "rename", mined, f"{mined} renamed")
     assert "No dataset" in run("imbalances", mined, exit_code=1).stderr
     run("datasets", "drop", f"{mined} renamed", "--yes")
@@ -129,13 +163,34 @@ def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table
     assert failed.stdout == ""
     assert "No dataset" in run("mine", dataset, exit_code=1).stderr
     skipped = run("ingest", table, "--dataset", dataset, "--on-error", "skip")
-    assert "Skipped 1 malformed record" in skipped.stderr
-    assert "5 images new" in skipped.stderr
+    assert skipped.stderr.splitlines()[-4:] == [
+        "Skipped 1 malformed record:",
+        f"  {table}, line 7: the class is empty. Name the image's class.",
+        f"{dataset}: 5 images new, 0 changed, 0 deleted, 0 as before.",
+        f"Next: cobalance mine {dataset}",
+    ]
 
 
-def test_debug_shows_the_traceback(run):
-    failed = run("--debug", "mine", "no such dataset", exit_code=1)
-    assert "Traceback" in failed.stderr
+def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
+    assert f"Next: cobalance imbalances {mined}" in run("ingest", table, "-d", mined).stderr
+    table.write_text(ROWS + "6,urban,cow\n")
+    assert f"Next: cobalance mine {mined}" in run("ingest", table, "-d", mined).stderr
+
+
+def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
+    rows = zip(ROWS.splitlines(), ["split", "train", "train", "test", "", "train"], strict=True)
+    table.write_text("".join(f"{row},{split}\n" for row, split in rows))
+    run("ingest", table, "--dataset", dataset)
+    assert "Images per split: test 1, train 3, (none) 1" in run("datasets", "show", dataset).stdout
+    unknown = run("mine", dataset, "--split", "nope", exit_code=2)
+    assert "unknown split 'nope'. Known: test, train." in unknown.stderr
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_debug_shows_the_traceback(run, place):
+    arguments = ["mine", "no such dataset"]
+    arguments.insert(place, "--debug")
+    assert "Traceback" in run(*arguments, exit_code=1).stderr
 
 
 def test_usage_is_exit_code_2(run, mined):

@@ -1,8 +1,8 @@
 """The Plan page: which cliques, within which limits, what changes, and the job that comes of it."""
 
 import json
-from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,7 +17,7 @@ from graph.job_progress import list_jobs, read_queries
 from graph.job_reports import NewCandidate, record_candidates
 from graph.jobs import create_job, query_id
 from graph.store import GraphStore
-from tests.app.conftest import OpenPage, WriteDataset, shown_text
+from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 COW_FIELD = json.dumps(["cow", "field"])
 
@@ -185,6 +185,59 @@ def test_edits_are_of_one_plan(open_page: OpenPage, store: GraphStore, cars: str
     assert "by hand" not in shown_text(app)
 
 
+def test_a_link_has_the_edits(open_page: OpenPage, store: GraphStore, cars: str) -> None:
+    app = open_page("plan", dataset=cars)
+    assert plan_table.EDITS not in app.query_params
+    table = app.data_editor[0].value
+    request = Request(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
+    first, second = table.index[:2].tolist()
+    app.session_state["_plan_edits"] = plan_table.Edits(request, {first: 100, second: 0}, version=7)
+    app.run()
+    link = app.query_params[plan_table.EDITS]
+    again = open_page("plan", dataset=cars, edits=link)
+    assert not again.exception
+    assert queries(again) == queries(app)
+    assert "1 changed, 1 dropped by hand" in shown_text(again)
+    again.button(key="_plan_undo").click().run()
+    assert "by hand" not in shown_text(again)
+    assert plan_table.EDITS not in again.query_params
+
+
+def test_a_link_with_another_plan_s_edits_says_so(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", dataset=cars, edits="01234567_1-2")
+    assert not app.exception
+    assert "of another plan" in shown_text(app)
+    assert "1 changed" not in shown_text(app)
+    app.number_input(key="cap").set_value(3).run()
+    assert "of another plan" not in shown_text(app)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "{}", "{}_", "{}_1-2_", "{}_0-1", "{}_9-1", "{}_1-99999999"]
+)
+def test_edits_that_nobody_wrote_are_not_read(text: str) -> None:
+    planned = np.array([[0, 3], [5, 3]])
+    digest, _, _ = plan_table.edits_to_text({1: 2}, planned).partition("_")
+    assert plan_table.edits_from_text(f"{digest}_1-2", planned) == {1: 2}
+    assert plan_table.edits_from_text(text.format(digest), planned) is None
+
+
+def test_too_many_edits_for_a_link_stay_in_the_session(
+    open_page: OpenPage, store: GraphStore, cars: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_table, "MOST_IN_LINK", 15)
+    app = open_page("plan", dataset=cars)
+    request = Request(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
+    first, second = app.data_editor[0].value.index[:2].tolist()
+    app.session_state["_plan_edits"] = plan_table.Edits(
+        request, {first: 100, second: 1000}, version=7
+    )
+    app.run()
+    assert "2 changed, 0 dropped by hand" in shown_text(app)
+    assert "too many for a link" in shown_text(app)
+    assert plan_table.EDITS not in app.query_params
+
+
 def test_what_a_person_changes_in_a_table() -> None:
     before = pd.DataFrame({"images": [5, 3, 2]}, index=[10, 20, 30])
     assert plan_table.changed(before, before) == {}
@@ -249,16 +302,9 @@ def test_a_name_that_cannot_be_one_is_told(open_page: OpenPage, cars: str) -> No
 
 
 def test_a_viewer_sees_the_plan_and_creates_nothing(
-    open_page: OpenPage, cars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_page: OpenPage, cars: str, login: Login
 ) -> None:
-    auth = tmp_path / "auth.toml"
-    auth.write_text(
-        '[auth]\nredirect_uri = "https://data.example.org/oauth2callback"\n'
-        f'cookie_secret = "{"0" * 32}"\nclient_id = "a"\nclient_secret = "b"\n'
-        'server_metadata_url = "https://login.example.org/.well-known/openid-configuration"\n'
-    )
-    monkeypatch.setenv("COBALANCE_AUTH_FILE", str(auth))
-    monkeypatch.setenv("COBALANCE_EDITORS", "ann@example.org")
+    login(editors="ann@example.org")
     app = open_page("plan", dataset=cars)
     app.user = {"is_logged_in": True, "email": "bob@example.org"}
     app.run()

@@ -51,7 +51,11 @@ def test_regions_follow_their_dataset(run, home, store, dataset, tmp_path):
     folder, new = home / "regions", f"{dataset} renamed"
 
     def held(name):
-        return read_regions(folder, name, ["1", "2", "3"])["x_px"].tolist()
+        regions = read_regions(folder, name, ["1", "2", "3"])
+        concepts = regions[regions["concept"] == "cow"]
+        objects = regions[regions["concept"] == "farm"]  # the class has its regions, too
+        assert objects["x_px"].tolist() == concepts["x_px"].tolist()
+        return concepts["x_px"].tolist()
 
     first = instances(tmp_path, "first.json", [1, 2])
     second = instances(tmp_path, "second.json", [2, 3])

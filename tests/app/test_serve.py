@@ -21,7 +21,7 @@ from app.settings import Settings
 from graph import local_server
 from graph.errors import OptionError
 from graph.local_server import ensure_running
-from tests.app.test_access import AUTH
+from tests.app.conftest import AUTH
 from tests.browser.server import environment_of, running
 from tests.forwarder import Forwarder
 from tests.waiting import until

@@ -65,6 +65,7 @@ class Pages:
         scheme: Literal["light", "dark"] = "light",
         width: int = 1280,
         height: int = 900,
+        touch: bool = False,
         also_hosts: Iterable[str] = (),
     ) -> Page:
         """Open a page and wait until it is at rest.
@@ -75,6 +76,8 @@ class Pages:
             With the query.
         scheme : "light" or "dark"
             Which the person prefers.
+        touch : bool
+            Whether there is a touchscreen.
         also_hosts : iterable of str
             Hosts with ports, beside the app's, that may be asked for something.
         """
@@ -83,6 +86,7 @@ class Pages:
             viewport={"width": width, "height": height},
             reduced_motion="reduce",
             locale="en-GB",
+            has_touch=touch,
         )
         context.add_init_script(_WATCH_WIRE)
         page = context.new_page()
@@ -117,9 +121,20 @@ def settle(page: Page) -> None:
 
 
 def screenshot(page: Page, name: str) -> None:
-    """Keep pictures of the page at rest, in light and in dark: ``NAME-light.png``."""
+    """Keep pictures of the whole page at rest, in light and in dark: ``NAME-light.png``."""
     SCREENSHOTS.mkdir(exist_ok=True)
+    before = page.viewport_size
+    assert before is not None
+    # It is not the document that scrolls, but an element of it.
+    beyond = "main => main.scrollHeight - main.clientHeight"
+    height = before["height"]
+    for _ in range(2):  # what stays at the lower edge takes room, too
+        height += page.get_by_test_id("stMain").evaluate(beyond)
+        page.set_viewport_size({"width": before["width"], "height": height})
+        settle(page)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         settle(page)
-        page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}.png", full_page=True)
+        page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}.png")
+    page.set_viewport_size(before)
+    settle(page)

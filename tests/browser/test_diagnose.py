@@ -86,6 +86,34 @@ def test_selected_cliques_go_along_to_the_plan_and_back(pages: Pages) -> None:
     until(lambda: graph(page, "highlighted()") == ["c:cow", "c:forest_road"])
 
 
+def test_a_finger_scrolls_the_page_and_pans_the_graph(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars", width=1024, height=700, touch=True)
+    screen = page.context.new_cdp_session(page)
+    box = page.locator(".concept-graph").bounding_box()
+    assert box is not None
+    start = {"x": box["x"] + box["width"] / 2, "y": 600.0}
+
+    def swipe(x_px: float, y_px: float) -> None:
+        points = [
+            {"x": start["x"] + x_px * i / 10, "y": start["y"] + y_px * i / 10} for i in range(11)
+        ]
+        for kind, touched in (
+            ("touchStart", points[:1]),
+            *(("touchMove", [point]) for point in points[1:]),
+            ("touchEnd", []),
+        ):
+            screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
+
+    swipe(120, 10)
+    until(lambda: graph(page, "pan()")["x"] > 100)
+    pan = graph(page, "pan()")
+    swipe(0, -200)
+    until(lambda: page.get_by_test_id("stMain").evaluate("main => main.scrollTop") > 0)
+    settle(page)
+    assert graph(page, "pan()") == pan
+    assert graph(page, "selected()") == [], "the swipe was taken for a tap"
+
+
 def test_every_picture_and_the_images_behind_a_count(pages: Pages) -> None:
     for view in ("Graph", "Matrix", "Combinations"):
         page = pages.open(f"/?dataset=urbancars&view={view}")

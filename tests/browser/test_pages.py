@@ -1,16 +1,18 @@
 """Every page opens on the demo dataset, and on one with hostile names, in light and in dark."""
 
 from collections.abc import Iterator
-from urllib.parse import quote
+from dataclasses import replace
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from app.demo import urbancars
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.datasets import drop_dataset
 from graph.records import Annotations, ImageRecord, Mention
 from graph.store import GraphStore
-from tests.browser.pages import Pages, screenshot
+from tests.browser.pages import Pages, screenshot, settle
 
 PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]  # "" is Diagnose
 HOSTILE = "tests: <b>'\"&` $x$ :red[y]"
@@ -30,6 +32,62 @@ def test_a_page_of_the_demo(pages: Pages, path: str) -> None:
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 1280, "the page scrolls sideways"
     screenshot(page, f"page-{path or 'diagnose'}")
+
+
+def test_the_first_page_has_a_name_too(pages: Pages) -> None:
+    page = pages.open("/diagnose?dataset=urbancars&size=2")
+    assert page.get_by_role("heading", name="Diagnose").is_visible()
+    assert urlsplit(page.url).path == "/"
+    assert parse_qs(urlsplit(page.url).query) == {"dataset": ["urbancars"], "size": ["2"]}
+
+
+@pytest.fixture
+def rebalanced(store: GraphStore, dataset: str) -> str:
+    """The demo dataset with some of the images that it lacks."""
+    made = [
+        ImageRecord(f"made-{number}", name, tuple(Mention(concept) for concept in concepts))
+        for name, concepts, n in (
+            ("urban", ("cow", "forest_road"), 529),
+            ("country", ("garage-outdoor", "street_sign"), 400),
+            ("urban", ("sheep", "street_sign"), 60),
+        )
+        for number in range(n)
+    ]
+    records = [*urbancars(), *(replace(r, id=f"{r.id}-{i}") for i, r in enumerate(made))]
+    write_annotations(store, dataset, Annotations.from_records(records), source="made.csv")
+    mine_dataset(store, dataset, MiningOptions(max_size=4), max_cliques=1000)
+    return dataset
+
+
+def test_two_datasets_side_by_side(pages: Pages, rebalanced: str) -> None:
+    page = pages.open(f"/compare?dataset=urbancars&compare_after={quote(rebalanced)}")
+    assert page.get_by_test_id("stMetric").filter(has_text="Solved").is_visible()
+    screenshot(page, "compare-two")
+
+
+@pytest.mark.parametrize("view", ["Table", "Graph"])
+def test_the_answer_of_a_saved_query(pages: Pages, view: str) -> None:
+    asked = f"cypher_saved=imbalances&cypher_view={view}"
+    page = pages.open(f"/cypher?dataset=urbancars&{asked}")
+    page.get_by_text("50 rows").wait_for()
+    settle(page)
+    screenshot(page, f"cypher-{view.lower()}")
+
+
+def test_what_a_check_of_annotations_shows(pages: Pages) -> None:
+    page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
+    screenshot(page, "import")
+    rows = "".join(f"{i}.jpg,{'cat' if i % 3 else 'dog'},sofa|lawn\n" for i in range(200))
+    table = {
+        "name": "pets.csv",
+        "mimeType": "text/csv",
+        "buffer": b"id,class,concepts\n" + rows.encode(),
+    }
+    page.locator("input[type=file]").set_input_files(table)
+    page.get_by_role("button", name="Check").click()
+    page.get_by_role("button", name="Load into pets").wait_for()
+    settle(page)
+    screenshot(page, "import-checked")
 
 
 @pytest.fixture(scope="module")

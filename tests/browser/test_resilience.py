@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from app.services import open_store
 from app.settings import Settings
+from graph import local_server
 from graph.local_server import ensure_running
 from tests.browser.pages import Pages, settle
 from tests.browser.server import running
@@ -44,6 +45,35 @@ def test_the_database_stops_and_returns(browser, tmp_path, app_environment, sett
             page.locator(".concept-graph[data-ready]").wait_for()
             pages.close()
             assert pages.problems == []
+
+
+def test_the_local_server_is_stopped_under_an_open_page(
+    browser, tmp_path, app_environment, settings
+):
+    own = settings.model_copy(update={"neo4j_uri": None, "cobalance_home": tmp_path / "data"})
+    environment = {
+        name: value for name, value in app_environment.items() if not name.startswith("NEO4J_")
+    }
+    environment["COBALANCE_HOME"] = str(own.cobalance_home)
+    try:
+        with running(tmp_path, environment, "--demo") as app:
+            pages = Pages(browser, app)
+            page = pages.open("/jobs?dataset=urbancars")  # it asks every two seconds
+            page.get_by_text("No job yet").wait_for()
+            assert local_server.stop(own.local_server())
+            page.get_by_text("No Neo4j server answers").wait_for()
+            page.get_by_text("the next try starts it").wait_for()
+            settle(page)
+            assert local_server.status(own.local_server()) is None  # no page starts it by itself
+            page.get_by_role("button", name="Try again").click()
+            page.get_by_text("No job yet").wait_for(timeout=150_000)
+            page.goto(f"{app.url}/?dataset=urbancars")
+            page.locator(".concept-graph[data-ready]").wait_for()
+            assert page.get_by_test_id("stException").count() == 0
+            pages.close()
+            assert pages.problems == []
+    finally:
+        local_server.stop(own.local_server())
 
 
 def test_ten_people_at_once(pages: Pages, settings: Settings):

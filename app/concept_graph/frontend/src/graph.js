@@ -463,6 +463,8 @@ export class ConceptGraph {
       this.pressing = false;
       this.useKeyboard(false);
     });
+    for (const type of ["touchstart", "touchmove"])
+      stage.addEventListener(type, (event) => this.swipe(event), { capture: true, passive: true });
     // Caught before Cytoscape, which would zoom whenever the pointer is over it.
     stage.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
     buttons["Zoom in"].addEventListener("click", () => this.zoomBy(ZOOM_STEP));
@@ -476,6 +478,21 @@ export class ConceptGraph {
     if (left === this.place?.left && top === this.place?.top) return;
     this.place = { left, top };
     this.cy.resize();
+  }
+
+  /** One finger that moves up or down scrolls the page; Cytoscape would keep the page from it. */
+  swipe(event) {
+    const [{ clientX: x, clientY: y }] = event.touches;
+    if (event.type === "touchstart") {
+      this.touch = event.touches.length === 1 ? { x, y, scrolls: null } : null;
+    } else if (this.touch) {
+      if (this.touch.scrolls === null) {
+        this.touch.scrolls = Math.abs(y - this.touch.y) > Math.abs(x - this.touch.x);
+        // Else Cytoscape would take the end of it for a tap.
+        if (this.touch.scrolls) event.target.dispatchEvent(new Event("touchcancel", { bubbles: true, composed: true }));
+      }
+      if (this.touch.scrolls) event.stopPropagation();
+    }
   }
 
   wheel(event) {

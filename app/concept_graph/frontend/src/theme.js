@@ -119,7 +119,10 @@ export class Theme {
       { selector: "node.highlighted", style: { "z-index": 6 } },
       { selector: ".away", style: { opacity: 0.25 } },
       { selector: ".dim", style: { opacity: 0.12 } },
-      { selector: "node.away:selected, node.dim:selected", style: { opacity: 0.55 } },
+      { selector: "node.dim", style: { opacity: 0.3 } },
+      // The sides stay legible: they say what left and right mean.
+      { selector: "node.class.away, node.class.dim", style: { opacity: 0.65 } },
+      { selector: "node.away:selected, node.dim:selected", style: { opacity: 0.65 } },
       { selector: "node.named", style: { "text-opacity": 1, "z-index": 8 } },
       {
         selector: "node:selected",
