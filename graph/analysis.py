@@ -1,7 +1,7 @@
 """Mine the cliques of a dataset in the store, measure how they lean, and write them back."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,9 +9,10 @@ import pandas as pd
 
 from graph import schema
 from graph.build import load_incidence
+from graph.clique_table import has_clique_table, write_clique_table
 from graph.cliques import Cliques, mine_cliques
-from graph.datasets import claim, class_sizes, dataset_state, finish
-from graph.errors import OptionError
+from graph.datasets import claim, class_sizes, dataset_state, finish, split_sizes
+from graph.errors import UnknownNameError
 from graph.imbalance import imbalance_table
 from graph.incidence import Incidence
 from graph.progress import Progress, silent
@@ -102,6 +103,8 @@ def mine_dataset(
     ------
     StaleError
         An ingest of the dataset did not end.
+    UnknownNameError
+        The dataset has no image of the split, or no such class.
     TooManyCliquesError
         There are more than `max_cliques`; nothing is written.
     """
@@ -110,10 +113,8 @@ def mine_dataset(
     progress("read images", 0, None)
     incidence = load_incidence(store, dataset, options.split)
     if not len(incidence.labels):
-        raise OptionError(
-            f"{dataset!r} has no images of split {options.split!r}. See the splits with "
-            f"`cobalance datasets show {dataset}`."
-        )
+        known = [name for name in split_sizes(store, dataset) if name is not None]
+        raise UnknownNameError("split", options.split or "", known)
     progress("count cliques", 0, None)
     cliques = mine_cliques(
         incidence,
@@ -129,7 +130,8 @@ def mine_dataset(
     stored = stored_digests(store, schema.CLIQUE, dataset)
     change = compare(stored, rows.names, rows.digests, delete=True)
     mining = options.to_json()
-    if change or state.cliques_digest != state.digest or state.mining != mining:
+    wanted = replace(state, cliques_digest=state.digest, mining=mining)
+    if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
         writer = claim(store, dataset)
         store.write(
             "MATCH (d:Dataset {name: $name}) SET d.cliques_digest = null, d.mining = $mining",
@@ -140,7 +142,16 @@ def mine_dataset(
         apply_change(
             store, dataset, writer, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
         )
-        finish(store, dataset, writer, spoils="cliques_digest", cliques_digest=state.digest)
+        write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
+        finish(
+            store,
+            dataset,
+            writer,
+            spoils="cliques_digest",
+            cliques_digest=state.digest,
+            mined_classes=list(cliques.classes),
+            mined_images=cliques.class_sizes.tolist(),
+        )
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),

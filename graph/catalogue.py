@@ -256,18 +256,22 @@ ORDER BY n DESC, concepts, class LIMIT $limit""",
         parameters={"limit": Parameter("the most rows to return", int, 1000)},
     )
 
-_add(
-    "imbalance-of-concepts",
-    "How many images of each class contain all the given concepts, counted from the images.",
-    "class images class_size rate",
-    """
+# Of images with several concepts: those with the rarest are looked at, and asked for the others.
+_RAREST_FIRST = """
 UNWIND $concepts AS name
 MATCH (c:Concept {dataset: $dataset, name: name})
 WITH c ORDER BY COUNT { (c)<-[:CONTAINS]-() }
 WITH collect(DISTINCT c) AS members
 WHERE size(members) = size($concepts)
 WITH members[0] AS rarest, members[1..] AS others
-MATCH (rarest)<-[:CONTAINS]-(i)
+"""
+
+_add(
+    "imbalance-of-concepts",
+    "How many images of each class contain all the given concepts, counted from the images.",
+    "class images class_size rate",
+    _RAREST_FIRST
+    + """MATCH (rarest)<-[:CONTAINS]-(i)
 WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) })
 MATCH (i)-[:LABELED]->(y:Class)
 WITH y, count(*) AS found
@@ -415,14 +419,8 @@ _add(
     "images-of-clique",
     "The images of a class that contain all the given concepts, in order of id.",
     "id uri split synthetic",
-    """
-UNWIND $concepts AS name
-MATCH (c:Concept {dataset: $dataset, name: name})
-WITH c ORDER BY COUNT { (c)<-[:CONTAINS]-() }
-WITH collect(DISTINCT c) AS members
-WHERE size(members) = size($concepts)
-WITH members[0] AS rarest, members[1..] AS others
-MATCH (y:Class {dataset: $dataset, name: $class})
+    _RAREST_FIRST
+    + """MATCH (y:Class {dataset: $dataset, name: $class})
 MATCH (rarest)<-[:CONTAINS]-(i)
 WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) }) AND EXISTS { (i)-[:LABELED]->(y) }
 RETURN i.id AS id, i.uri AS uri, i.split AS split, i.synthetic AS synthetic

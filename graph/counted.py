@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from graph.analysis import MiningOptions
 from graph.catalogue import CATALOGUE
 from graph.datasets import DatasetState, class_sizes, dataset_state
 from graph.imbalance import COUNT
@@ -25,16 +24,12 @@ def class_counts(frame: pd.DataFrame) -> FloatArray:
     return frame[columns].to_numpy(dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class CountedDataset:
-    """A dataset that can be asked for concepts and pairs with their counts per class.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassSizes:
+    """The images that the counts of concepts and of their pairs are of.
 
     Parameters
     ----------
-    store : GraphStore
-        Where it is.
-    state : DatasetState
-        Whole, mined or not.
     class_sizes : dict of str to int
         All images of each class, by name in ascending order. The counts of concepts are of these.
     pair_class_sizes : dict of str to int
@@ -43,10 +38,24 @@ class CountedDataset:
         common to all classes, below the support, or the dataset not mined since it changed.
     """
 
-    store: GraphStore
-    state: DatasetState
     class_sizes: dict[str, int]
     pair_class_sizes: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountedDataset(ClassSizes):
+    """A dataset that can be asked for concepts and pairs with their counts per class.
+
+    Parameters
+    ----------
+    store : GraphStore
+        Where it is.
+    state : DatasetState
+        Whole, mined or not.
+    """
+
+    store: GraphStore
+    state: DatasetState
 
     @classmethod
     def of(cls, store: GraphStore, dataset: str) -> "CountedDataset":
@@ -63,9 +72,8 @@ class CountedDataset:
         state.require_whole()
         sizes = class_sizes(store, dataset)
         mined = state.mining is not None and state.cliques_digest == state.digest
-        split = MiningOptions.from_json(state.mining or "").split if mined else None
-        of_pairs = sizes if split is None else class_sizes(store, dataset, split)
-        return cls(store, state, sizes, of_pairs)
+        of_pairs = dict.fromkeys(sizes, 0) | dict(state.mined_classes) if mined else sizes
+        return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=of_pairs)
 
     @property
     def mined(self) -> bool:

@@ -26,6 +26,7 @@ _DROP_ORDER = (
     *schema.JOB_NODES,
     schema.GENERATION_QUERY,
     schema.PLAN,
+    *schema.COPIES,
     schema.CLIQUE,
     schema.IMAGE,
     schema.CONCEPT,
@@ -47,6 +48,8 @@ class DatasetState:
         The digest of the images that the concept graph and the cliques were counted from.
     mining : str or None
         The options that the cliques were mined with, as JSON.
+    mined_classes : tuple of (str, int)
+        The classes that were mined, by name in ascending order, each with its images that were.
     renaming_to : str or None
         The new name, while a rename is under way or was interrupted.
     """
@@ -56,6 +59,7 @@ class DatasetState:
     cooccurrence_digest: int | None
     cliques_digest: int | None
     mining: str | None
+    mined_classes: tuple[tuple[str, int], ...]
     renaming_to: str | None
 
     @property
@@ -120,22 +124,35 @@ def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
     rows = store.read(
         "MATCH (d:Dataset {name: $name}) "
         "RETURN d.name AS name, d.digest AS digest, d.cooccurrence_digest AS cooccurrence_digest, "
-        "d.cliques_digest AS cliques_digest, d.mining AS mining, d.renaming_to AS renaming_to",
+        "d.cliques_digest AS cliques_digest, d.mining AS mining, d.renaming_to AS renaming_to, "
+        "coalesce(d.mined_classes, []) AS classes, coalesce(d.mined_images, []) AS images",
         name=name,
     )
-    return DatasetState(**rows[0]) if rows else None
+    if not rows:
+        return None
+    row = rows[0]
+    mined = tuple(zip(row.pop("classes"), row.pop("images"), strict=True))
+    return DatasetState(**row, mined_classes=mined)
 
 
-def class_sizes(store: GraphStore, dataset: str, split: str | None = None) -> dict[str, int]:
-    """Images of each class, by name in ascending order; of one split, if it is given."""
+def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
+    """Images of each class, by name in ascending order."""
     rows = store.read(
-        "MATCH (y:Class {dataset: $dataset}) RETURN y.name AS name, CASE WHEN $split IS NULL "
-        "THEN COUNT { (y)<-[:LABELED]-() } "
-        "ELSE COUNT { (y)<-[:LABELED]-(:Image {split: $split}) } END AS images",
+        "MATCH (y:Class {dataset: $dataset}) "
+        "RETURN y.name AS name, COUNT { (y)<-[:LABELED]-() } AS images",
         dataset=dataset,
-        split=split,
     )
     return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
+
+
+def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
+    """Images of each split, by name in ascending order; of none (None) last."""
+    rows = store.read(
+        "MATCH (i:Image {dataset: $dataset}) RETURN i.split AS split, count(*) AS images "
+        "ORDER BY split",
+        dataset=dataset,
+    )
+    return {row["split"]: row["images"] for row in rows}
 
 
 def claim(store: GraphStore, name: str) -> str:

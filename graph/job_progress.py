@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from graph.errors import OptionError, UnknownNameError
+from graph.job_counts import COUNTS
 from graph.jobs import (
     QUERY_STATES,
     VERDICTS,
@@ -29,26 +30,13 @@ _ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
 
 _SUMMARY = f"""
 CALL (j) {{
-  MATCH (q:JobQuery {{job: j.id}})
-  WITH q, CASE WHEN q.accepted < q.n THEN q.n - q.accepted ELSE 0 END AS missing
-  RETURN sum(CASE q.state WHEN 'queued' THEN 1 ELSE 0 END) AS queued,
-    sum(CASE q.state WHEN 'running' THEN 1 ELSE 0 END) AS running,
-    sum(CASE q.state WHEN 'done' THEN 1 ELSE 0 END) AS done,
-    sum(CASE q.state WHEN 'failed' THEN 1 ELSE 0 END) AS failed,
-    sum(CASE WHEN q.state = 'done' AND missing > 0 THEN 1 ELSE 0 END) AS short,
-    sum(q.n) AS wanted, sum(q.n - missing) AS covered, sum(q.accepted) AS accepted,
-    sum(q.rejected) AS rejected, sum(q.seconds) AS seconds,
-    sum(CASE WHEN q.state IN ['queued', 'running'] THEN missing ELSE 0 END) AS remaining
-}}
-CALL (j) {{
   MATCH (w:Worker {{job: j.id}}) WHERE {_ALIVE}
   RETURN count(w) AS workers
 }}
 RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error,
   created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
   ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
-  queued, running, done, failed, short, wanted, covered, accepted, rejected, seconds, remaining,
-  workers"""
+  j {{{", ".join(f".{name}" for name in COUNTS)}}} AS counts, workers"""
 
 
 @dataclass(frozen=True)
@@ -203,11 +191,11 @@ class Worker:
     silent_s: float
 
 
-def list_jobs(store: GraphStore, dataset: str, *, limit: int = 100) -> list[Job]:
-    """The dataset's jobs, newest first."""
+def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
+    """The dataset's jobs, newest first; those of all datasets for None."""
+    found = "MATCH (j:Job)" if dataset is None else "MATCH (j:Job {dataset: $dataset})"
     rows = store.read(
-        "MATCH (j:Job {dataset: $dataset}) WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit"
-        f"{_SUMMARY}",
+        f"{found} WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit{_SUMMARY}",
         dataset=dataset,
         limit=limit,
         alive_ms=int(ALIVE_S * 1000),
@@ -362,15 +350,11 @@ def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
     """
     return store.read_frame(
         """
-MATCH (j:Job)
-CALL (j) {
-  MATCH (q:JobQuery {job: j.id})
-  RETURN sum(q.accepted) AS images, sum(q.seconds) AS seconds
-}
-WITH j, images, seconds WHERE images > 0 AND seconds > 0
-ORDER BY j.created_at DESC, j.id LIMIT $limit
+MATCH (j:Job) WHERE j.accepted > 0 AND j.microseconds > 0
+WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
 RETURN j.id AS job, j.dataset AS dataset, j.plan AS plan, j.settings AS settings,
-  images, seconds / images AS seconds_per_image""",
+  j.accepted AS images, j.microseconds / 1e6 / j.accepted AS seconds_per_image
+ORDER BY j.created_at DESC, j.id""",
         limit=limit,
     )
 
@@ -379,7 +363,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 
 
 def _job(row: Row) -> Job:
-    stored = row["job"]
+    stored, counts = row["job"], row["counts"]
     return Job(
         id=stored["id"],
         dataset=stored["dataset"],
@@ -392,14 +376,14 @@ def _job(row: Row) -> Job:
         started_at=_time(stored["started_at"]),
         ended_at=_time(stored["ended_at"]),
         heartbeat_at=_time(stored["heartbeat_at"]),
-        queries={state: row[state] for state in QUERY_STATES},
-        short=row["short"],
-        wanted=row["wanted"],
-        covered=row["covered"],
-        accepted=row["accepted"],
-        rejected=row["rejected"],
-        remaining=row["remaining"],
-        seconds=float(row["seconds"]),
+        queries={state: counts[state] for state in QUERY_STATES},
+        short=counts["short"],
+        wanted=counts["wanted"],
+        covered=counts["covered"],
+        accepted=counts["accepted"],
+        rejected=counts["rejected"],
+        remaining=counts["remaining"],
+        seconds=counts["microseconds"] / 1e6,
         workers=row["workers"],
     )
 

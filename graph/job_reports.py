@@ -6,18 +6,20 @@ All may be repeated: a worker that was killed reports again what it is not sure 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graph.errors import OptionError, StoreError, UnknownNameError
+from graph.job_counts import PUT_IN, RECOUNT, TAKE_OUT
 from graph.jobs import LOCK_JOB, SETTLE, VERDICTS, JobState, Verdict, not_found
 from graph.store import GraphStore
 
-_LOCK_QUERY = """MATCH (q:JobQuery {id: $query})
-MATCH (j:Job {id: q.job})
+_LOCK_QUERY = f"""MATCH (q:JobQuery {{id: $query}})
+MATCH (j:Job {{id: q.job}})
 SET j.updated_at = datetime()
-WITH j, q """
+WITH j, q {TAKE_OUT}WITH j, q """
 
 # Counted anew from the candidates in every write that adds or decides one: nothing can drift.
-_COUNT = """
+COUNT_CANDIDATES = """
 CALL (q) {
   OPTIONAL MATCH (c:Candidate {query: q.id})
   WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
@@ -49,6 +51,10 @@ class NewCandidate:
         Of its random generator, as a signed 64-bit number.
     seconds : float or None
         How long it took to make and judge: its part of the time of its batch.
+    fingerprint : str or None
+        A perceptual hash: candidates of a query with nearly the same one look the same.
+    provenance : mapping
+        With what it was made, and in which batch; anything that JSON can hold.
     """
 
     id: str
@@ -61,11 +67,30 @@ class NewCandidate:
     mask_uri: str | None = None
     seed: int | None = None
     seconds: float | None = None
+    fingerprint: str | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_verdict(self.verdict)
         if self.seconds is not None and not self.seconds >= 0:
             raise OptionError(f"Candidate {self.id!r} took {self.seconds} seconds.")
+
+
+def properties_of(candidate: NewCandidate) -> dict[str, Any]:
+    """What the graph keeps of a candidate, beside its id and its query."""
+    return {
+        "uri": candidate.uri,
+        "source_image": candidate.source_image,
+        "source_uri": candidate.source_uri,
+        "mask_uri": candidate.mask_uri,
+        "scores": json.dumps(dict(candidate.scores), ensure_ascii=False, sort_keys=True),
+        "verdict": candidate.verdict,
+        "reason": candidate.reason,
+        "seed": candidate.seed,
+        "seconds": candidate.seconds,
+        "fingerprint": candidate.fingerprint,
+        "provenance": json.dumps(dict(candidate.provenance), ensure_ascii=False, sort_keys=True),
+    }
 
 
 @dataclass(frozen=True)
@@ -103,7 +128,7 @@ CALL (j, q) {{
   SET j.state = 'running', j.started_at = coalesce(j.started_at, datetime()),
     q.state = 'running', q.started_at = coalesce(q.started_at, datetime())
   RETURN count(q) AS started
-}}
+}}{PUT_IN}
 RETURN started""",
         query=query,
     )
@@ -127,21 +152,7 @@ def record_candidates(
         A candidate of that id belongs to another query.
     """
     rows = [
-        {
-            "id": candidate.id,
-            "properties": {
-                "uri": candidate.uri,
-                "source_image": candidate.source_image,
-                "source_uri": candidate.source_uri,
-                "mask_uri": candidate.mask_uri,
-                "scores": json.dumps(dict(candidate.scores), ensure_ascii=False, sort_keys=True),
-                "verdict": candidate.verdict,
-                "reason": candidate.reason,
-                "seed": candidate.seed,
-                "seconds": candidate.seconds,
-            },
-        }
-        for candidate in candidates
+        {"id": candidate.id, "properties": properties_of(candidate)} for candidate in candidates
     ]
     foreign = store.read(
         "UNWIND $ids AS id MATCH (c:Candidate {id: id}) WHERE c.query <> $query "
@@ -163,7 +174,7 @@ CALL (j, q) {{
     c.created_at = datetime()
   WITH q, c WHERE c.query = q.id
   MERGE (c)-[:MADE_FOR]->(q)
-}}{_COUNT}
+}}{COUNT_CANDIDATES}{PUT_IN}
 RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
         query=query,
         rows=rows,
@@ -195,7 +206,7 @@ def _end_query(store: GraphStore, query: str, state: str, message: str) -> None:
 CALL (q) {{
   WITH q WHERE q.state IN ['queued', 'running']
   SET q.state = $state, q.message = $message, q.ended_at = datetime()
-}}{SETTLE}
+}}{PUT_IN}WITH j, q{SETTLE}
 RETURN q.id""",
         query=query,
         state=state,
@@ -218,7 +229,7 @@ CALL (j) {{
   WITH j
   MATCH (q:JobQuery {{job: j.id}}) WHERE q.state IN ['queued', 'running']
   SET q.state = 'failed', q.message = $error, q.ended_at = datetime()
-}}
+}}{RECOUNT}
 RETURN j.id""",
         job=job,
         error=error,
@@ -293,9 +304,9 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
 MATCH (q:JobQuery {{id: c.query}})
 MATCH (j:Job {{id: c.job}})
 SET j.updated_at = datetime()
-WITH j, q, c
+WITH j, q, c {TAKE_OUT}
 SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
-WITH q{_COUNT}
+WITH j, q{COUNT_CANDIDATES}{PUT_IN}
 RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
         candidate=candidate,
         verdict=verdict,

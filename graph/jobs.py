@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from graph.datasets import check_name, dataset_state
 from graph.errors import JobNotFoundError, OptionError, StoreError, UnknownNameError
+from graph.job_counts import COUNTS, PUT_IN_NEW, RECOUNT
 from graph.plans import PlannedQuery
 from graph.progress import Progress, silent
 from graph.store import GraphStore, Row
@@ -103,6 +104,7 @@ def create_job(
             "plan": plan,
             "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
             "created_by": created_by,
+            **dict.fromkeys(COUNTS, 0),
         },
     )
     if not created:
@@ -133,15 +135,16 @@ MERGE (q:JobQuery {{id: row[0]}})
 ON CREATE SET q.dataset = j.dataset, q.job = j.id, q.position = row[1], q.class_name = row[2],
   q.concepts = row[3], q.n = row[4], q.state = 'queued', q.accepted = 0, q.rejected = 0,
   q.seconds = 0.0, q.message = ''
+WITH j, q, NOT EXISTS {{ (j)-[:RUNS]->(q) }} AS new
 MERGE (j)-[:RUNS]->(q)
-WITH j, q
+WITH j, q, new
 CALL (j, q) {{
   OPTIONAL MATCH (y:Class {{dataset: j.dataset, name: q.class_name}})
   OPTIONAL MATCH (k:Clique {{dataset: j.dataset, concepts: q.concepts}})
   FOREACH (end IN CASE WHEN y IS NULL THEN [] ELSE [y] END | MERGE (q)-[:FOR_CLASS]->(end))
   FOREACH (end IN CASE WHEN k IS NULL THEN [] ELSE [k] END | MERGE (q)-[:REBALANCES]->(end))
-}}
-RETURN count(*) AS written"""
+}}{PUT_IN_NEW}
+RETURN written"""
 
 
 def query_id(job: str, position: int) -> str:
@@ -174,7 +177,7 @@ CALL (j) {{
   WITH j
   MATCH (q:JobQuery {{job: j.id, state: 'running'}})
   SET q.state = 'queued'
-}}
+}}{RECOUNT}
 RETURN j.state AS state""",
             job=job,
         ),
@@ -211,8 +214,8 @@ CALL (j, queued) {{
   WITH j, queued
   WHERE queued > 0 AND j.state IN ['done', 'failed'] OR j.state = 'cancelled'
     AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
-  SET j.state = 'queued', j.ended_at = null, j.error = null
-}}
+  SET j.state = 'queued', j.ended_at = null, j.error = null, j.attempt = coalesce(j.attempt, 0) + 1
+}}{RECOUNT}
 RETURN queued""",
         job=job,
         short=short,

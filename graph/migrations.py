@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from neo4j import Driver
 
 from graph.errors import SchemaTooNewError
-from graph.schema import JOB_NODES, STORE_STATEMENTS, definition_statements
+from graph.job_counts import RECOUNT
+from graph.schema import COPIES, JOB_NODES, STORE_STATEMENTS, definition_statements
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,15 @@ MIGRATIONS = (
         (
             *definition_statements(JOB_NODES),
             "CREATE CONSTRAINT worker_key IF NOT EXISTS FOR (n:Worker) REQUIRE n.id IS UNIQUE",
+        ),
+    ),
+    Migration(
+        3,
+        "counts on jobs, and cliques packed: to be mined again",
+        (
+            *definition_statements(COPIES),
+            f"MATCH (j:Job) SET j.updated_at = j.updated_at WITH j {RECOUNT}",
+            "MATCH (d:Dataset) SET d.cliques_digest = null",
         ),
     ),
 )

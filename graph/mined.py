@@ -1,7 +1,7 @@
 """Read back what mining wrote: all cliques with their counts, or the imbalances at the top."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import pandas as pd
 from graph import schema
 from graph.analysis import MiningOptions
 from graph.catalogue import CLIQUE_RETURN, FILTER
+from graph.clique_table import read_clique_table
 from graph.cliques import Cliques
-from graph.datasets import class_sizes, dataset_state
+from graph.datasets import DatasetState, dataset_state
 from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT, RATE
 from graph.named import bind_named
@@ -107,7 +108,17 @@ def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
     StaleError
         The dataset has not been mined, or has changed since.
     """
-    state = dataset_state(store, dataset)
+    return mining_of(dataset_state(store, dataset))
+
+
+def mining_of(state: DatasetState) -> MiningOptions:
+    """The options that the cliques were mined with that a dataset has in this state.
+
+    Raises
+    ------
+    StaleError
+        It has not been mined, or has changed since.
+    """
     state.require_mined()
     return MiningOptions.from_json(state.mining or "{}")
 
@@ -122,33 +133,18 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     OptionError
         It was mined to a smaller size than `max_size`.
     """
-    options = mined_with(store, dataset)
+    state = dataset_state(store, dataset)
+    options = mining_of(state)
     if max_size is not None and max_size > options.max_size:
         raise OptionError(
             f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. Run "
             f"`cobalance mine {dataset} --max-size {max_size}`."
         )
-    sizes = class_sizes(store, dataset, options.split)
-    # A class without images in the split was not mined.
-    classes = tuple(name for name, images in sizes.items() if images)
-    code_of = {name: code for code, name in enumerate(classes)}
-    rows = store.stream(
-        "MATCH (q:Clique {dataset: $dataset}) WHERE $max_size IS NULL OR q.size <= $max_size "
-        "RETURN q.concepts AS concepts, "
-        "COLLECT { MATCH (q)-[n:COUNTED_IN]->(y:Class) RETURN [y.name, n.images] } AS counts",
-        dataset=dataset,
-        max_size=max_size,
-    )
-    members: list[list[str]] = []
-    counts: list[list[int]] = []
-    for row in rows:
-        members.append(row["concepts"])
-        by_class = [0] * len(classes)
-        for name, images in row["counts"]:
-            by_class[code_of[name]] = images
-        counts.append(by_class)
-    width = max_size or options.max_size
-    return _in_order(members, counts, [sizes[name] for name in classes], classes, width)
+    cliques = read_clique_table(store, state, options.max_size)
+    if max_size is None:
+        return cliques
+    kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size
+    return replace(cliques, members=cliques.members[:kept, :max_size], counts=cliques.counts[:kept])
 
 
 def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
@@ -164,8 +160,8 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     UnknownNameError
         No such column, class or concept.
     """
-    options = mined_with(store, dataset)
-    sizes = {name: n for name, n in class_sizes(store, dataset, options.split).items() if n}
+    state = dataset_state(store, dataset)
+    options, sizes = mining_of(state), dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
     parameters: dict[str, Any] = {
         "dataset": dataset,
@@ -218,25 +214,3 @@ def _as_table(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame
     for name in ("log_odds_ratio_low", "log_odds_ratio_high", "p_value", "q_value", "test"):
         columns[name] = [row[name] for row in rows]
     return pd.DataFrame(columns)
-
-
-def _in_order(
-    members: list[list[str]],
-    counts: list[list[int]],
-    class_sizes: list[int],
-    classes: tuple[str, ...],
-    width: int,
-) -> Cliques:
-    concepts = tuple(sorted({name for names in members for name in names}))
-    code_of = {name: code for code, name in enumerate(concepts)}
-    codes = np.full((len(members), width), -1, dtype=np.int32)
-    for row, names in enumerate(members):
-        codes[row, : len(names)] = [code_of[name] for name in names]
-    order = np.lexsort((*codes.T[::-1], (codes >= 0).sum(axis=1)))
-    return Cliques(
-        codes[order],
-        np.array(counts, dtype=np.int64).reshape(len(members), len(classes))[order],
-        np.array(class_sizes, dtype=np.int64),
-        concepts,
-        classes,
-    )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from graph import schema
 from graph.catalogue import CATALOGUE
-from graph.counted import CountedDataset
+from graph.counted import ClassSizes, CountedDataset
 from graph.datasets import dataset_state
 from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT
@@ -25,8 +25,8 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 _REPLACEMENT = "\ufffd"
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbourhood:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Neighbourhood(ClassSizes):
     """The part of the concept graph around one node.
 
     Parameters
@@ -41,16 +41,10 @@ class Neighbourhood:
         source, unless it is the centre of kind class), ``images`` with both, ``lift``, and
         ``count_<class>``: the images of each class with both, see `pair_class_sizes`; of an edge
         from a class all are of that class. The strongest first.
-    class_sizes : dict of str to int
-        All images of each class, by name in ascending order.
-    pair_class_sizes : dict of str to int
-        The images that the counts of edges between concepts are taken from.
     """
 
     nodes: pd.DataFrame
     edges: pd.DataFrame
-    class_sizes: dict[str, int]
-    pair_class_sizes: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -127,10 +121,10 @@ def read_neighbourhood(
     edges = [*_class_edge_rows(centre, of_class), *pairs]
     edges.sort(key=lambda row: (-row["images"], row["source"], row["target"]))
     return Neighbourhood(
-        counted.concept_frame(nodes, ["kind", "name", "images", "expanded", "hidden"]),
-        counted.pair_frame(edges, ["source_kind", "source", "target", "images", "lift"]),
-        counted.class_sizes,
-        counted.pair_class_sizes,
+        nodes=counted.concept_frame(nodes, ["kind", "name", "images", "expanded", "hidden"]),
+        edges=counted.pair_frame(edges, ["source_kind", "source", "target", "images", "lift"]),
+        class_sizes=counted.class_sizes,
+        pair_class_sizes=counted.pair_class_sizes,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from graph import schema
-from graph.counted import CountedDataset, class_counts
+from graph.counted import ClassSizes, CountedDataset, class_counts
 from graph.errors import OptionError, UnknownNameError
 from graph.layout import FloatArray, skew
 from graph.named import check_names
@@ -19,8 +19,8 @@ ORDERS: tuple[Order, ...] = ("images", "skew")
 _BY_ORDER = {"images": "frequent-concepts", "skew": "skewed-concepts"}
 
 
-@dataclass(frozen=True, eq=False)
-class Overview:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Overview(ClassSizes):
     """The part of a dataset's concept graph that fits a picture.
 
     Parameters
@@ -31,10 +31,6 @@ class Overview:
     edges : pandas.DataFrame
         ``concept_1``, ``concept_2``, ``images`` with both, and ``count_<class>``: the images of
         each class with both, see `pair_class_sizes`. The strongest first.
-    class_sizes : dict of str to int
-        All images of each class, by name in ascending order.
-    pair_class_sizes : dict of str to int
-        The images that the counts of edges are taken from.
     hidden_concepts : int
         Further concepts that the search finds; without a search, that the dataset has.
     hidden_edges : int
@@ -43,8 +39,6 @@ class Overview:
 
     concepts: pd.DataFrame
     edges: pd.DataFrame
-    class_sizes: dict[str, int]
-    pair_class_sizes: dict[str, int]
     hidden_concepts: int
     hidden_edges: int
 
@@ -117,12 +111,12 @@ def read_overview(
     names = concepts["concept"].tolist()
     pairs = counted.ask("edges-between-concepts", concepts=names, limit=max_edges) if names else []
     return Overview(
-        concepts,
-        counted.pair_frame(pairs, ["concept_1", "concept_2", "images"]),
-        counted.class_sizes,
-        counted.pair_class_sizes,
-        _found(rows) - len(rows),
-        _found(pairs) - len(pairs),
+        concepts=concepts,
+        edges=counted.pair_frame(pairs, ["concept_1", "concept_2", "images"]),
+        class_sizes=counted.class_sizes,
+        pair_class_sizes=counted.pair_class_sizes,
+        hidden_concepts=_found(rows) - len(rows),
+        hidden_edges=_found(pairs) - len(pairs),
     )
 
 

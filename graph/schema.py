@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from graph.job_counts import COUNTS
+
 DATASET = "dataset"  # the property that keys every node to its dataset
 
 
@@ -84,6 +86,7 @@ CLIQUE = Node(
     ),
     ("gap",),
 )
+CLIQUE_TABLE = Node("CliqueTable", "part", ("mined_as", "parts", "concepts", "members", "counts"))
 PLAN = Node("Plan", "name", ("planner", "mined_as", "min_size", "max_size", "images"))
 GENERATION_QUERY = Node(
     "GenerationQuery", "key", ("digest", "plan", "class_name", "concepts", "n"), ("plan",)
@@ -103,6 +106,10 @@ JOB = Node(
         "updated_at",
         "heartbeat_at",
         "error",
+        "attempt",
+        "round",
+        "round_spans",  # JSON
+        *COUNTS,
     ),
     in_whole_store=True,
 )
@@ -137,6 +144,8 @@ CANDIDATE = Node(
         "source_uri",
         "mask_uri",
         "scores",  # JSON
+        "provenance",  # JSON
+        "fingerprint",
         "verdict",
         "reason",
         "decided_by",
@@ -162,9 +171,13 @@ RUNS = Edge("RUNS", JOB, JOB_QUERY)
 JOB_REBALANCES = Edge("REBALANCES", JOB_QUERY, CLIQUE)
 JOB_FOR_CLASS = Edge("FOR_CLASS", JOB_QUERY, CLASS)
 MADE_FOR = Edge("MADE_FOR", CANDIDATE, JOB_QUERY)
+GENERATED_BY = Edge("GENERATED_BY", IMAGE, JOB)  # of whichever dataset the job is
+DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE)
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
+COPIES = (CLIQUE_TABLE,)
+"""What other nodes say already, packed for those who read all of it."""
 
 
 STORE_STATEMENTS = (
@@ -306,18 +319,33 @@ def edges_statement(edge: Edge) -> str:
 
 
 def merge_edges_statement(edge: Edge) -> str:
-    """Cypher that merges edges between existing nodes: rows of [start, end, properties...]."""
+    """Cypher that merges edges between existing nodes: rows of [start, end, properties...].
+
+    Examples
+    --------
+    >>> print(merge_edges_statement(GENERATED_BY))
+    UNWIND $rows AS row
+    MATCH (a:Image {dataset: $dataset, id: row[0]})
+    MATCH (b:Job {id: row[1]})
+    MERGE (a)-[e:GENERATED_BY]->(b)
+    RETURN count(*) AS written
+    """
     values = ", ".join(f"e.{prop} = row[{j + 2}]" for j, prop in enumerate(edge.properties))
     return "\n".join(
         [
             "UNWIND $rows AS row",
-            f"MATCH (a:{edge.start.label} {{{DATASET}: $dataset, {edge.start.key}: row[0]}})",
-            f"MATCH (b:{edge.end.label} {{{DATASET}: $dataset, {edge.end.key}: row[1]}})",
+            f"MATCH (a{_one(edge.start, 'row[0]')})",
+            f"MATCH (b{_one(edge.end, 'row[1]')})",
             f"MERGE (a)-[e:{edge.type}]->(b)",
-            f"SET {values}",
+            *([f"SET {values}"] if values else []),
             "RETURN count(*) AS written",
         ]
     )
+
+
+def _one(node: Node, key: str) -> str:
+    within = "" if node.in_whole_store else f"{DATASET}: $dataset, "
+    return f":{node.label} {{{within}{node.key}: {key}}}"
 
 
 def delete_edges_statement(edge: Edge) -> str:

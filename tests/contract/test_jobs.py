@@ -1,6 +1,7 @@
 """Jobs in the graph: what a worker and a person do to them, repeated, at once, and interrupted."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from random import Random
 
 import pandas as pd
@@ -18,6 +19,7 @@ from graph.errors import (
     StoreError,
     UnknownNameError,
 )
+from graph.job_counts import COUNTS
 from graph.job_progress import (
     list_candidates,
     list_jobs,
@@ -38,7 +40,8 @@ from graph.job_reports import (
     start_query,
     stop_worker,
 )
-from graph.jobs import cancel_job, create_job, query_id, retry_job
+from graph.jobs import QUERY_STATES, cancel_job, create_job, query_id, retry_job
+from graph.migrations import MIGRATIONS
 from graph.records import Annotations, ImageRecord, Mention
 
 QUERIES = [("a", ("x", "y"), 3), ("b", ("x",), 2), ("a", ("y",), 5)]
@@ -582,3 +585,83 @@ def test_the_last_two_queries_end_at_once(settings, store, loaded):
             for end in ends:
                 end.result()
             assert read_job(store, job).state == "done"
+
+
+def recounted(store, job):
+    """What the job's counts say, from its queries one by one."""
+    queries = read_queries(store, job)
+    states = queries["state"]
+    missing = (queries["n"] - queries["accepted"]).clip(lower=0)
+    return {
+        "queries": {state: int((states == state).sum()) for state in QUERY_STATES},
+        "short": int(((states == "done") & (missing > 0)).sum()),
+        "wanted": int(queries["n"].sum()),
+        "covered": int((queries["n"] - missing).sum()),
+        "accepted": int(queries["accepted"].sum()),
+        "rejected": int(queries["rejected"].sum()),
+        "remaining": int(missing[states.isin(["queued", "running"])].sum()),
+        "seconds": pytest.approx(queries["seconds"].sum(), abs=1e-5),
+    }
+
+
+def counted(store, job):
+    found = asdict(read_job(store, job))
+    return {name: found[name] for name in recounted(store, job)}
+
+
+def act_at_random(store, job, random, steps):
+    """Report, decide, cancel and try again, in any order, whether it makes sense or not."""
+    made = []
+    for step in range(steps):
+        query = query_id(job, random.randrange(len(QUERIES)))
+        match random.choice(["start", "report", "report", "decide", "finish", "fail", "job"]):
+            case "start":
+                start_query(store, query)
+            case "report":
+                one = NewCandidate(
+                    f"{query}/{random.randrange(8)}",
+                    None,
+                    random.choice(["accepted", "rejected"]),
+                    seconds=random.choice([None, random.random()]),
+                )
+                record_candidates(store, query, [one])
+                made.append(one.id)
+            case "decide" if made:
+                decide(store, random.choice(made), random.choice(["accepted", "rejected"]), "ann")
+            case "finish":
+                finish_query(store, query)
+            case "fail":
+                fail_query(store, query, "it went wrong")
+            case "job" if step % 2:
+                random.choice([cancel_job, retry_job])(store, job)
+            case "job":
+                if random.random() < 0.5:
+                    fail_job(store, job, "no model")
+                retry_job(store, job, short=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_counts_of_a_job_are_those_of_its_queries(store, job, seed):
+    random = Random(seed)
+    for _ in range(12):
+        act_at_random(store, job, random, 5)
+        assert counted(store, job) == recounted(store, job)
+
+
+def test_writers_at_once_leave_no_count_out(store, job):
+    with ThreadPoolExecutor(6) as pool:
+        running = [pool.submit(act_at_random, store, job, Random(i), 25) for i in range(6)]
+        for writer in running:
+            writer.result()
+    assert counted(store, job) == recounted(store, job)
+    assert counted(store, job)["accepted"] > 0
+
+
+def test_a_store_from_before_the_counts_gets_them(store, job):
+    act_at_random(store, job, Random(7), 20)
+    expected = read_job(store, job)
+    store.write(f"MATCH (j:Job {{id: $job}}) REMOVE {', '.join(f'j.{c}' for c in COUNTS)}", job=job)
+    for statement in MIGRATIONS[2].statements:
+        if "Job" in statement:
+            store.write(statement)
+    assert read_job(store, job) == expected

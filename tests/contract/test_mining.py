@@ -10,26 +10,17 @@ import pytest
 from app.demo import urbancars
 from app.services import plan_dataset
 from generation.planning import PlanOptions
+from graph import clique_table
 from graph.analysis import MiningOptions, mine_dataset
-from graph.build import load_incidence, write_annotations
+from graph.build import load_incidence
 from graph.catalogue import CATALOGUE
 from graph.cliques import mine_cliques
+from graph.datasets import dataset_state
 from graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from graph.imbalance import imbalance_table
 from graph.mined import Ranking, load_cliques, read_imbalances
 from graph.named import bind_named
 from graph.records import Annotations, ImageRecord, Mention
-
-
-@pytest.fixture
-def load(store, dataset):
-    def write(annotations, options=None):
-        write_annotations(store, dataset, annotations, source="a test")
-        if options is not None:
-            mine_dataset(store, dataset, options, max_cliques=10**6)
-        return dataset
-
-    return write
 
 
 @pytest.fixture
@@ -100,6 +91,51 @@ def test_read_back_is_what_the_kernel_gave(store, load, random_annotations):
     np.testing.assert_array_equal(stored.counts, kernel.counts)
     np.testing.assert_array_equal(stored.class_sizes, kernel.class_sizes)
     assert stored.classes == kernel.classes
+
+
+def test_the_packed_cliques_are_those_of_the_nodes(
+    store, load, random_annotations, monkeypatch, dump
+):
+    monkeypatch.setattr(clique_table, "CLIQUES_PER_PART", 7)
+    options = MiningOptions(max_size=3, min_support=2, split="train")
+    dataset = load(random_annotations(300, n_concepts=12), options)
+    nodes = store.read(
+        "MATCH (q:Clique {dataset: $dataset}) RETURN q.concepts AS concepts, "
+        "COLLECT { MATCH (q)-[n:COUNTED_IN]->(y:Class) RETURN [y.name, n.images] } AS counts",
+        dataset=dataset,
+    )
+    expected = {tuple(row["concepts"]): dict(row["counts"]) for row in nodes}
+    assert len(expected) > 3 * 7
+    for max_size in (None, 1, 2, 3):
+        cliques = load_cliques(store, dataset, max_size=max_size)
+        assert cliques.members.shape[1] == (max_size or 3)
+        assert cliques.concepts == tuple(sorted({name for names in expected for name in names}))
+        rows = [dict(zip(cliques.classes, row, strict=True)) for row in cliques.counts.tolist()]
+        assert dict(zip(cliques.names(), rows, strict=True)) == {
+            names: counts for names, counts in expected.items() if len(names) <= (max_size or 3)
+        }
+    sizes = store.read(
+        "MATCH (:Image {dataset: $dataset, split: 'train'})-[:LABELED]->(y:Class) "
+        "RETURN y.name AS name, count(*) AS images ORDER BY name",
+        dataset=dataset,
+    )
+    assert cliques.class_sizes.tolist() == [row["images"] for row in sizes]
+    assert dict(dataset_state(store, dataset).mined_classes) == {
+        row["name"]: row["images"] for row in sizes
+    }
+    before = dump(dataset)
+    store.write("MATCH (t:CliqueTable {dataset: $name, part: 1}) DELETE t", name=dataset)
+    with pytest.raises(StaleError, match="cobalance mine"):
+        load_cliques(store, dataset)
+    mine_dataset(store, dataset, options, max_cliques=1000)
+    assert dump(dataset) == before
+
+
+def test_no_clique_at_all(store, load):
+    records = [ImageRecord("1", "a", (Mention("x"),)), ImageRecord("2", "b", (Mention("y"),))]
+    dataset = load(Annotations.from_records(records), MiningOptions(max_size=2))
+    cliques = load_cliques(store, dataset)
+    assert (cliques.members.shape, cliques.counts.shape) == ((0, 2), (0, 2))
 
 
 def ranked(table, ranking):

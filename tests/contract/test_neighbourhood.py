@@ -7,24 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
+from graph.analysis import MiningOptions
 from graph.counted import class_counts
 from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT
 from graph.neighbourhood import Link, read_neighbourhood, shortest_link
 from graph.records import Annotations, ImageRecord, Mention
-
-
-@pytest.fixture
-def load(store, dataset):
-    def write(annotations, options=None):
-        write_annotations(store, dataset, annotations, source="a test")
-        if options is not None:
-            mine_dataset(store, dataset, options, max_cliques=10**6)
-        return dataset
-
-    return write
 
 
 def records_of(*images):

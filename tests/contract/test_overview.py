@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
+from graph.analysis import MiningOptions
 from graph.counted import class_counts
 from graph.errors import OptionError, UnknownNameError
 from graph.imbalance import COUNT
@@ -18,17 +17,6 @@ from graph.records import Annotations, ImageRecord, Mention
 
 CLASSES = ["class 0", "class 1", "class 2"]
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def load(store, dataset):
-    def write(annotations, options=None):
-        write_annotations(store, dataset, annotations, source="a test")
-        if options is not None:
-            mine_dataset(store, dataset, options, max_cliques=10**6)
-        return dataset
-
-    return write
 
 
 def count(annotations, size, split=None):
