@@ -186,7 +186,7 @@ def _write_images(
     store.write(
         schema.merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted)
     )
-    columns = [plain_values(images[name]) for name in ("split", "uri", "width_px", "height_px")]
+    columns = [plain_values(images[name]) for name in schema.IMAGE.properties[1:]]
     class_names = images["class_name"].tolist()
     digest_list = digests.tolist()
 
@@ -194,7 +194,7 @@ def _write_images(
         return [
             (
                 keys[i],
-                [digest_list[i], *(column[i] for column in columns), False],
+                [digest_list[i], *(column[i] for column in columns)],
                 [[[class_names[i]]], contents.edges(i)],
             )
             for i in positions.tolist()

@@ -58,6 +58,8 @@ class ImageRecord:
         Where the pixels are, as the annotation file has it.
     width_px, height_px : int or None
         The image's size in pixels.
+    synthetic : bool
+        Whether it was generated.
     """
 
     id: str
@@ -67,6 +69,7 @@ class ImageRecord:
     uri: str | None = None
     width_px: int | None = None
     height_px: int | None = None
+    synthetic: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,7 @@ class Annotations:
     images : pandas.DataFrame
         One row an image, index 0..n-1. ``id`` (str, unique), ``class_name`` (category), ``split``
         (category, may be missing), ``uri`` (str, may be missing), ``width_px`` and ``height_px``
-        (Int64, may be missing).
+        (Int64, may be missing), ``synthetic`` (bool): whether it was generated.
     mentions : pandas.DataFrame
         One row a mention. ``image`` (int64, the row in `images`), ``concept`` (category),
         ``source`` (category), and float64 columns that are NaN where unknown: ``score``,
@@ -94,6 +97,10 @@ class Annotations:
         One message for each malformed record that was skipped because the caller asked for it.
     notes : tuple of str
         What a reader took for granted, such as the columns it guessed, for people.
+    objects : pandas.DataFrame or None
+        Regions of what gives an image its class, where the annotations have them: no concepts, in
+        no count, and kept for cutting the object out. ``image``, the numbers and
+        ``segmentation`` as in `mentions`.
 
     Examples
     --------
@@ -107,6 +114,7 @@ class Annotations:
     set_aside: Mapping[str, int] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    objects: pd.DataFrame | None = None
 
     @classmethod
     def from_records(
@@ -122,6 +130,7 @@ class Annotations:
         uris: list[str | None] = []
         widths: list[int | None] = []
         heights: list[int | None] = []
+        synthetic: list[bool] = []
         rows: list[int] = []
         concepts: list[str] = []
         sources: list[str] = []
@@ -135,6 +144,7 @@ class Annotations:
             uris.append(record.uri)
             widths.append(record.width_px)
             heights.append(record.height_px)
+            synthetic.append(record.synthetic)
             for mention in record.mentions:
                 rows.append(row)
                 concepts.append(mention.concept)
@@ -150,6 +160,7 @@ class Annotations:
                 "uri": pd.array(uris, dtype="str"),
                 "width_px": pd.array(widths, dtype="Int64"),
                 "height_px": pd.array(heights, dtype="Int64"),
+                "synthetic": np.array(synthetic, dtype=bool),
             }
         )
         values = np.array(numbers, dtype=np.float64).reshape(-1, 6)
@@ -177,11 +188,9 @@ class Annotations:
         columns.append("segmentation")
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
         images = (plain_values(self.images[name]) for name in self.images.columns)
-        for position, (image_id, class_name, split, uri, width_px, height_px) in enumerate(
-            zip(*images, strict=True)
-        ):
+        for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):
             found = (_mention(*row) for row in rows[bounds[position] : bounds[position + 1]])
-            yield ImageRecord(image_id, class_name, tuple(found), split, uri, width_px, height_px)
+            yield ImageRecord(image_id, class_name, tuple(found), *rest)
 
 
 def plain_values(column: "pd.Series[Any]") -> list[Any]:

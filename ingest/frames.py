@@ -90,6 +90,7 @@ def annotations(
     mentions: Sequence[MentionColumns],
     keep: BoolArray,
     *,
+    objects: MentionColumns | None = None,
     set_aside: Mapping[str, int] | None = None,
     skipped: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -100,6 +101,8 @@ def annotations(
     ----------
     keep : bool array
         False where an image is malformed.
+    objects : MentionColumns or None
+        What gives the images their class; its concepts are the classes.
     set_aside : mapping of str to int or None
         What else was left out on purpose, by reason.
     """
@@ -118,6 +121,7 @@ def annotations(
             "uri": pd.array(uris.take(picked), dtype="str"),
             "width_px": _whole(missing if images.widths is None else images.widths, picked),
             "height_px": _whole(missing if images.heights is None else images.heights, picked),
+            "synthetic": np.zeros(n, dtype=bool),
         },
         index=pd.RangeIndex(n),
     )
@@ -131,7 +135,13 @@ def annotations(
         {reason: count for reason, count in counts.items() if count},
         tuple(skipped),
         tuple(notes),
+        None if objects is None else _object_frame(objects, new_row),
     )
+
+
+def _object_frame(objects: MentionColumns, new_row: IntArray) -> pd.DataFrame | None:
+    frame = _mention_frame([objects], new_row)
+    return frame.drop(columns=["concept", "source"]) if len(frame) else None
 
 
 def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.DataFrame:

@@ -120,8 +120,8 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
         table = read_concept_table(wanted.concept_table, problems)
         concepts = apply_concept_table(_coded(mentions["concept"]), table, problems)
         mentions = mentions.assign(concept=categorical(concepts.codes, concepts.names))
-    kept, notes = _kept_mentions(mentions, wanted)
-    mentions = mentions if kept.all() else mentions[kept]
+    sound, notes = _kept_mentions(mentions, wanted)
+    mentions = mentions if sound.all() else mentions[sound]
     images = annotations.images
     if wanted.class_names:
         images = images.assign(class_name=_renamed(images["class_name"], wanted))
@@ -134,11 +134,14 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
     ):
         if count:
             set_aside[reason] = set_aside.get(reason, 0) + count
-    images, mentions = _subset(images, mentions, by_class & by_split)
+    kept = by_class & by_split
+    images, mentions = _subset(images, mentions, kept)
+    objects = annotations.objects
     return replace(
         annotations,
         images=images,
         mentions=mentions,
+        objects=None if objects is None else _of_images(objects, kept),
         set_aside=set_aside,
         skipped=(*annotations.skipped, *problems.messages),
         notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)),
@@ -186,16 +189,22 @@ def _among(column: "pd.Series[str]", wanted: tuple[str, ...], kind: str) -> Bool
 def _subset(
     images: pd.DataFrame, mentions: pd.DataFrame, kept: BoolArray
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    if not kept.all():
-        new_row = np.cumsum(kept) - 1
-        mentions = mentions[kept[mentions["image"].to_numpy()]]
-        mentions = mentions.assign(image=new_row[mentions["image"].to_numpy()])
-        images = images[kept]
+    mentions = _of_images(mentions, kept)
+    images = images if kept.all() else images[kept]
     for name in ("class_name", "split"):
         images = images.assign(**{name: _used(images[name])})
     for name in ("concept", "source"):
         mentions = mentions.assign(**{name: _used(mentions[name])})
     return images.reset_index(drop=True), mentions.reset_index(drop=True)
+
+
+def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
+    """Keep the rows of some images, each by its image's new place."""
+    if kept.all():
+        return rows
+    rows = rows[kept[rows["image"].to_numpy()]]
+    new_row = np.cumsum(kept) - 1
+    return rows.assign(image=new_row[rows["image"].to_numpy()]).reset_index(drop=True)
 
 
 def _used(column: "pd.Series[str]") -> pd.Categorical:

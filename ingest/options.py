@@ -67,7 +67,8 @@ class ClassOptions:
     ----------
     categories : mapping of str to str
         Annotated categories that are classes, and the class that each stands for. An image with
-        categories of exactly one class gets it; such categories are then no concepts.
+        categories of exactly one class gets it; such categories are then no concepts, and their
+        boxes and outlines are kept under the class's name.
     file : Path or None
         A second table, of image id or file name and class.
     captions : Path or None

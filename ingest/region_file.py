@@ -1,7 +1,8 @@
 """The file of a dataset's regions: Parquet, in order of image id, found by the last of each group.
 
 No image is in two row groups, and the last id of each group is in the file's metadata, so that the
-regions of a few images are read without a look at the others.
+regions of a few images are read without a look at the others. Beside each region stands a digest of
+all that is kept of its image, so that a write finds out what differs without reading the regions.
 """
 
 import os
@@ -31,6 +32,8 @@ SCHEMA = pa.schema(
         *((f"image_{name}", pa.int32()) for name in SIZE),
     ]
 )
+DIGEST = "image_digest"
+STORED = SCHEMA.append(pa.field(DIGEST, pa.int64()))
 GROUP_ROWS = 512
 """Rows a group, about: with fewer a file is longer to open, with more there is more to read."""
 
@@ -49,17 +52,31 @@ class RegionFile:
     def groups(self) -> Iterator[tuple[pa.Table, str]]:
         """Read all row groups, each with the id of its last image."""
         for group, last in enumerate(self.last_ids):
-            yield self.read([group]), last
+            yield self._read([group], STORED), last
 
     def read(self, groups: list[int]) -> pa.Table:
-        """Read some row groups."""
+        """Read the regions of some row groups."""
+        return self._read(groups, SCHEMA)
+
+    def digests(self) -> dict[str, int | None]:
+        """Give each image's digest; None where an earlier version of the program kept none."""
+        schema = pa.schema([SCHEMA.field("id"), STORED.field(DIGEST)])
+        table = self._read(list(range(len(self.last_ids))), schema)
+        found = table.group_by("id").aggregate([(DIGEST, "min")])  # it is the same in each row
+        columns = found["id"].to_pylist(), found[f"{DIGEST}_min"].to_pylist()
+        return dict(zip(*columns, strict=True))
+
+    def _read(self, groups: list[int], schema: pa.Schema) -> pa.Table:
         if not groups:
-            return SCHEMA.empty_table()
+            return schema.empty_table()
         try:
             parquet = pq.ParquetFile(self.file, metadata=self.footer)
-            return parquet.read_row_groups(groups, use_threads=False)
+            table = parquet.read_row_groups(groups, columns=schema.names, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self.path, error) from error
+        if DIGEST in schema.names and DIGEST not in table.column_names:
+            table = table.append_column(schema.field(DIGEST), pa.nulls(len(table), pa.int64()))
+        return table
 
 
 # The footers of the files read last: reading one takes longer than reading a dozen row groups.
@@ -102,8 +119,8 @@ def write_tables(path: Path, tables: Iterable[pa.Table], total: int, progress: P
     with (
         path.open("wb") as file,
         pq.ParquetWriter(
-            file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False,
-            use_dictionary=[name for name in SCHEMA.names if name not in (*NUMBERS, OUTLINE)],
+            file, STORED, compression="zstd", compression_level=1, write_statistics=False,
+            use_dictionary=[name for name in STORED.names if name not in (*NUMBERS, OUTLINE)],
         ) as writer,
     ):  # fmt: skip
         for table in tables:

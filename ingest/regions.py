@@ -1,11 +1,15 @@
 """Boxes and outlines of a dataset's images, beside the graph, which does not keep them."""
 
+import filecmp
 import hashlib
 import os
 import secrets
+import shutil
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,21 +20,27 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import union_categoricals
 
+from graph.errors import InputError
 from graph.progress import Progress, silent
 from graph.records import Annotations
 from ingest.frames import NUMBERS
 from ingest.problems import IntArray
 from ingest.region_file import (
+    DIGEST,
     GROUP_ROWS,
     OUTLINE,
     SCHEMA,
     SIZE,
+    STORED,
     RegionFile,
     open_regions,
     write_tables,
     writing,
 )
+
+_WRITTEN_AS = b"regions 1"  # to change when the same annotations are to be written otherwise
 
 
 def regions_path(folder: Path, dataset: str) -> Path:
@@ -55,8 +65,10 @@ def write_regions(
 ) -> int:
     """Write the regions of a dataset's images; interrupted, it leaves those that were there.
 
-    A region is a mention with a box or a segmentation. Regions of other images stay, unless
-    `replace` is set. Where none is left, there is no file.
+    A region is a mention with a box or a segmentation, or what gives an image its class, whose
+    ``concept`` is then that class. Regions of other images stay, unless
+    `replace` is set. Where none is left, there is no file. A file that holds just what it would
+    hold afterwards is left as it is.
 
     Parameters
     ----------
@@ -81,19 +93,24 @@ def write_regions(
     new = _NewRows.of(annotations)
     if not new.ids and not path.exists():
         return 0
-    with writing(folder):
-        old = None if replace else open_regions(path)
+    with writing(folder), ExitStack() as opened:
+        old = None
+        with suppress(InputError) if replace else nullcontext():
+            old = open_regions(path)
+            if old is not None:
+                opened.enter_context(old.file)
+                if _is_unchanged(old.digests(), new, replace=replace):
+                    return int(old.footer.num_rows)
         temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.tmp")
         try:
-            n_rows = write_tables(temporary, _merged(old, new), len(new.order), progress)
+            tables = _merged(None if replace else old, new)
+            n_rows = write_tables(temporary, tables, len(new.order), progress)
             if n_rows:
                 os.replace(temporary, path)
             else:
                 path.unlink(missing_ok=True)
         finally:
             temporary.unlink(missing_ok=True)
-            if old is not None:
-                old.file.close()
     return n_rows
 
 
@@ -142,6 +159,33 @@ def rename_regions(folder: Path, dataset: str, new: str) -> None:
         drop_regions(folder, new)
 
 
+def copy_regions(folder: Path, dataset: str, into: str) -> None:
+    """Give another dataset the same regions, in place of its own; equal ones are left alone.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    path, target = regions_path(folder, dataset), regions_path(folder, into)
+    if not path.exists():
+        drop_regions(folder, into)
+        return
+    with writing(folder):
+        if target.exists() and filecmp.cmp(path, target, shallow=False):
+            return
+        temporary = target.with_name(f".{target.stem}.{secrets.token_hex(8)}.tmp")
+        shutil.copyfile(path, temporary)
+        os.replace(temporary, target)
+
+
+def _is_unchanged(held: Mapping[str, int | None], new: "_NewRows", *, replace: bool) -> bool:
+    """Tell whether a file with the images and digests that are `held` would stay the same."""
+    wanted = dict(zip(new.ids, new.digests.tolist(), strict=True))
+    goes = held.keys() - wanted.keys() if replace else new.all_ids & held.keys() - wanted.keys()
+    return not goes and all(held.get(image) == digest for image, digest in wanted.items())
+
+
 def _frame(table: pa.Table) -> pd.DataFrame:
     frame: pd.DataFrame = table.to_pandas()
     return frame
@@ -176,7 +220,7 @@ class _NewRows:
 
     @classmethod
     def of(cls, annotations: Annotations) -> "_NewRows":
-        images, mentions = annotations.images, annotations.mentions
+        images, mentions = annotations.images, _with_objects(annotations)
         # Longer than nothing, null, [] and {}.
         outlined = (
             outline is not None and len(outline) > 4 for outline in mentions["segmentation"]
@@ -205,6 +249,38 @@ class _NewRows:
             },
         )
 
+    @cached_property
+    def digests(self) -> IntArray:
+        """Digest all that the file keeps of each image's regions to 64 bits, in their order.
+
+        Of outlines it takes the text as it is given: the same with other white space counts as
+        another.
+        """
+        names = [_digest(name.encode()) for name in self.images["concept"].to_pylist()]
+        concepts = np.array(names, dtype=np.int64)
+        sizes = [
+            pc.fill_null(self.images[name], -1).to_numpy(zero_copy_only=False).astype(np.int64)
+            for name in SCHEMA.names[-len(SIZE) :]
+        ]
+        found = []
+        for start, end in self.batches(0, len(self.ids)):
+            rows = self.order[self.bounds[start] : self.bounds[end]]
+            outlines = self.mentions[OUTLINE][rows].tolist()
+            image = self.mentions["image"][rows]
+            columns = [
+                concepts[self.mentions["concept"][rows]],
+                *(self.mentions[name][rows].view(np.int64) for name in NUMBERS),
+                *(size[image] for size in sizes),
+                [-1 if outline is None else len(outline) for outline in outlines],
+            ]
+            fields = np.column_stack(columns)
+            texts = [outline or b"" for outline in outlines]
+            bounds = self.bounds[start : end + 1] - self.bounds[start]
+            for first, last in pairwise(bounds.tolist()):
+                content = fields[first:last].tobytes() + b"".join(texts[first:last])
+                found.append(_digest(content))
+        return np.array(found, dtype=np.int64)
+
     def batches(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Cut a range of images into ranges of about as many regions as a row group takes."""
         cuts = np.flatnonzero(np.diff(self.bounds[start:end] // GROUP_ROWS)) + start + 1
@@ -221,8 +297,25 @@ class _NewRows:
             **{name: pa.array(self.mentions[name][rows], from_pandas=True) for name in NUMBERS},
             OUTLINE: pa.array(outlines, pa.string(), size=len(rows)),
             **{name: self.images[name].take(image) for name in SCHEMA.names[-len(SIZE) :]},
+            DIGEST: np.repeat(self.digests[start:end], np.diff(self.bounds[start : end + 1])),
         }
-        return pa.table(columns, schema=SCHEMA)
+        return pa.table(columns, schema=STORED)
+
+
+def _with_objects(annotations: Annotations) -> pd.DataFrame:
+    """Give the mentions, and behind them what gives the images their class as one of the class."""
+    mentions, objects = annotations.mentions, annotations.objects
+    if objects is None or objects.empty:
+        return mentions
+    classes = annotations.images["class_name"].iloc[objects["image"]]
+    mentions = mentions.drop(columns="source")
+    both = pd.concat([mentions, objects.assign(concept=classes.array)], ignore_index=True)
+    return both.assign(concept=union_categoricals([mentions["concept"], classes]))
+
+
+def _digest(content: bytes) -> int:
+    digest = hashlib.blake2b(content, digest_size=8, person=_WRITTEN_AS).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def _merged(old: RegionFile | None, new: _NewRows) -> Iterator[pa.Table]:

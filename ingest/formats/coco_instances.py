@@ -64,7 +64,9 @@ class CocoInstances:
         numbers = {name: values[sound] for name, values in numbers.items()}
         segmentations = _segmentations(instances, sound)
         del lists, instances  # hundreds of megabytes
-        labels, concept, notes = _labels(images, image, category, options, problems, progress)
+        labels, concept, objects, notes = _labels(
+            images, image, category, options, problems, progress
+        )
         set_aside = {
             "annotations of skipped images": int(images.images.bad[image].sum()),
             "annotations of skipped categories": int((category.codes < 0).sum()),
@@ -74,6 +76,7 @@ class CocoInstances:
             labels,
             [MentionColumns(image, concept, ANNOTATION, numbers, segmentations)],
             ~images.images.bad,
+            objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations),
             set_aside=set_aside,
             skipped=problems.messages,
             notes=notes,
@@ -166,15 +169,15 @@ def _labels(
     options: ReadOptions,
     problems: Problems,
     progress: Progress,
-) -> tuple[Labels, Coded, tuple[str, ...]]:
-    """Give the images' classes, the instances' concepts, and notes."""
+) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
+    """Give the images' classes, each instance's concept, the class that it gives, and notes."""
     n = len(images.columns.ids)
     classes = options.classes.categories
     if not classes:
         labels, notes = labels_beside(
             images.columns, options, problems, progress, "--class-category"
         )
-        return labels, category, notes
+        return labels, category, Coded(np.full(len(image), -1), ()), notes
     for name in classes:
         if name not in category.names:
             raise UnknownNameError("category", name, category.names)
@@ -194,4 +197,5 @@ def _labels(
         "images that show none of the class categories",
         "images that show categories of more than one class",
     )
-    return labels, Coded(np.where(named.codes < 0, category.codes, -1), category.names), ()
+    concept = Coded(np.where(named.codes < 0, category.codes, -1), category.names)
+    return labels, concept, named, ()

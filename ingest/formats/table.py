@@ -218,8 +218,15 @@ def _labels(
         column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
     )
     notes: tuple[str, ...] = ()
-    if set(column.names) == {"-1", "1"}:  # an attribute, as in CelebA: its name says what 1 means
-        column = recode_names(column.codes, [f"not {name}", name])
-        notes = (f"{table.problems.file}: class 1 is {name!r}, and -1 is 'not {name}'",)
+    if _is_attribute(table, name, set(column.names)):  # its name says what 1 means
+        named = {value: name if value == "1" else f"not {name}" for value in column.names}
+        column = recode_names(column.codes, list(named.values()))
+        told = (f"{value} is {named[value]!r}" for value in sorted(named, reverse=True))
+        notes = (f"{table.problems.file}: class {', and '.join(told)}",)
     nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
     return Labels(column, nothing), notes
+
+
+def _is_attribute(table: Table, name: str, values: set[str]) -> bool:
+    """Tell a column of CelebA's kind: -1 and 1, and in a list_attr file also 0 and 1."""
+    return values == {"-1", "1"} or (name in table.concept_columns and values <= {"-1", "0", "1"})

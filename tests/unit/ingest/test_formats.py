@@ -236,6 +236,22 @@ def test_list_attr(write):
     assert f"{path}: class 1 is 'Male', and -1 is 'not Male'" in annotations.notes
 
 
+@pytest.mark.parametrize(
+    ("values", "names", "note"),
+    [
+        ("01", ["not Male", "Male"], "class 1 is 'Male', and 0 is 'not Male'"),
+        ("11", ["Male", "Male"], "class 1 is 'Male'"),
+        ("00", ["not Male", "not Male"], "class 0 is 'not Male'"),
+    ],
+)
+def test_list_attr_with_zeros(write, values, names, note):
+    first, second = values
+    path = write(f"2\nMale Hat\n1.jpg {first} 1\n2.jpg {second} 0\n")
+    annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
+    assert [record.class_name for record in records(annotations)] == names
+    assert f"{path}: {note}" in annotations.notes
+
+
 def test_coco_instances(write):
     annotations = read_annotations(write(json.dumps(INSTANCES)), ReadOptions(classes=GENDER))
     assert records(annotations) == EXPECTED

@@ -6,6 +6,7 @@ import threading
 from random import Random
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from graph.errors import InputError, StoreError
@@ -138,6 +139,120 @@ def test_replacing_leaves_no_other_image(tmp_path):
     write_regions(tmp_path, "farm", Annotations.from_records(first))
     write_regions(tmp_path, "farm", Annotations.from_records(second), replace=True)
     assert held(tmp_path, "farm", ["a", "b"]) == {"a": [], **model(second)}
+
+
+@pytest.fixture
+def rewrites(tmp_path):
+    """Write regions, and tell whether that made another file."""
+
+    def write(records, *, replace=False):
+        path = regions_path(tmp_path, "farm")
+        before = path.stat() if path.exists() else None
+        annotations = Annotations.from_records(records)
+        n_rows = write_regions(tmp_path, "farm", annotations, replace=replace)
+        after = path.stat() if path.exists() else None
+        assert n_rows == (pq.read_metadata(path).num_rows if after else 0)
+        return before != after
+
+    return write
+
+
+FARM_IMAGES = (
+    image("a", boxed("cow", score=0.5, area=7.0), boxed("tree", segmentation=SQUARE)),
+    image("b", boxed("cow"), boxed("cow")),
+    image("c", Mention("fog")),
+)
+
+
+def test_the_same_regions_again_leave_the_file_alone(rewrites):
+    a, b, c = FARM_IMAGES
+    assert rewrites([a, b, c])
+    for images in ([a, b, c], [c, b, a], [b], [c], [a, image("fog only", Mention("fog"))]):
+        assert not rewrites(images)
+    for images in ([a, b, c], [b, a]):
+        assert not rewrites(images, replace=True)
+    labelled = [ImageRecord(one.id, "other", one.mentions, "test", "u", 640, 480) for one in (a, b)]
+    assert not rewrites(labelled)  # classes, splits and addresses are no regions
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        image("b", boxed("cow"), boxed("cow", box=(1.5, 2.25, 30.0, 41.0))),
+        image("b", boxed("cow"), boxed("calf")),
+        image("b", boxed("cow"), boxed("cow", score=0.5)),
+        image("b", boxed("cow"), boxed("cow", area=7.0)),
+        image("b", boxed("cow"), boxed("cow", segmentation=SQUARE)),
+        image("b", boxed("cow"), boxed("cow"), size=(640, 481)),
+        image("b", boxed("cow"), boxed("cow"), size=(None, None)),
+        image("b", boxed("cow")),
+        image("b", boxed("cow"), boxed("cow"), boxed("cow")),
+        image("b", Mention("cow")),
+        image("d", boxed("cow"), boxed("cow")),
+    ],
+)
+def test_whatever_differs_is_written(tmp_path, rewrites, changed, replace):
+    a, b, _ = FARM_IMAGES
+    rewrites([a, b])
+    assert rewrites([a, changed], replace=replace)
+    expected = {"b": []} if replace else model([b])
+    expected |= model([a, changed])
+    assert held(tmp_path, "farm", list(expected)) == expected
+    assert not rewrites([a, changed], replace=replace)
+
+
+def test_the_order_of_an_images_regions_is_kept(tmp_path, rewrites):
+    first, second = boxed("cow"), boxed("tree")
+    rewrites([image("a", first, second)])
+    assert rewrites([image("a", second, first)])
+    assert held(tmp_path, "farm", ["a"]) == model([image("a", second, first)])
+
+
+def test_other_images_go_where_they_are_replaced(tmp_path, rewrites):
+    a, b, c = FARM_IMAGES
+    rewrites([a, b])
+    assert not rewrites([a])
+    assert rewrites([a], replace=True)
+    assert held(tmp_path, "farm", ["a", "b"]) == {**model([a]), "b": []}
+    assert rewrites([c], replace=True)
+    assert not regions_path(tmp_path, "farm").exists()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_file_is_left_alone_just_where_nothing_changes(tmp_path, rewrites, random_records, seed):
+    """Parts of what is there, some of them with a change, as a model has them."""
+    random = Random(seed)
+    there = random_records(seed, 1_000, 1_000)
+    rewrites(there)
+    expected = model(there)
+    others = {record.id: record for record in random_records(100 + seed, 1_000, 1_000)}
+    for turn in range(6):
+        some = random.sample(there, random.choice([1, 40, 1_000]))
+        records = [others[one.id] if random.random() < turn * 0.002 else one for one in some]
+        replace = random.random() < 0.3
+        before = {name: rows for name, rows in expected.items() if rows}
+        expected = ({} if replace else expected) | model(records)
+        after = {name: rows for name, rows in expected.items() if rows}
+        assert rewrites(records, replace=replace) == (before != after)
+        assert held(tmp_path, "farm", list(after)) == after
+
+
+def test_a_file_without_digests_gets_them(tmp_path, rewrites):
+    """One that an earlier version of the program wrote."""
+    a, b, c = FARM_IMAGES
+    rewrites([a, b])
+    path = regions_path(tmp_path, "farm")
+    table = pq.read_table(path).drop_columns("image_digest")
+    last_ids = {b"cobalance.last_ids": b'["b"]'}
+    pq.write_table(table.replace_schema_metadata(last_ids), path)
+    assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
+    assert not rewrites([c])
+    assert rewrites([a])
+    assert not rewrites([a])
+    assert rewrites([a, b])
+    assert not rewrites([a, b], replace=True)
+    assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
 
 
 def test_images_whose_regions_are_gone(tmp_path):
