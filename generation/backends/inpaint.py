@@ -1,0 +1,98 @@
+"""Keeps the object, and paints everything around it from words."""
+
+from typing import Any
+
+import diffusers
+import numpy as np
+
+from generation.backends.backend import BackendSettings
+from generation.backends.cutout import find_box, to_pillow
+from generation.backends.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.framing import (
+    choose_model_size,
+    choose_output_size,
+    fit_source,
+    resize_image,
+    resize_mask,
+)
+from generation.backends.painter import Painter, open_painter
+from generation.checkpoints import Checkpoint, find_checkpoint, quiet
+from generation.requests import ImageArray, JobBlockedError, Made, Source
+from generation.weights import PIPELINE_FILE
+
+MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"
+KINDS = {
+    "FluxFillPipeline": "FluxFillPipeline",
+    "Flux2KleinPipeline": "Flux2KleinInpaintPipeline",
+    "Flux2KleinInpaintPipeline": "Flux2KleinInpaintPipeline",
+}
+"""Pipelines that inpaint, by the one that a model is saved as, where AutoPipeline knows of none."""
+
+
+def open_backend(settings: BackendSettings) -> DiffusionBackend:
+    """A backend whose model sees the object while it paints what is around it.
+
+    The object's pixels are put back afterwards, as decoding changes them a little: in images of
+    the source's size they are the source's, bit by bit; in others the source is fitted first, as
+    `fit_source` does. ``details`` of an image has ``scale`` and the object's ``box``: top, left,
+    bottom, right.
+
+    Raises
+    ------
+    OptionError, JobBlockedError
+        As in `generation.backends.painter.open_painter`; the model was not trained to inpaint.
+    """
+    checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
+    # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
+    check_channels(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
+    painter = open_painter(_choose_kind(checkpoint), checkpoint, settings)
+    return DiffusionBackend("inpaint", painter, _Inpaint(painter, settings))
+
+
+def _choose_kind(checkpoint: Checkpoint) -> Any:
+    saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
+    if saved_as == "FluxFillPipeline":
+        transformer = checkpoint.read_config("transformer/config.json")
+        latents = transformer.get("out_channels") or 64
+        if transformer.get("in_channels", 64) <= 2 * latents:
+            raise JobBlockedError(
+                f"The model {checkpoint.name} is of the wrong kind: its transformer does not take "
+                "a mask. Give a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev."
+            )
+    with quiet():
+        if saved_as not in KINDS:
+            return diffusers.AutoPipelineForInpainting
+        kind = getattr(diffusers, KINDS[saved_as], None)
+    if kind is None:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} needs {KINDS[saved_as]}, which this diffusers does not "
+            f"have ({diffusers.__version__}). Install a newer one."
+        )
+    return kind
+
+
+class _Inpaint:
+    def __init__(self, painter: Painter, settings: BackendSettings) -> None:
+        self._painter, self._settings = painter, settings
+
+    def __call__(self, source: Source, _seed: int) -> Work:
+        settings, painter = self._settings, self._painter
+        size = choose_output_size(settings, source)
+        image, mask, scale = fit_source(source, size)
+        box = find_box(mask)
+        details = {"scale": scale, "box": [box.top, box.left, box.bottom, box.right]}
+
+        def finish(painted: ImageArray) -> Made:
+            kept = np.where(mask[..., np.newaxis], image, resize_image(painted, size))
+            return Made(kept, mask, details)
+
+        is_set = settings.height_px is not None or settings.width_px is not None
+        seen = choose_model_size(size, painter.native_px, painter.multiple_px, is_set)
+        return Work(
+            seen,
+            finish,
+            {
+                "image": to_pillow(resize_image(image, seen)),
+                "mask_image": to_pillow(~resize_mask(mask, seen)),
+            },
+        )

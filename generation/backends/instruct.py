@@ -1,0 +1,63 @@
+"""Edits the whole image as an instruction says, with InstructPix2Pix.
+
+ConBias (table 3) and ALIA use it; the object may change with the rest, so that `inpaint` and
+`paste` are better where masks are at hand. The prompt of a request is the instruction.
+"""
+
+import diffusers
+
+from generation.backends.backend import BackendSettings
+from generation.backends.cutout import to_pillow
+from generation.backends.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.framing import (
+    choose_model_size,
+    choose_output_size,
+    crop_source,
+    resize_image,
+)
+from generation.backends.painter import Painter, open_painter
+from generation.checkpoints import find_checkpoint, quiet
+from generation.requests import ImageArray, JobBlockedError, Made, Source
+
+MODEL = "timbrooks/instruct-pix2pix"
+
+
+def open_backend(settings: BackendSettings) -> DiffusionBackend:
+    """A backend that keeps as much of the source as ``image_guidance_scale`` says.
+
+    Images of another shape than the source's show as much of it as fills them, about its object.
+    An image has no mask: no pixel is sure to be the object's any more.
+
+    Raises
+    ------
+    OptionError, JobBlockedError
+        As in `generation.backends.painter.open_painter`; the model does not edit images.
+    """
+    checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
+    wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
+    if not checkpoint.read_config("unet/config.json"):
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: it has no U-Net. Give {wanted}."
+        )
+    check_channels(checkpoint, 2, 0, wanted)
+    with quiet():
+        kind = diffusers.StableDiffusionInstructPix2PixPipeline
+    painter = open_painter(kind, checkpoint, settings)
+    return DiffusionBackend("instruct", painter, _Instruct(painter, settings))
+
+
+class _Instruct:
+    def __init__(self, painter: Painter, settings: BackendSettings) -> None:
+        self._painter, self._settings = painter, settings
+
+    def __call__(self, source: Source, _seed: int) -> Work:
+        settings, painter = self._settings, self._painter
+        size = choose_output_size(settings, source)
+        is_set = settings.height_px is not None or settings.width_px is not None
+        seen = choose_model_size(size, painter.native_px, painter.multiple_px, is_set)
+        image = to_pillow(resize_image(crop_source(source, size), seen))
+
+        def finish(painted: ImageArray) -> Made:
+            return Made(resize_image(painted, size))
+
+        return Work(seen, finish, {"image": image})

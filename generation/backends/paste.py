@@ -1,0 +1,72 @@
+"""Paints a background from words, and pastes the object onto it: the paper's backend.
+
+ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of concept 1, concept 2,
+..., and concept N", cuts the object out of an image of the class by its mask, and pastes it on.
+"""
+
+import diffusers
+import numpy as np
+
+from generation.backends.backend import BackendSettings
+from generation.backends.cutout import find_box, paste_object, place_object
+from generation.backends.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.framing import (
+    choose_model_size,
+    choose_output_size,
+    fit_source,
+    resize_image,
+)
+from generation.backends.painter import Painter, open_painter
+from generation.checkpoints import find_checkpoint, quiet
+from generation.requests import ImageArray, Made, Source
+
+MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
+
+
+def open_backend(settings: BackendSettings) -> DiffusionBackend:
+    """A backend that keeps the object's pixels and replaces all the others.
+
+    With the placement ``keep``, the object is where it was, bit by bit in images of the source's
+    size; in others the source is fitted first, as `fit_source` does. With ``resample`` it is at a
+    seeded place and scale, as `place_object` does, and resampled. ``details`` of an image has
+    ``placement``, ``scale`` and the object's ``box``: top, left, bottom, right.
+
+    Raises
+    ------
+    OptionError, JobBlockedError
+        As in `generation.backends.painter.open_painter`; the model does not paint from words.
+    """
+    checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
+    check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
+    with quiet():
+        kind = diffusers.AutoPipelineForText2Image
+    painter = open_painter(kind, checkpoint, settings)
+    return DiffusionBackend("paste", painter, _Paste(painter, settings))
+
+
+class _Paste:
+    def __init__(self, painter: Painter, settings: BackendSettings) -> None:
+        self._painter, self._settings = painter, settings
+
+    def __call__(self, source: Source, seed: int) -> Work:
+        settings = self._settings
+        size = choose_output_size(settings, source)
+        image, mask, scale = fit_source(source, size)
+        if settings.placement == "resample":
+            rng = np.random.default_rng(seed)
+            image, mask, scale = place_object(source.image, source.mask, size, rng)
+        box = find_box(mask)
+        details = {
+            "placement": settings.placement,
+            "scale": scale,
+            "box": [box.top, box.left, box.bottom, box.right],
+        }
+
+        def finish(painted: ImageArray) -> Made:
+            background = resize_image(painted, size)
+            pasted = paste_object(background, image, mask, settings.feather_px)
+            return Made(pasted, mask, details)
+
+        is_set = settings.height_px is not None or settings.width_px is not None
+        painter = self._painter
+        return Work(choose_model_size(size, painter.native_px, painter.multiple_px, is_set), finish)

@@ -1,0 +1,87 @@
+"""Prompts as a pipeline's text encoders give them, each encoded once and kept for a while."""
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import diffusers
+import torch
+
+KEPT = 64
+"""How many prompts' embeddings stay on the device; a query has one prompt, for all its images."""
+
+
+class TextEncoder:
+    """Encodes prompts for the calls of a pipeline.
+
+    Each prompt is encoded alone, so that its embeddings do not depend on the batch. Pipelines that
+    are neither of Stable Diffusion's family nor of Flux' get the words, and encode them each time.
+
+    Parameters
+    ----------
+    pipeline : diffusers.DiffusionPipeline
+        The pipeline, on its device.
+    device : torch.device
+        Where to encode.
+    guided : bool
+        Whether the call compares with a negative prompt.
+    negative_prompt : str
+        What not to show.
+    """
+
+    def __init__(
+        self, pipeline: Any, device: torch.device, guided: bool, negative_prompt: str = ""
+    ) -> None:
+        self._pipeline, self._device = pipeline, device
+        self._guided, self._negative_prompt = guided, negative_prompt
+        self._kept: OrderedDict[str, dict[str, torch.Tensor]] = OrderedDict()
+        family = type(pipeline).__name__
+        self._is_stable = family.startswith("StableDiffusion")
+        self._is_flux = family.startswith("Flux") and not family.startswith("Flux2")
+
+    def __call__(self, prompts: Sequence[str]) -> Mapping[str, Any]:
+        """Arguments of the pipeline's call that stand for these prompts, one an image."""
+        if not (self._is_stable or self._is_flux):
+            words: dict[str, Any] = {"prompt": list(prompts)}
+            if self._negative_prompt:
+                words["negative_prompt"] = [self._negative_prompt] * len(prompts)
+            return words
+        encoded = [self._remember(prompt) for prompt in prompts]
+        return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
+
+    def _remember(self, prompt: str) -> dict[str, torch.Tensor]:
+        if prompt not in self._kept:
+            with torch.no_grad():
+                self._kept[prompt] = self._encode(prompt)
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(prompt)
+        return self._kept[prompt]
+
+    def _encode(self, prompt: str) -> dict[str, torch.Tensor]:
+        # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own
+        of_class = getattr(
+            type(self._pipeline), "encode_prompt", diffusers.StableDiffusionPipeline.encode_prompt
+        )
+        options: dict[str, Any] = {"device": self._device, "num_images_per_prompt": 1}
+        # Stable Diffusion 3 names a prompt for each of its encoders; None is the first one's
+        for name, parameter in inspect.signature(of_class).parameters.items():
+            if name.startswith("prompt_") and parameter.default is inspect.Parameter.empty:
+                options[name] = None
+        if self._is_flux:
+            embeds, pooled, _ = of_class(self._pipeline, prompt=prompt, **options)
+            return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
+        options |= {"do_classifier_free_guidance": self._guided}
+        if self._guided and self._negative_prompt:
+            options["negative_prompt"] = self._negative_prompt
+        encoded = of_class(self._pipeline, prompt=prompt, **options)
+        names = (
+            "prompt_embeds",
+            "negative_prompt_embeds",
+            "pooled_prompt_embeds",
+            "negative_pooled_prompt_embeds",
+        )
+        return {
+            name: tensor for name, tensor in zip(names, encoded, strict=False) if tensor is not None
+        }

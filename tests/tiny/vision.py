@@ -1,0 +1,149 @@
+"""Tiny checkpoints with random weights of every model that looks at images, saved as real ones."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
+from safetensors.torch import load_file, save_file
+from transformers import (
+    CLIPConfig,
+    CLIPImageProcessorPil,
+    CLIPModel,
+    CLIPTokenizer,
+    Owlv2Config,
+    Owlv2ForObjectDetection,
+    Owlv2ImageProcessorPil,
+    SamConfig,
+    SamImageProcessorPil,
+    SamModel,
+    SegformerConfig,
+    SegformerForSemanticSegmentation,
+    SegformerImageProcessorPil,
+)
+
+from generation.checkpoints import quiet
+from tests.tiny.text import clip_text_config, clip_tokenizer
+
+torch.set_num_threads(1)
+
+LAYERS: dict[str, Any] = {
+    "hidden_size": 32,
+    "intermediate_size": 37,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}
+EYE: dict[str, Any] = LAYERS | {"image_size": 32, "patch_size": 8}
+LABELS = ("Background", "Hat", "Hair", "Face", "Dress")
+
+
+def save_clip(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    tokens = clip_tokenizer()
+    config = CLIPConfig(text_config=_text_config(tokens), vision_config=EYE, projection_dim=16)
+    _save(CLIPModel(config), folder)
+    _clip_processor().save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def save_owlv2(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    tokens = clip_tokenizer(32)
+    config = Owlv2Config(text_config=_text_config(tokens), vision_config=EYE, projection_dim=32)
+    model = Owlv2ForObjectDetection(config)
+    for layer in (model.class_head.logit_shift, model.class_head.logit_scale):
+        layer.weight.data *= 0.05  # scores between 0 and 1, not at either end
+    model.box_head.dense2.weight.data *= 0.05  # boxes about where their patches are
+    _save(model, folder)
+    Owlv2ImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def save_sam(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    side = {"image_size": 64, "patch_size": 8}
+    config = SamConfig(
+        vision_config=side
+        | {
+            "hidden_size": 32,
+            "output_channels": 16,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "mlp_dim": 64,
+            "num_pos_feats": 8,
+            "global_attn_indexes": [1],
+            "window_size": 4,
+        },
+        prompt_encoder_config=side | {"hidden_size": 16, "mask_input_channels": 4},
+        mask_decoder_config={
+            "hidden_size": 16,
+            "mlp_dim": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "iou_head_hidden_dim": 16,
+        },
+    )
+    _save(SamModel(config), folder)
+    SamImageProcessorPil(
+        size={"longest_edge": 64},
+        mask_size={"longest_edge": 16},
+        pad_size={"height": 64, "width": 64},
+        mask_pad_size={"height": 16, "width": 16},
+    ).save_pretrained(folder)
+    return folder
+
+
+def save_parsing(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    config = SegformerConfig(
+        num_encoder_blocks=4,
+        depths=[1] * 4,
+        hidden_sizes=[8, 16, 16, 32],
+        num_attention_heads=[1, 1, 2, 2],
+        decoder_hidden_size=16,
+        id2label=dict(enumerate(LABELS)),
+        label2id={name: number for number, name in enumerate(LABELS)},
+    )
+    _save(SegformerForSemanticSegmentation(config), folder)
+    SegformerImageProcessorPil(size={"height": 64, "width": 64}).save_pretrained(folder)
+    return folder
+
+
+def save_safety(folder: Path, seed: int = 0) -> Path:
+    """A checker whose concepts are random directions, and whose thresholds are about their median.
+
+    It flags some images and passes others. The file has the published one's names: transformers 5
+    has taken a level out of CLIPVisionModel, and reads both.
+    """
+    torch.manual_seed(seed)
+    config = CLIPConfig(
+        text_config=_text_config(clip_tokenizer()), vision_config=EYE, projection_dim=16
+    )
+    checker = StableDiffusionSafetyChecker(config)
+    checker.concept_embeds.data.normal_()
+    checker.special_care_embeds.data.normal_()
+    checker.concept_embeds_weights.data.fill_(0.42)
+    checker.special_care_embeds_weights.data.fill_(0.38)
+    _save(checker, folder)
+    tensors = {
+        name.replace("vision_model.", "vision_model.vision_model.", 1): tensor
+        for name, tensor in load_file(folder / "model.safetensors").items()
+    }
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    _clip_processor().save_pretrained(folder)
+    return folder
+
+
+def _text_config(tokens: CLIPTokenizer) -> dict[str, Any]:
+    return clip_text_config(tokens).to_dict()
+
+
+def _save(model: Any, folder: Path) -> None:
+    with quiet():
+        model.save_pretrained(folder)
+
+
+def _clip_processor() -> CLIPImageProcessorPil:
+    return CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
