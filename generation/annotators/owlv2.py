@@ -1,0 +1,50 @@
+"""The annotator that finds concepts with an open-vocabulary detector."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generation.detector import Detector, DetectorOptions, open_detector
+from generation.options import read_options
+from generation.requests import ImageArray
+from graph.records import Mention
+
+
+@dataclass(frozen=True, eq=False)
+class Owlv2Annotator:
+    """Every box that the detector finds is a mention.
+
+    Parameters
+    ----------
+    detector : Detector
+        With the threshold that a mention needs.
+    """
+
+    detector: Detector
+
+    def annotate(
+        self, images: Sequence[ImageArray], vocabulary: Sequence[str]
+    ) -> list[list[Mention]]:
+        """Look for concepts in images; see `generation.annotators.annotator.Annotator`.
+
+        The source is the hub's name of the model, or the name of its folder. The area is unknown:
+        a box is not an outline.
+        """
+        checkpoint = self.detector.vision.checkpoint
+        is_folder = checkpoint.revision is None
+        source = checkpoint.folder.resolve().name if is_folder else checkpoint.name
+        return [
+            [Mention(one.name, source, one.score, box=one.box) for one in found]
+            for found in self.detector.detect(images, vocabulary)
+        ]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The detector's settings, and its model with its weights."""
+        return {"annotator": "owlv2", **self.detector.describe()}
+
+
+def open_annotator(options: Mapping[str, Any]) -> Owlv2Annotator:
+    """The annotator with its detector loaded; see `generation.annotators.annotator`."""
+    return Owlv2Annotator(
+        open_detector(read_options(DetectorOptions, options, "The annotator owlv2"))
+    )

@@ -1,0 +1,87 @@
+"""The filter of failed images: one colour or nearly, or black."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from generation.filters.filter import Judgement
+from generation.options import Options, read_options
+from generation.requests import Made, Request
+
+LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+"""Weights of red, green and blue in luminance (ITU-R BT.601)."""
+
+
+class BlankOptions(Options):
+    """When an image counts as blank.
+
+    Parameters
+    ----------
+    threshold : float
+        The least standard deviation of luminance, from 0 to 0.5: 0.02 is five of 255 grey levels.
+    min_luminance : float
+        The least mean luminance, from 0 to 1: overflow in half precision makes black images.
+    """
+
+    threshold: float = Field(default=0.02, ge=0, le=0.5)
+    min_luminance: float = Field(default=0.01, ge=0, le=1)
+
+
+@dataclass(frozen=True)
+class BlankFilter:
+    """Rejects images that show nothing around their object.
+
+    The score is the standard deviation of luminance outside the object's mask, from 0 (one colour)
+    to 0.5 (half black, half white); of the whole image where the mask is not known. The object is
+    left out because it would hide that a pasted background is empty.
+
+    Parameters
+    ----------
+    options : BlankOptions
+        The thresholds.
+    """
+
+    options: BlankOptions
+
+    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+        """Judge each image by itself; time is linear in its pixels."""
+        return [self._judge(one) for _, one in zip(requests, made, strict=True)]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings."""
+        return {"filter": "blank", "settings": self.options.model_dump()}
+
+    def _judge(self, made: Made) -> Judgement:
+        outside = _pixels_outside(made)
+        luminance = (outside.astype(np.float32) / 255) @ LUMA
+        score = float(luminance.std(dtype=np.float64))
+        mean = float(luminance.mean(dtype=np.float64))
+        reason = ""
+        if score < self.options.threshold:
+            reason = (
+                f"The image is nearly one colour: its luminance has a standard deviation of "
+                f"{score:.4f}, less than {self.options.threshold:g}."
+            )
+        elif mean < self.options.min_luminance:
+            reason = (
+                f"The image is nearly black: its mean luminance is {mean:.4f}, less than "
+                f"{self.options.min_luminance:g}."
+            )
+        return Judgement(score, accepted=not reason, reason=reason, details={"luminance": mean})
+
+
+def _pixels_outside(made: Made) -> npt.NDArray[np.uint8]:
+    """The pixels outside the object; all of them without a mask that leaves any."""
+    mask = made.mask
+    if mask is None or mask.shape != made.image.shape[:2] or mask.all():
+        return made.image.reshape(-1, 3)
+    return made.image[~mask]
+
+
+def open_filter(options: Mapping[str, Any]) -> BlankFilter:
+    """The filter with its options checked; see `generation.filters.filter.OpenFilter`."""
+    return BlankFilter(read_options(BlankOptions, options, "The filter blank"))

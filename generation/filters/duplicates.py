@@ -1,0 +1,190 @@
+"""The filter of repetitions: an image that looks like another of its query, or like its source."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import imagehash
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from pydantic import Field
+
+from generation.filters.filter import Judgement
+from generation.options import Options, read_options
+from generation.requests import ImageArray, Made, Request
+from graph.errors import OptionError
+
+Words = npt.NDArray[np.uint64]
+
+
+class DuplicatesOptions(Options):
+    """When two images count as the same.
+
+    Parameters
+    ----------
+    distance : int
+        Images whose hashes differ in so many bits or fewer are the same.
+    hash_size : int
+        Side of the hash, which has its square in bits: 8 for 64 bits.
+    """
+
+    distance: int = Field(default=2, ge=0)
+    hash_size: int = Field(default=8, ge=4, le=32, multiple_of=4)
+
+
+@dataclass(frozen=True)
+class DuplicatesFilter:
+    """Rejects images that repeat an earlier one of their query in the batch, or their own source.
+
+    Images are compared by perceptual hash: the signs of the lowest frequencies of the image at 32
+    by 32 pixels, about their median [1]_. The score is the smallest distance in bits to the images
+    before it in the batch that were kept, and to its source; the number of bits where there is
+    none. Other batches are compared with `find_duplicates`, by the hashes in the details.
+
+    Parameters
+    ----------
+    options : DuplicatesOptions
+        The distance.
+
+    References
+    ----------
+    .. [1] Zauner, C., *Implementation and benchmarking of perceptual image hash functions* (2010),
+       section 3.2, as the package imagehash has it: a transform of type II in both directions, and
+       the median of all 64 coefficients with the constant one.
+    """
+
+    options: DuplicatesOptions
+
+    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+        """Judge the images in their order; time is quadratic in the images of a query."""
+        kept: dict[str, list[Words]] = defaultdict(list)
+        judgements = []
+        for request, one in zip(requests, made, strict=True):
+            of_query = kept[query_of(request.id)]
+            judgement, words = self._judge(request, one, of_query)
+            if judgement.accepted:
+                of_query.append(words)
+            judgements.append(judgement)
+        return judgements
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings, and the hash function."""
+        return {
+            "filter": "duplicates",
+            "hash": "phash",
+            "settings": self.options.model_dump(),
+            "software": {"imagehash": imagehash.__version__},
+        }
+
+    def _judge(self, request: Request, made: Made, kept: list[Words]) -> tuple[Judgement, Words]:
+        text = self.hash_of(made.image)
+        words = _words([text])[0]
+        limit = self.options.distance
+        to_kept = int(_distances(words, np.array(kept)).min()) if kept else None
+        to_source = None
+        if request.source is not None:
+            source = _words([self.hash_of(request.source.image)])
+            to_source = int(_distances(words, source).min())
+        found = [distance for distance in (to_kept, to_source) if distance is not None]
+        reason = ""
+        if to_source is not None and to_source <= limit:
+            reason = f"The image looks like its source: {to_source} bits of its hash differ."
+        elif to_kept is not None and to_kept <= limit:
+            reason = f"The image repeats one of its query: {to_kept} bits of its hash differ."
+        score = float(min(found, default=self.options.hash_size**2))
+        judgement = Judgement(score, accepted=not reason, reason=reason, details={"phash": text})
+        return judgement, words
+
+    def hash_of(self, image: ImageArray) -> str:
+        """The perceptual hash of an image, in hexadecimal."""
+        return str(imagehash.phash(Image.fromarray(image), hash_size=self.options.hash_size))
+
+
+def query_of(request_id: str) -> str:
+    """The query of a request: what precedes the last slash of its id.
+
+    Examples
+    --------
+    >>> query_of("5f1c/000003/000012")
+    '5f1c/000003'
+    """
+    return request_id.rpartition("/")[0]
+
+
+def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
+    """Which earlier image each one repeats, of those that repeat none themselves.
+
+    Parameters
+    ----------
+    hashes : sequence of str
+        Perceptual hashes in hexadecimal, all of one length, in the order of preference.
+    distance : int
+        Hashes that differ in so many bits or fewer are the same.
+
+    Returns
+    -------
+    list of (int or None)
+        For each the position of the first kept one that it repeats; None for one that is kept.
+
+    Raises
+    ------
+    OptionError
+        The hashes are not hexadecimal, or not of one length.
+
+    Notes
+    -----
+    Quadratic in the worst case, when all are kept: 10,000 random hashes of 64 bits take 0.2
+    to 0.3 s on one core.
+
+    Examples
+    --------
+    >>> find_duplicates(["00", "ff", "01", "fe", "00"], 1)
+    [None, None, 0, 1, 0]
+    """
+    words = _words(hashes)
+    kept = np.empty_like(words)
+    positions = np.empty(len(words), dtype=np.int64)
+    n_kept = 0
+    found: list[int | None] = []
+    for position, word in enumerate(words):
+        near = np.flatnonzero(_distances(word, kept[:n_kept]) <= distance)
+        if len(near):
+            found.append(int(positions[near[0]]))
+            continue
+        kept[n_kept], positions[n_kept] = word, position
+        n_kept += 1
+        found.append(None)
+    return found
+
+
+def _words(hashes: Sequence[str]) -> Words:
+    """Hashes in hexadecimal as rows of 64-bit words."""
+    lengths = {len(text) for text in hashes}
+    if len(lengths) > 1:
+        raise OptionError(
+            f"Hashes of {min(lengths)} and {max(lengths)} digits cannot be compared. Hash all "
+            "images with one hash_size."
+        )
+    n_words = -(-max(lengths, default=16) // 16)
+    try:
+        digits = "".join(text.rjust(16 * n_words, "0") for text in hashes)
+        return (
+            np.frombuffer(bytes.fromhex(digits), dtype=">u8")
+            .astype(np.uint64)
+            .reshape(len(hashes), n_words)
+        )
+    except ValueError as error:
+        raise OptionError(f"A hash is not in hexadecimal: {error}.") from error
+
+
+def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
+    """How many bits differ between one hash and each of the others."""
+    counts: npt.NDArray[np.int64] = np.bitwise_count(word ^ others).sum(axis=-1, dtype=np.int64)
+    return counts
+
+
+def open_filter(options: Mapping[str, Any]) -> DuplicatesFilter:
+    """The filter with its options checked; see `generation.filters.filter.OpenFilter`."""
+    return DuplicatesFilter(read_options(DuplicatesOptions, options, "The filter duplicates"))

@@ -1,0 +1,119 @@
+"""The filter of objects: a detector confirms the concepts and the class, and counts the rest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from generation.detector import Detector, DetectorOptions, open_detector
+from generation.filters.filter import Judgement
+from generation.options import read_options
+from generation.prompts import listed, readable
+from generation.requests import Made, Request
+
+
+class ObjectsOptions(DetectorOptions):
+    """What a detector must find.
+
+    Parameters
+    ----------
+    check_class : bool
+        Whether the class must be found too.
+    class_text : str, mapping of str to str, or None
+        What the class is called: one text for all classes, such as "bird" where they are kinds of
+        it, or one by class; None, or a class that is left out, for the class's own name.
+    vocabulary : tuple of str
+        The concepts of the dataset, to report those that nobody asked for.
+    reject_unasked : bool
+        Whether to reject an image that shows one of those: it would count for other cliques than
+        those that it was made for.
+    """
+
+    check_class: bool = True
+    class_text: str | Mapping[str, str] | None = None
+    vocabulary: tuple[str, ...] = ()
+    reject_unasked: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectsFilter:
+    """Rejects images in which a detector misses something that was asked for.
+
+    The score is the smallest of the requested concepts' best scores, 1 without concepts. The
+    details have what was found and what was not, at the detector's threshold, of the concepts and
+    of the vocabulary's others, and the class's best score.
+
+    Parameters
+    ----------
+    options : ObjectsOptions
+        What must be found.
+    detector : Detector
+        With the same options.
+    """
+
+    options: ObjectsOptions
+    detector: Detector
+
+    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+        """Judge a batch; see `generation.filters.filter.Filter`."""
+        names = dict.fromkeys(name for request in requests for name in self._names(request))
+        images = [one.image for one in made]
+        scores = self.detector.best_scores(images, list(names))
+        return [
+            self._judge(request, dict(zip(names, map(float, row), strict=True)))
+            for request, row in zip(requests, scores, strict=True)
+        ]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings, and the model with its weights."""
+        described = self.detector.describe()
+        own = self.options.model_dump(
+            mode="json",
+            include=set(ObjectsOptions.model_fields) - set(DetectorOptions.model_fields),
+        )
+        return {"filter": "objects", **described, "settings": {**described["settings"], **own}}
+
+    def _names(self, request: Request) -> list[str]:
+        classes = [self._class_text(request)] if self.options.check_class else []
+        return [*request.concepts, *classes, *self.options.vocabulary]
+
+    def _class_text(self, request: Request) -> str:
+        text = self.options.class_text
+        if isinstance(text, str):
+            return text
+        return (text or {}).get(request.class_name, request.class_name)
+
+    def _judge(self, request: Request, scores: Mapping[str, float]) -> Judgement:
+        found = {name: scores[name] for name in request.concepts if self._is_found(scores[name])}
+        missing = [name for name in request.concepts if name not in found]
+        class_text = self._class_text(request)
+        unasked = {
+            name: scores[name]
+            for name in self.options.vocabulary
+            if self._is_found(scores[name]) and name not in (*request.concepts, class_text)
+        }
+        details: dict[str, Any] = {"found": found, "missing": missing, "unasked": unasked}
+        wanted = list(missing)
+        if self.options.check_class:
+            details["class"] = scores[class_text]
+            if not self._is_found(scores[class_text]):
+                wanted.append(class_text)
+        reasons = []
+        if wanted:
+            reasons.append(f"The detector does not find {_with_scores(wanted, scores)}.")
+        if unasked and self.options.reject_unasked:
+            reasons.append(f"It finds what nobody asked for: {_with_scores(unasked, scores)}.")
+        score = min((scores[name] for name in request.concepts), default=1.0)
+        return Judgement(score, accepted=not reasons, reason=" ".join(reasons), details=details)
+
+    def _is_found(self, score: float) -> bool:
+        return score >= self.options.threshold
+
+
+def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str, float]) -> str:
+    return listed([f"{readable(name)} ({scores[name]:.2f})" for name in names])
+
+
+def open_filter(options: Mapping[str, Any]) -> ObjectsFilter:
+    """The filter with its detector loaded; see `generation.filters.filter.OpenFilter`."""
+    chosen = read_options(ObjectsOptions, options, "The filter objects")
+    return ObjectsFilter(chosen, open_detector(chosen))

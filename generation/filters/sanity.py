@@ -1,0 +1,113 @@
+"""The filter that needs no eyes: the image has its size, and the object's pixels are untouched."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from generation.filters.filter import Judgement
+from generation.options import Options, read_options
+from generation.requests import Made, Request
+
+
+class SanityOptions(Options):
+    """What is asked of an image before anything looks at what it shows.
+
+    Parameters
+    ----------
+    width_px, height_px : int or None
+        The size that images must have; None for any, since a backend may work at a model's size.
+    source_size : bool
+        The image must have its source's size, where it has a source.
+    min_background : float
+        The least share of the image that must be outside the object, where the mask is known:
+        without it there is no room for any concept.
+    min_unchanged : float
+        The least share of the object's pixels that must be as in the source.
+    """
+
+    width_px: int | None = Field(default=None, ge=1)
+    height_px: int | None = Field(default=None, ge=1)
+    source_size: bool = False
+    min_background: float = Field(default=0.05, ge=0, le=1)
+    min_unchanged: float = Field(default=1.0, ge=0, le=1)
+
+
+@dataclass(frozen=True)
+class SanityFilter:
+    """Rejects images that are not what their backend promises.
+
+    The score is the share of the object's pixels that equal the source's in all three channels. It
+    is 1 where they cannot be compared: without a mask, with a source of another size, or where the
+    object was moved, so that its mask is not the source's. An image that is not one at all has 0.
+
+    Parameters
+    ----------
+    options : SanityOptions
+        Sizes and shares.
+    """
+
+    options: SanityOptions
+
+    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+        """Judge each image by itself; time is linear in its pixels."""
+        return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings."""
+        return {"filter": "sanity", "settings": self.options.model_dump()}
+
+    def _judge(self, request: Request, made: Made) -> Judgement:
+        fault = self._fault(request, made)
+        if fault:
+            return Judgement(0.0, accepted=False, reason=fault)
+        compared = (
+            made.mask is not None
+            and request.source is not None
+            and np.array_equal(made.mask, request.source.mask)
+        )
+        score = 1.0
+        if compared:
+            assert made.mask is not None and request.source is not None  # noqa: PT018, S101 - mypy
+            same = made.image[made.mask] == request.source.image[made.mask]
+            score = float(same.all(axis=1).mean())
+        details = {"compared": compared}
+        if score < self.options.min_unchanged:
+            reason = f"{1 - score:.2%} of the object's pixels differ from the source's."
+            return Judgement(score, accepted=False, reason=reason, details=details)
+        return Judgement(score, accepted=True, details=details)
+
+    def _fault(self, request: Request, made: Made) -> str:
+        """Why the image cannot be used whatever its pixels; empty where it can."""
+        image, mask = made.image, made.mask
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
+            return (
+                f"The image is {image.dtype} of shape {image.shape}, not 8-bit pixels of shape "
+                "(height, width, 3)."
+            )
+        height, width = image.shape[:2]
+        wanted = (self.options.width_px or width, self.options.height_px or height)
+        if self.options.source_size and request.source is not None:
+            wanted = request.source.mask.shape[::-1]
+        if (width, height) != wanted:
+            return f"The image is {width} x {height} px, not {wanted[0]} x {wanted[1]} px."
+        if mask is None:
+            return ""
+        if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
+            return f"The object's mask is {mask.dtype} of shape {mask.shape}, not of the image's."
+        if not mask.any():
+            return "The object is not in the image: its mask is empty."
+        background = 1 - float(mask.mean())
+        if background < self.options.min_background:
+            return (
+                f"Only {background:.1%} of the image is outside the object; at least "
+                f"{self.options.min_background:.1%} are needed to show anything else."
+            )
+        return ""
+
+
+def open_filter(options: Mapping[str, Any]) -> SanityFilter:
+    """The filter with its options checked; see `generation.filters.filter.OpenFilter`."""
+    return SanityFilter(read_options(SanityOptions, options, "The filter sanity"))

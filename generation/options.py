@@ -1,0 +1,104 @@
+"""The options of a filter, an annotator or a segmenter, checked as they come from outside."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graph.errors import OptionError
+
+
+class Options(BaseModel):
+    """Base of all options: each has a default, and an unknown one is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelOptions(Options):
+    """The options of whatever looks at images with a model.
+
+    Parameters
+    ----------
+    model : str
+        A folder, or a repository of the hub as ``owner/name``.
+    revision : str or None
+        The hub's commit, tag or branch; None for the default model's own, else for the newest.
+    offline : bool
+        Load from this machine only.
+    device : str
+        ``auto`` for a GPU where there is one; else as torch names it.
+    dtype : {"float32", "float16", "bfloat16", "auto"}
+        Scores are compared with thresholds, so that single precision is the default even on a GPU:
+        bfloat16 keeps two to three digits, and moves with what else is in the batch.
+    batch_size : int
+        How many images are looked at together; fewer need less memory.
+    """
+
+    model: str
+    revision: str | None = None
+    offline: bool = False
+    device: str = "auto"
+    dtype: Literal["float32", "float16", "bfloat16", "auto"] = "float32"
+    batch_size: int = Field(default=16, ge=1, le=1024)
+
+    def revision_or(self, default: str) -> str | None:
+        """The revision to load, where the default model has one of its own.
+
+        Parameters
+        ----------
+        default : str
+            The default model's revision, for when neither model nor revision was chosen.
+        """
+        chosen = self.model != type(self).model_fields["model"].default
+        return self.revision if chosen or self.revision is not None else default
+
+
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+
+def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
+    """Check options.
+
+    Parameters
+    ----------
+    kind : type
+        Which ones there are.
+    values : mapping
+        Those that were given.
+    what : str
+        Whose they are, as people call it: ``"The filter clip"``.
+
+    Raises
+    ------
+    OptionError
+        An option is unknown, or its value cannot be used.
+
+    Examples
+    --------
+    >>> class Limits(Options):
+    ...     threshold: float = 0.5
+    >>> read_options(Limits, {"threshold": 0.25}, "The filter f").threshold
+    0.25
+    >>> read_options(Limits, {"treshold": 0.25}, "The filter f")
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The filter f has no option 'treshold'. Its options: threshold.
+    >>> read_options(Limits, {"threshold": "high"}, "The filter f")
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The filter f: threshold is 'high': input should be a valid number, \
+unable to parse string as a number.
+    """
+    unknown = sorted(set(values) - set(kind.model_fields))
+    if unknown:
+        known = ", ".join(sorted(kind.model_fields))
+        raise OptionError(f"{what} has no option {unknown[0]!r}. Its options: {known}.")
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        reason = first["msg"].removeprefix("Value error, ")
+        raise OptionError(
+            f"{what}: {name} is {first['input']!r}: {reason[:1].lower()}{reason[1:].rstrip('.')}."
+        ) from error

@@ -1,0 +1,41 @@
+"""Concepts that a detector finds, as mentions."""
+
+from pathlib import Path
+
+import pytest
+
+from generation.annotators import ANNOTATORS, open_annotator
+from generation.detector import DetectorOptions, open_detector
+from generation.requests import JobBlockedError
+from graph.errors import OptionError, UnknownNameError
+from graph.records import Annotations, ImageRecord
+from tests.tiny.vision import save_owlv2
+from tests.unit.generation.filters.making import noise
+
+
+def test_each_detection_is_a_mention(tmp_path: Path) -> None:
+    model = save_owlv2(tmp_path / "tiny-owlv2")
+    images, vocabulary = [noise(0), noise(1, 32, 32)], ["ocean", "cow"]
+    annotator = open_annotator("owlv2", {"model": str(model), "threshold": 0.3})
+    mentions = annotator.annotate(images, vocabulary)
+    detector = open_detector(DetectorOptions(model=str(model), threshold=0.3))
+    expected = detector.detect(images, vocabulary)
+    assert sum(map(len, expected)) > 0
+    for own, found in zip(mentions, expected, strict=True):
+        assert [(one.concept, one.score, one.box) for one in own] == [
+            (one.name, one.score, one.box) for one in found
+        ]
+        assert {(one.source, one.area_px2) for one in own} <= {("tiny-owlv2", None)}
+    record = ImageRecord("1", "landbird", tuple(mentions[0]))
+    assert next(Annotations.from_records([record]).records()) == record
+    assert annotator.describe()["annotator"] == "owlv2"
+
+
+def test_registry(tmp_path: Path) -> None:
+    assert list(ANNOTATORS) == ["owlv2"]
+    with pytest.raises(UnknownNameError, match=r"unknown annotator 'yolo'. Known: owlv2"):
+        open_annotator("yolo")
+    with pytest.raises(OptionError, match="The annotator owlv2 has no option 'vocabulary'"):
+        open_annotator("owlv2", {"vocabulary": []})
+    with pytest.raises(JobBlockedError, match="no such folder"):
+        open_annotator("owlv2", {"model": str(tmp_path / "nothing")})
