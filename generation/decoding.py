@@ -1,0 +1,134 @@
+"""Bytes of image files as pixels, whatever the bytes are: images, and masks of objects."""
+
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+from PIL import ExifTags, Image, UnidentifiedImageError
+
+from generation.requests import ImageArray, MaskArray
+from graph.errors import CobalanceError
+
+MAX_PIXELS = 89_478_485
+"""Of a file: Pillow's own limit, beyond which it warns of a decompression bomb."""
+
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+class DecodingError(CobalanceError):
+    """Bytes that are no image that can be used; the message says why, as a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """An image as it lies in its file, and how it is to be shown.
+
+    Parameters
+    ----------
+    stored : PIL.Image.Image
+        As it lies in the file.
+    orientation : int
+        From the EXIF data, from 1 to 8; 1 is for an image that is shown as it lies there.
+    """
+
+    stored: Image.Image
+    orientation: int
+
+    def upright(self) -> Image.Image:
+        """The image as it is shown."""
+        turn = _TURNS.get(self.orientation)
+        return self.stored if turn is None else self.stored.transpose(turn)
+
+    def turned_for(self, annotated_px: tuple[int, int] | None) -> Image.Image:
+        """The image as it was annotated.
+
+        As shown, unless the annotations are of an image of the stored size and the EXIF data turn
+        it by a quarter: then as it lies in the file, which is what the web app draws regions on.
+
+        Parameters
+        ----------
+        annotated_px : tuple of two int, or None
+            Width and height that the annotations are in pixels of; None where that is unknown.
+        """
+        upright = self.upright()
+        if annotated_px not in (None, upright.size) and annotated_px == self.stored.size:
+            return self.stored
+        return upright
+
+
+def decode(content: bytes) -> Decoded:
+    """Decode an image file whole.
+
+    Raises
+    ------
+    DecodingError
+        The content is no image of a known kind, broken, or has too many pixels.
+    """
+    try:
+        return _decoded(content)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise DecodingError(_too_many()) from None
+    except UnidentifiedImageError:
+        raise DecodingError("It is no image file of a known kind, or a broken one.") from None
+    except DecodingError:
+        raise
+    # A decoder of foreign bytes may raise anything.
+    except Exception as error:
+        raise DecodingError(f"It is broken: {error}.") from error
+
+
+def _decoded(content: bytes) -> Decoded:
+    Image.init()
+    known = [name for name in _FORMATS if name in Image.OPEN]
+    with Image.open(BytesIO(content), formats=known) as image:
+        if image.width * image.height > MAX_PIXELS:
+            raise DecodingError(_too_many())
+        image.load()
+        return Decoded(image.copy(), _orientation(image))
+
+
+def _orientation(image: Image.Image) -> int:
+    try:
+        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+    except Exception:  # noqa: BLE001
+        return 1
+
+
+def rgb_array(image: Image.Image) -> ImageArray:
+    """Give pixels: what is transparent on white, what is deeper than 8 bits in 8."""
+    if image.mode.startswith(("I", "F")):
+        values = np.asarray(image).astype(np.float64)
+        depth = 65_535 if image.mode.startswith("I;16") else max(float(np.nanmax(values)), 255.0)
+        grey = np.nan_to_num(values * (255 / depth)).clip(0, 255).astype(np.uint8)
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if image.has_transparency_data:
+        layer = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return np.array(image.convert("RGB"), dtype=np.uint8)
+
+
+def mask_array(image: Image.Image) -> MaskArray:
+    """Give a mask: the pixels that are at least half as bright as the brightest; none of black.
+
+    So that 0 and 1, 0 and 255, and soft edges are all understood.
+    """
+    grey = image if image.mode.startswith(("I", "F")) else image.convert("L")
+    values = np.asarray(grey).astype(np.float64)
+    brightest = float(values.max(initial=0.0))
+    if not brightest > 0:
+        return np.zeros(values.shape, dtype=bool)
+    found: MaskArray = values * 2 >= brightest
+    return found
+
+
+def _too_many() -> str:
+    return f"It has more than {MAX_PIXELS // 1_000_000} million pixels."
