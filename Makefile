@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo app test check bench docs lock clean
+.PHONY: demo demo-full app worker test check bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
 
+demo-full: $(VENV)/demo
+	$(BIN)/cobalance demo --full
+
 app: $(VENV)/app
 	$(BIN)/cobalance app --demo
+
+worker: $(VENV)/models
+	$(BIN)/cobalance work
 
 test: $(VENV)/dev check
 
@@ -26,22 +32,33 @@ bench: $(VENV)/bench
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
 
+EXTRAS := app worker models demo dev
+
 # The pinned versions: with hashes, and without the address of any index.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml
 lock: $(VENV)/dev
-	$(LOCK) --upgrade --extra app --extra dev --extra bench -o requirements/bench.txt
-	$(LOCK) -c requirements/bench.txt --extra app --extra dev -o requirements/dev.txt
+	$(LOCK) --upgrade $(foreach extra,$(EXTRAS) bench,--extra $(extra)) -o requirements/bench.txt
+	$(LOCK) -c requirements/bench.txt $(foreach extra,$(EXTRAS),--extra $(extra)) -o requirements/dev.txt
 	$(LOCK) -c requirements/bench.txt --extra app -o requirements/app.txt
+	$(LOCK) -c requirements/bench.txt --extra worker --extra models -o requirements/models.txt
+	$(LOCK) -c requirements/bench.txt --extra worker --extra demo -o requirements/demo.txt
 	$(LOCK) -c requirements/bench.txt -o requirements/core.txt
+	echo uv | $(subst pyproject.toml,-,$(LOCK)) -c requirements/bench.txt -o requirements/uv.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "cobalance needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core $(VENV)/app $(VENV)/dev $(VENV)/bench: $(VENV)/%: requirements/%.txt pyproject.toml | $(VENV)/bin/python
+$(BIN)/uv: requirements/uv.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r $<
+	@touch $@
+
+# uv downloads in parallel; pip does where uv cannot, such as behind an index that only pip knows.
+PINNED := --quiet --require-hashes -r
+$(VENV)/core $(VENV)/app $(VENV)/models $(VENV)/demo $(VENV)/dev $(VENV)/bench: $(VENV)/%: requirements/%.txt pyproject.toml | $(BIN)/uv
+	$(BIN)/uv pip install --python $(BIN)/python $(PINNED) $< || $(BIN)/python -m pip install $(PINNED) $<
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 	@touch $@
 

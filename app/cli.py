@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.commands import console, datasets, demo, diagnosis, load, server, web
+from app.commands import console, datasets, demo, diagnosis, jobs, load, server, web
 from app.commands.common import notes
 from graph.errors import CobalanceError, OptionError
 
@@ -25,6 +25,11 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
 app.command()(diagnosis.plan)
+app.command()(jobs.enqueue)
+app.command()(jobs.jobs)
+app.command()(jobs.work)
+app.command()(jobs.cancel)
+app.command()(jobs.retry)
 app.command()(console.cypher)
 app.add_typer(server.app, name="store")
 
@@ -38,7 +43,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show the traceback of an error; behind a command, too."),
+    ] = False,
     _version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
@@ -48,11 +56,28 @@ def options(
     context.ensure_object(dict)["debug"] = debug
 
 
+def debug_first(arguments: list[str]) -> list[str]:
+    """The arguments with `--debug`, wherever it stands before a `--`, in front of the command.
+
+    Examples
+    --------
+    >>> debug_first(["mine", "cars", "--debug"])
+    ['--debug', 'mine', 'cars']
+    >>> debug_first(["mine", "--", "--debug"])
+    ['mine', '--', '--debug']
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if "--debug" not in arguments[:end]:
+        return arguments
+    kept = [argument for argument in arguments[:end] if argument != "--debug"]
+    return ["--debug", *kept, *arguments[end:]]
+
+
 def run() -> NoReturn:
     """Run the command line: 0 for success, 1 for a failure, 2 for usage, 130 when interrupted."""
     state: dict[str, bool] = {}
     try:
-        app(obj=state)
+        app(debug_first(sys.argv[1:]), obj=state)
     except CobalanceError as error:
         if state.get("debug"):
             raise

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -13,12 +14,13 @@ import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from graph.errors import OptionError
 
-_SHORT = 20  # characters; a text up to here is not broken into lines
-_NARROW = 12  # characters that a longer text keeps
+_NARROW = 12  # characters that a text keeps in a narrow table
+_BETWEEN = 3  # characters between two columns
 
 
 class Format(StrEnum):
@@ -37,11 +39,18 @@ def write_frame(
     console: Console,
     *,
     title: str | None = None,
+    whole: bool = False,
 ) -> None:
     """Write a frame to standard output, or to a file.
 
     Lists in cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with
     " + " in a table.
+
+    Parameters
+    ----------
+    whole : bool
+        Whether texts are never cut. Long names are where a person watches and the table is wider
+        than the screen, and there alone: what a program reads is whole.
 
     Raises
     ------
@@ -54,7 +63,7 @@ def write_frame(
         with _writable(output):
             frame.to_parquet(output, index=False)
     elif format_ is Format.TABLE and output is None:
-        console.print(as_table(frame, title))
+        console.print(fitting_table(frame, console, title, whole=whole))
     else:
         write_text(as_text(frame, format_, title), output)
 
@@ -90,24 +99,64 @@ def as_text(frame: pd.DataFrame, format_: Format, title: str | None = None) -> s
         return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
     plain = Console(width=200, no_color=True)
     with plain.capture() as captured:
-        plain.print(as_table(frame, title))
+        plain.print(fitting_table(frame, plain, title))
     return captured.get()
 
 
-def as_table(frame: pd.DataFrame, title: str | None = None) -> Table:
-    """A frame as a table for a terminal, numbers to the right."""
+def fitting_table(
+    frame: pd.DataFrame, console: Console, title: str | None = None, *, whole: bool = False
+) -> Table:
+    """A frame as a table whose lines break, and whose names are cut, where it is too wide.
+
+    Parameters
+    ----------
+    whole : bool
+        Whether nothing is cut. Nor is it where nobody watches.
+    """
+    table = as_table(frame, title)
+    unlimited = console.options.update(max_width=10**6)
+    if Measurement.get(console, unlimited, table).maximum <= console.width:
+        return table
+    cut = console.is_terminal and not whole
+    return as_table(frame, title, console.width, console.width // 3 if cut else None)
+
+
+def as_table(
+    frame: pd.DataFrame, title: str | None = None, width: int | None = None, most: int | None = None
+) -> Table:
+    """A frame as a table for a terminal, numbers to the right.
+
+    Parameters
+    ----------
+    width : int, optional
+        Characters of a line, where that is too few for the table: its texts then give way to its
+        numbers, and take as many lines as they need.
+    most : int, optional
+        Characters of a name; that of a column has at most half of them.
+    """
     table = Table(
         title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
     )
-    cells = [[_cell(value) for value in frame[name]] for name in frame.columns]
-    for position, (name, texts) in enumerate(zip(frame.columns, cells, strict=True)):
-        longest = max(map(len, texts), default=0)
+    cells = [[_cell(value, most) for value in frame[name]] for name in frame.columns]
+    headers = [_cut(str(name).replace("_", " "), most and most // 2) for name in frame.columns]
+    if width is not None:
+        headers = ["\n".join(textwrap.wrap(header, _NARROW)) for header in headers]
+    is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
+    wide = [
+        max(map(len, [*texts, *header.split("\n")]))
+        for header, texts in zip(headers, cells, strict=True)
+    ]
+    least = _NARROW
+    if width is not None and not all(is_number):
+        numbers = sum(n for n, number in zip(wide, is_number, strict=True) if number)
+        left = width - numbers - _BETWEEN * len(wide)
+        least = min(_NARROW, max(1, left // is_number.count(False)))
+    for header, number, longest in zip(headers, is_number, wide, strict=True):
         table.add_column(
-            escape(str(name)).replace("_", " "),
-            justify="right" if pd.api.types.is_numeric_dtype(frame[name]) else "left",
-            # Long texts and the first column give way on a narrow terminal, never to nothing.
-            no_wrap=position > 0 and longest <= _SHORT,
-            min_width=min(longest, _NARROW),
+            escape(header),
+            justify="right" if number else "left",
+            no_wrap=number or width is None,
+            min_width=longest if number else min(longest, least),
             overflow="fold",
         )
     for row in zip(*cells, strict=True):
@@ -115,12 +164,16 @@ def as_table(frame: pd.DataFrame, title: str | None = None) -> Table:
     return table
 
 
-def _cell(value: Any) -> str:
+def _cut(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def _cell(value: Any, most: int | None = None) -> str:
     if isinstance(value, (list, tuple)):
         return " + ".join(
-            f"{_cell(part[0])} {_cell(part[1])}"
+            f"{_cell(part[0], most)} {_cell(part[1], most)}"
             if isinstance(part, (list, tuple)) and len(part) == 2
-            else _cell(part)
+            else _cell(part, most)
             for part in value
         )
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
@@ -133,7 +186,7 @@ def _cell(value: Any) -> str:
         if value != 0 and abs(value) < 1e-3:
             return f"{value:.1e}"
         return f"{value:,.3f}"
-    return str(value)
+    return _cut(str(value), most)
 
 
 def _as_json_if_list(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """The composition root: opens the store that the settings name and runs the jobs on it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from generation.planning import Plan, PlanOptions
 from generation.simulation import summarize_plan
 from graph import datasets
 from graph.build import IngestReport, write_annotations
+from graph.job_progress import read_job
 from graph.local_server import ensure_running
 from graph.mined import load_cliques
 from graph.plans import write_plan
 from graph.progress import Progress, silent
-from graph.records import Annotations
+from graph.records import Annotations, Mention
 from graph.store import GraphStore
-from ingest.regions import drop_regions, rename_regions, write_regions
+from graph.synthetic import read_accepted, write_rebalanced
+from ingest.regions import copy_regions, drop_regions, rename_regions, write_regions
 
 
 def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
@@ -118,6 +121,67 @@ def describe_load(dataset: str, report: IngestReport) -> str:
         f"{dataset}: {report.created:,} images new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."
     )
+
+
+@dataclass(frozen=True)
+class RebalancedDataset:
+    """A dataset with the images that a job has made for it.
+
+    Parameters
+    ----------
+    dataset : str
+        The new dataset's name.
+    generated : int
+        Its images that the job has made.
+    report : IngestReport
+        What writing it did.
+    """
+
+    dataset: str
+    generated: int
+    report: IngestReport
+
+
+def rebalanced_dataset(
+    store: GraphStore,
+    job: str,
+    into: str | None = None,
+    *,
+    split: str | None = None,
+    found: Mapping[str, Sequence[Mention]] | None = None,
+    progress: Progress = silent,
+) -> RebalancedDataset:
+    """Write a job's dataset and its accepted candidates into another dataset, to be mined.
+
+    Again, it changes what has changed since, and nothing else. The job's own dataset stays.
+
+    Parameters
+    ----------
+    into : str or None
+        The other dataset; by default named like the job's, with ``-rebalanced`` behind.
+    split : str or None
+        Of all generated images; by default each is of the split of the image that its object is
+        from.
+    found : mapping of str to sequence of Mention, or None
+        By candidate, the concepts that an annotator has found; by default it shows its query's.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job.
+    DatasetExistsError
+        `into` is a dataset that was not made here for the same job.
+    OptionError
+        No candidate is accepted, or `into` cannot name a dataset.
+    StaleError
+        The job's dataset is not whole.
+    """
+    dataset = read_job(store, job).dataset
+    name = f"{dataset}-rebalanced" if into is None else into
+    images = read_accepted(store, job, found)
+    report = write_rebalanced(store, dataset, name, job, images, split=split, progress=progress)
+    copy_regions(Settings.from_environment().regions_folder(), dataset, name)
+    return RebalancedDataset(name, len(images), report)
 
 
 @dataclass(frozen=True)

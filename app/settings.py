@@ -40,6 +40,22 @@ ENVIRONMENT = (
         "Where image files are, for the web app: folders, ZIP files and fsspec URLs, separated by "
         "commas; without a URL, as in PATH too.",
     ),
+    (
+        "COBALANCE_OUTPUT",
+        "`generated` in COBALANCE_HOME",
+        "Where workers put images: a folder or an fsspec URL, the same for all of them.",
+    ),
+    (
+        "COBALANCE_QUEUE_FILE",
+        "",
+        "A file with the URL of the job queue, as it may hold a password.",
+    ),
+    (
+        "COBALANCE_QUEUE",
+        "SQLite in COBALANCE_HOME",
+        "The URL of the job queue, where there is no file: `sqlite:///path`, or "
+        "`postgresql://user:password@host/database` for workers on many machines.",
+    ),
     ("COBALANCE_AUTH_FILE", "", "A TOML file that has people log in to the web app."),
     ("COBALANCE_EDITORS", "nobody", "Who may change things then, as `a@b.org,@c.org`."),
     ("COBALANCE_VIEWERS", "everybody who logs in", "Who may look, in the same form."),
@@ -117,6 +133,10 @@ class Settings(BaseSettings):
     cobalance_images : tuple of str
         Folders, ZIP files and fsspec URLs that the web app may show image files from, in the
         order in which a relative path is looked for.
+    cobalance_output : str or None
+        Folder or fsspec URL of generated images.
+    cobalance_queue, cobalance_queue_file
+        The job queue's URL. The file wins over the variable.
     cobalance_auth_file : Path or None
         How people log in to the web app, see `app.login`. Without it, nobody has to.
     cobalance_editors, cobalance_viewers : tuple of str
@@ -141,6 +161,9 @@ class Settings(BaseSettings):
     cobalance_heap_mb: Annotated[int, Field(ge=256)] = 1024
     cobalance_repository: Annotated[str | None, Field(pattern=r"^https?://[^/]+")] = None
     cobalance_images: _Roots = ()
+    cobalance_output: str | None = None
+    cobalance_queue: SecretStr | None = None
+    cobalance_queue_file: Path | None = None
     cobalance_auth_file: Path | None = None
     cobalance_editors: _People = ()
     cobalance_viewers: _People = ()
@@ -167,13 +190,7 @@ class Settings(BaseSettings):
     def password(self) -> str:
         """The password of `neo4j_uri`, from the file or the variable."""
         if self.neo4j_password_file is not None:
-            try:
-                return self.neo4j_password_file.read_text(encoding="utf-8").rstrip("\r\n")
-            except OSError as error:
-                raise OptionError(
-                    f"NEO4J_PASSWORD_FILE={self.neo4j_password_file}: {error.strerror}. Name a "
-                    "file that this user can read."
-                ) from error
+            return _secret("NEO4J_PASSWORD_FILE", self.neo4j_password_file)
         if self.neo4j_password is None:
             raise OptionError(
                 "NEO4J_URI is set, and neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE. Set one, "
@@ -182,8 +199,22 @@ class Settings(BaseSettings):
         return self.neo4j_password.get_secret_value()
 
     def image_roots(self) -> tuple[str, ...]:
-        """Where image files may be."""
-        return self.cobalance_images
+        """Where image files may be, those that workers have made included."""
+        made = self.output_folder()
+        is_there = "://" in made or Path(made).is_dir()
+        return (*self.cobalance_images, made) if is_there else self.cobalance_images
+
+    def output_folder(self) -> str:
+        """The folder or URL of what workers make."""
+        return self.cobalance_output or str(self.cobalance_home.expanduser() / "generated")
+
+    def queue_url(self) -> str:
+        """The URL of the job queue, from the file or the variable, or else a file of the user's."""
+        if self.cobalance_queue_file is not None:
+            return _secret("COBALANCE_QUEUE_FILE", self.cobalance_queue_file)
+        if self.cobalance_queue is not None:
+            return self.cobalance_queue.get_secret_value()
+        return f"sqlite:///{self.cobalance_home.expanduser().absolute() / 'queue.sqlite'}"
 
     def regions_folder(self) -> Path:
         """The folder of all datasets' boxes and outlines."""
@@ -198,3 +229,14 @@ class Settings(BaseSettings):
             heap_mb=self.cobalance_heap_mb,
             repository=self.cobalance_repository,
         )
+
+
+def _secret(variable: str, file: Path) -> str:
+    """Read a file that holds a secret, without the line end behind it."""
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise OptionError(
+            f"{variable}={file}: {why}. Name a file that this user can read."
+        ) from error

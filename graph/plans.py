@@ -9,6 +9,7 @@ import pandas as pd
 
 from graph import schema
 from graph.datasets import check_name, claim, dataset_state, finish
+from graph.errors import StaleError, UnknownNameError
 from graph.progress import Progress, silent
 from graph.store import GraphStore
 from graph.sync import NodeRow, apply_change, compare
@@ -90,3 +91,40 @@ def write_plan(
         progress,
     )
     finish(store, dataset, writer, spoils="cliques_digest")
+
+
+def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
+    """Read a plan's queries in the order in which to run them: size descending, concepts, class.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is no such dataset.
+    UnknownNameError
+        The dataset has no plan of this name.
+    StaleError
+        The plan was made before the dataset was mined as it is now.
+    """
+    state = dataset_state(store, dataset)
+    known = {
+        row["name"]: row["mined_as"]
+        for row in store.read(
+            "MATCH (p:Plan {dataset: $dataset}) RETURN p.name AS name, p.mined_as AS mined_as",
+            dataset=dataset,
+        )
+    }
+    if name not in known:
+        raise UnknownNameError("plan", name, known)
+    if known[name] != state.mined_as:
+        raise StaleError(
+            f"The plan {name!r} of {dataset!r} was made for other cliques than the dataset has "
+            f"now. Make it again: cobalance plan {dataset} --name {name}."
+        )
+    rows = store.read(
+        "MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan}) "
+        "RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n",
+        dataset=dataset,
+        plan=name,
+    )
+    queries = [(row["class_name"], tuple(row["concepts"]), row["n"]) for row in rows]
+    return sorted(queries, key=lambda query: (-len(query[1]), query[1], query[0]))

@@ -44,7 +44,7 @@ def cypher(
 ) -> None:
     """Ask the graph: a saved query by name, or Cypher of your own. Nothing can be changed."""
     if list_ or query is None:
-        write_frame(saved_queries(), format_, output, out)
+        write_frame(saved_queries(), format_, output, out, whole=True)
         return
     if show or query.replace("-", "").isalnum():  # Cypher has more than one word
         CATALOGUE[query]  # or an error that lists the saved queries

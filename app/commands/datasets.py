@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from app.commands.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
 from app.output import Format, write_frame
 from app.services import drop_dataset, rename_dataset
 from graph.catalogue import CATALOGUE
-from graph.datasets import dataset_state, list_datasets
+from graph.datasets import dataset_state, list_datasets, split_sizes
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
 
@@ -21,8 +22,8 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
     if frame.empty and format_ is Format.TABLE:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
-    if format_ is Format.TABLE and output is None:
-        frame = frame.drop(columns="source")
+    if format_ is Format.TABLE:
+        frame = _for_people(frame)
     write_frame(frame, format_, output, out)
 
 
@@ -30,24 +31,33 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
 def show(
     dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
 ) -> None:
-    """Show a dataset's concepts with their images in each class, the most frequent first."""
+    """Show a dataset's classes, splits, and concepts with their images in each class."""
     with opened_store() as (store, _):
         dataset_state(store, dataset)
         summary = list_datasets(store).query("dataset == @dataset")
         size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
         frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
         classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
+        splits = split_sizes(store, dataset)
     table = frame.pivot_table(
         index=["concept", "images"], columns="class", values="count", aggfunc="sum"
     ).reset_index()
     table.columns.name = None
     table = table.sort_values(["images", "concept"], ascending=[False, True])
     if format_ is Format.TABLE and output is None:
-        write_frame(summary, format_, None, out)
+        write_frame(_for_people(summary), format_, None, out)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         out.print(f"Concept graph: {size['nodes']:,} nodes, {size['edges']:,} edges")
         out.print(f"Images per class: {sizes}", markup=False)
+        if splits.keys() != {None}:
+            of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
+            out.print(f"Images per split: {', '.join(of_splits)}", markup=False)
     write_frame(table, format_, output, out)
+
+
+def _for_people(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with days in place of times, so that there is room for the source."""
+    return frame.assign(updated_at=frame["updated_at"].str[:10])
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """`cobalance mine`, `imbalances` and `plan`: from images to what is missing."""
 
 import math
+from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
@@ -19,9 +20,19 @@ from app.services import Planned, plan_dataset
 from generation.plan_file import plan_to_json
 from generation.planning import Plan, PlanOptions
 from graph.analysis import MiningOptions, mine_dataset
+from graph.comparison import (
+    COUNT_AFTER,
+    COUNT_BEFORE,
+    STATUSES,
+    Comparison,
+    compare_imbalances,
+)
 from graph.errors import OptionError
 from graph.imbalance import COUNT
 from graph.mined import Ranking, read_imbalances
+
+BY = "gap"
+"""What imbalances are ranked by when nobody says otherwise."""
 
 
 def mine(
@@ -79,7 +90,7 @@ def imbalances(
     dataset: DatasetName,
     by: Annotated[
         str, typer.Option(help="Column to rank by, such as gap, log_odds_ratio, q_value.")
-    ] = "gap",
+    ] = BY,
     ascending: Annotated[bool, typer.Option("--ascending", help="Smallest first.")] = False,
     class_name: Annotated[
         str | None, typer.Option("--class", help="Only where this class is under-represented.")
@@ -92,11 +103,35 @@ def imbalances(
     max_q_value: Annotated[
         float | None, typer.Option("--max-q", help="Largest q-value (false discovery rate).")
     ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OTHER",
+            help="Say what has become of each imbalance in this dataset, such as a rebalanced one; "
+            "the largest change first.",
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
     """Show the cliques that lean to one class, the largest gap first."""
+    if compare is not None:
+        for option, given in (
+            ("--by", by != BY),
+            ("--ascending", ascending),
+            ("--class", class_name is not None),
+            ("--concept", bool(concept)),
+            ("--max-q", max_q_value is not None),
+        ):
+            if given:
+                raise OptionError(f"{option} is of one dataset. Leave it out, or --compare.")
+        with opened_store() as (store, _):
+            found = compare_imbalances(
+                store, dataset, compare, min_size=min_size or 1, max_size=max_size, limit=limit
+            )
+        _write_comparison(found, format_, output)
+        return
     ranking = Ranking(
         by, not ascending, class_name, tuple(concept or ()), min_size, max_size, max_q_value, limit
     )
@@ -108,6 +143,54 @@ def imbalances(
             return
         frame = for_people(frame)
     write_frame(frame, format_, output, out)
+
+
+def _write_comparison(found: Comparison, format_: Format, output: Path | None) -> None:
+    """Write the largest changes as a table, and what they come to in words for people beside it."""
+    watched = format_ is Format.TABLE and output is None
+    for note in found.notes:
+        notes.print(note, markup=False)
+    if not watched:
+        write_frame(found.cliques, format_, output, out)
+    elif not found.cliques.empty:
+        write_frame(changes_for_people(found), format_, None, out)
+    (out if watched else notes).print(describe_comparison(found), markup=False)
+
+
+def changes_for_people(found: Comparison) -> pd.DataFrame:
+    """The columns of a comparison that fit a screen; the other formats have all."""
+    cliques = found.cliques
+
+    def changed(before: str, after: str) -> list[str]:
+        return [
+            " \N{RIGHTWARDS ARROW} ".join("-" if pd.isna(n) else f"{n:,}" for n in pair)
+            for pair in zip(cliques[before], cliques[after], strict=True)
+        ]
+
+    return pd.DataFrame(
+        {
+            "concepts": cliques["concepts"],
+            **{
+                name: changed(COUNT_BEFORE + name, COUNT_AFTER + name)
+                for name in found.sizes_before
+            },
+            "gap": changed("gap_before", "gap_after"),
+            "change": cliques["delta"],
+            "imbalance": cliques["status"],
+        }
+    )
+
+
+def describe_comparison(found: Comparison) -> str:
+    """What has become of the imbalances, in a few sentences."""
+    totals = found.summary.sum(numeric_only=True)
+    counts = ", ".join(f"{int(totals[name]):,} {name}" for name in STATUSES)
+    left_out = sum(found.left_out.values())
+    more = f" Smaller changes not listed: {left_out:,} (see --limit)." if left_out else ""
+    return (
+        f"Imbalances: {counts}. Sum of gaps: {int(totals['total_gap_before']):,} "
+        f"\N{RIGHTWARDS ARROW} {int(totals['total_gap_after']):,}.{more}"
+    )
 
 
 def for_people(frame: pd.DataFrame) -> pd.DataFrame:

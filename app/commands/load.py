@@ -10,6 +10,8 @@ from app.commands.common import notes, opened_store
 from app.imports import pairs
 from app.progress import progress_bars
 from app.services import default_dataset_name, describe_load, load_dataset
+from graph.datasets import dataset_state
+from graph.records import Annotations
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
@@ -196,20 +198,12 @@ def ingest(
     name = dataset or default_dataset_name(file)
     with progress_bars() as progress:
         annotations = read_annotations(file, options, input_format, progress)
+    _print_notes(annotations)
     with opened_store() as (store, progress):
         report = load_dataset(
             store, name, annotations, source=file.name, replace=replace, progress=progress
         )
-    for note in annotations.notes:
-        notes.print(f"Note: {note}", markup=False)
-    for message in annotations.skipped[:_SHOWN]:
-        notes.print(f"Skipped: {message}", markup=False)
-    if len(annotations.skipped) > _SHOWN:
-        notes.print(f"... and {len(annotations.skipped) - _SHOWN:,} more.")
-    if annotations.skipped:
-        notes.print(f"Skipped {len(annotations.skipped):,} malformed records.")
-    for reason, images in annotations.set_aside.items():
-        notes.print(f"Set aside {images:,} images: {reason}.", markup=False)
+        state = dataset_state(store, name)
     notes.print(describe_load(name, report), markup=False)
     if report.kept:
         notes.print(
@@ -217,4 +211,20 @@ def ingest(
             "delete them.",
             markup=False,
         )
-    notes.print(f"Next: cobalance mine {name}", markup=False)
+    following = "imbalances" if state.cliques_digest == state.digest else "mine"
+    notes.print(f"Next: cobalance {following} {name}", markup=False)
+
+
+def _print_notes(annotations: Annotations) -> None:
+    """Print what reading took for granted and what it left out, each number before its list."""
+    for note in annotations.notes:
+        notes.print(f"Note: {note}", markup=False)
+    if annotations.skipped:
+        some = len(annotations.skipped)
+        notes.print(f"Skipped {some:,} malformed record{'s' if some > 1 else ''}:")
+        for message in annotations.skipped[:_SHOWN]:
+            notes.print(f"  {message}", markup=False)
+        if some > _SHOWN:
+            notes.print(f"  ... and {some - _SHOWN:,} more.")
+    for reason, images in annotations.set_aside.items():
+        notes.print(f"Set aside {images:,}: {reason}.", markup=False)

@@ -1,0 +1,340 @@
+"""Digits on photographs: images of two classes with the shortcuts of UrbanCars, in real pixels.
+
+A handwritten three or eight stands on a background, with a small round thing beside it. Nine in
+ten threes have both from the warm side and nine in ten eights from the stony one, in just the
+proportions of UrbanCars (Li et al., "A Whac-A-Mole Dilemma", CVPR 2023): background and thing each
+agree with the class in 95 of 100 training images, independently. The test images have every
+combination equally often.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from PIL import Image
+
+from app.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
+from generation.exemplars import Exemplar, write_exemplars
+from generation.requests import Source
+from graph.errors import OptionError
+from graph.records import Annotations, ImageRecord, Mention
+
+NAME = "digits"
+SIDE_PX = 48
+TABLE = "annotations.csv"
+
+KINDS: Mapping[str, int] = {"eight": 8, "three": 3}
+BACKGROUNDS: Mapping[str, tuple[str, ...]] = {
+    "eight": ("brick", "gravel", "paper"),
+    "three": ("leaves", "petals", "wood"),
+}
+"""The backgrounds that most training images of a class have."""
+THINGS: Mapping[str, tuple[str, ...]] = {
+    "eight": ("coin", "moon", "stars"),
+    "three": ("fur", "retina", "tissue"),
+}
+"""The same of the thing beside the digit."""
+
+PER_10_000: Mapping[tuple[bool, bool], int] = {
+    (True, True): 9_025,
+    (True, False): 475,
+    (False, True): 475,
+    (False, False): 25,
+}
+"""Training images of a class by whether the background and the thing are of its side: UrbanCars'
+independent 95%."""
+MULTIPLE = 400
+"""What the number of training images of a class is a multiple of, for these to be whole."""
+
+_JITTER_PX = 3  # how far a digit stands from the middle
+_INK = 72  # from this grey value on a pixel is the digit's
+_MARGIN_PX = 1  # between a thing and the image's edge
+_CODES: Mapping[Split, int] = {"train": 0, "test": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class Digits:
+    """Images of digits, with all that is known of them.
+
+    Parameters
+    ----------
+    split : {"train", "test"}
+        What they are for.
+    pixels : uint8 array, shape (n_images, 48, 48, 3)
+    digit_masks, thing_masks : bool array, shape (n_images, 48, 48)
+        The pixels of the digit, and those of the thing that it does not hide.
+    table : pandas.DataFrame
+        A row an image: ``id``, ``class_name``, ``background``, ``thing``, and whether these two
+        agree with the class in training: ``background_agrees``, ``thing_agrees``.
+    """
+
+    split: Split
+    pixels: npt.NDArray[np.uint8]
+    digit_masks: npt.NDArray[np.bool_]
+    thing_masks: npt.NDArray[np.bool_]
+    table: pd.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def out_of_distribution(self) -> npt.NDArray[np.bool_]:
+        """Whether both background and thing are those of the other class."""
+        rows = self.table
+        return ~(rows["background_agrees"] | rows["thing_agrees"]).to_numpy()
+
+    @property
+    def in_distribution(self) -> npt.NDArray[np.bool_]:
+        """Whether both are those of the image's class, as in most training images."""
+        rows = self.table
+        return (rows["background_agrees"] & rows["thing_agrees"]).to_numpy()
+
+    def annotations(self, *, regions: bool = False) -> Annotations:
+        """Give the images as records: the background and the thing are the concepts.
+
+        Parameters
+        ----------
+        regions : bool
+            With the digit as a mention under its class's name, and with the exact masks of all:
+            for `ingest.regions.write_regions`, which objects are cut out by. The digit is the
+            class and no concept beside it, so the graph is better built without.
+        """
+        return Annotations.from_records(self._record(row, regions) for row in range(len(self)))
+
+    def sources(self, class_name: str) -> list[Source]:
+        """Give the images of a class, with their digits as the objects."""
+        found = np.flatnonzero((self.table["class_name"] == class_name).to_numpy())
+        ids = self.table["id"].tolist()
+        return [
+            Source(ids[row], uri_of(ids[row]), self.pixels[row], self.digit_masks[row])
+            for row in found.tolist()
+        ]
+
+    def write_exemplars(self, folder: Path, *, most: int = 60) -> int:
+        """Write what the images show of each concept, for the backend ``procedural``.
+
+        Parameters
+        ----------
+        folder : Path
+            Where to.
+        most : int
+            So many images of a concept, the first ones.
+
+        Returns
+        -------
+        int
+            How many exemplars there are.
+
+        Raises
+        ------
+        OptionError
+            These are test images: nothing of them may get into what is trained on.
+        """
+        if self.split != "train":
+            raise OptionError("Exemplars are of training images; these are for the test.")
+        written = 0
+        for column in ("background", "thing"):
+            named = self.table[column].to_numpy()
+            for concept in sorted(set(named)):
+                exemplars = (
+                    Exemplar(self.pixels[row], shown)
+                    for row in np.flatnonzero(named == concept)[:most].tolist()
+                    if (shown := self._shown(row, column)).any()
+                )
+                written += write_exemplars(folder, concept, exemplars)
+        return written
+
+    def write(self, folder: Path) -> Path:
+        """Write the images as PNG files, and a table of annotations, into a folder of their own.
+
+        Returns
+        -------
+        Path
+            The table: ``id``, ``class``, ``concepts``, ``split``, ``path``, ``width``, ``height``.
+        """
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for image_id, pixels in zip(self.table["id"], self.pixels, strict=True):
+            Image.fromarray(pixels).save(folder / uri_of(image_id))
+        table = pd.DataFrame(
+            {
+                "id": self.table["id"],
+                "class": self.table["class_name"],
+                "concepts": self.table["background"] + ";" + self.table["thing"],
+                "split": self.split,
+                "path": [uri_of(image_id) for image_id in self.table["id"]],
+                "width": SIDE_PX,
+                "height": SIDE_PX,
+            }
+        )
+        path = folder / TABLE
+        table.to_csv(path, index=False, lineterminator="\n")
+        return path
+
+    def _shown(self, row: int, column: str) -> npt.NDArray[np.bool_]:
+        things: npt.NDArray[np.bool_] = self.thing_masks[row]
+        if column == "thing":
+            return things
+        shown: npt.NDArray[np.bool_] = ~(things | self.digit_masks[row])
+        return shown
+
+    def _record(self, row: int, regions: bool) -> ImageRecord:
+        about = self.table.iloc[row]
+        background, thing = str(about["background"]), str(about["thing"])
+        class_name, image_id = str(about["class_name"]), str(about["id"])
+        mentions: tuple[Mention, ...] = Mention(background), Mention(thing)
+        if regions:
+            mentions = (
+                _mention(background, self._shown(row, "background")),
+                _mention(thing, self._shown(row, "thing")),
+                _mention(class_name, self.digit_masks[row]),
+            )
+        return ImageRecord(
+            image_id, class_name, mentions, self.split, uri_of(image_id), SIDE_PX, SIDE_PX
+        )
+
+
+def make_training_digits(per_class: int = MULTIPLE, seed: int = 0) -> Digits:
+    """Make training images with the proportions of UrbanCars, exactly.
+
+    Parameters
+    ----------
+    per_class : int
+        Images of each class, a multiple of `MULTIPLE`.
+    seed : int
+        Decides on everything that is drawn.
+
+    Raises
+    ------
+    OptionError
+        `per_class` is no such multiple.
+    """
+    if per_class < 1 or per_class % MULTIPLE:
+        raise OptionError(
+            f"per_class is {per_class}; give a multiple of {MULTIPLE}, so that every group has a "
+            "whole number of images."
+        )
+    rng = np.random.default_rng([seed, 7])
+    groups = []
+    for name, other in (("eight", "three"), ("three", "eight")):
+        for (background_agrees, thing_agrees), share in PER_10_000.items():
+            pairs = list(
+                product(
+                    BACKGROUNDS[name if background_agrees else other],
+                    THINGS[name if thing_agrees else other],
+                )
+            )
+            order = rng.permutation(len(pairs))
+            groups += [
+                (name, *pairs[order[number % len(pairs)]])
+                for number in range(per_class * share // 10_000)
+            ]
+    return _make([groups[at] for at in rng.permutation(len(groups))], "train", seed)
+
+
+def make_test_digits(per_group: int = 12, seed: int = 0) -> Digits:
+    """Make test images: every class on every background with every thing equally often.
+
+    They share no pixel with any training image: other handwriting, other areas of the photographs.
+
+    Parameters
+    ----------
+    per_group : int
+        Images of each of the 72 combinations.
+    seed : int
+        Decides on everything that is drawn.
+    """
+    backgrounds = BACKGROUNDS["eight"] + BACKGROUNDS["three"]
+    things = THINGS["eight"] + THINGS["three"]
+    groups = [group for group in product(KINDS, backgrounds, things) for _ in range(per_group)]
+    return _make(groups, "test", seed)
+
+
+def uri_of(image_id: str) -> str:
+    """Give where an image's file is in the folder.
+
+    Examples
+    --------
+    >>> uri_of("train-00007")
+    'images/train-00007.png'
+    """
+    return f"images/{image_id}.png"
+
+
+def run_lengths(mask: npt.NDArray[np.bool_]) -> str:
+    """Write a mask as COCO's uncompressed run lengths, in JSON.
+
+    Examples
+    --------
+    >>> run_lengths(np.array([[False, True, False], [True, False, False]]))
+    '{"size": [2, 3], "counts": [1, 2, 3]}'
+    """
+    flat = mask.T.ravel()
+    turns = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    bounds = [0, *turns.tolist(), len(flat)]
+    counts = np.diff(bounds).tolist()
+    if flat[0]:
+        counts.insert(0, 0)
+    return json.dumps({"size": list(mask.shape), "counts": counts})
+
+
+def _mention(concept: str, mask: npt.NDArray[np.bool_]) -> Mention:
+    if not mask.any():
+        return Mention(concept)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    box = (
+        float(columns[0]),
+        float(rows[0]),
+        float(columns[-1] - columns[0] + 1),
+        float(rows[-1] - rows[0] + 1),
+    )
+    return Mention(
+        concept,
+        area_px2=float(np.count_nonzero(mask)),
+        box=box,
+        segmentation=run_lengths(mask),
+    )
+
+
+def _make(groups: list[tuple[str, str, str]], split: Split, seed: int) -> Digits:
+    rng = np.random.default_rng([seed, _CODES[split]])
+    made = [_paint(*group, split, rng) for group in groups]
+    pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*made, strict=True))
+    table = pd.DataFrame(groups, columns=["class_name", "background", "thing"])
+    table.insert(0, "id", [f"{split}-{number:05d}" for number in range(len(groups))])
+    table["background_agrees"] = [name in BACKGROUNDS[label] for label, name, _ in groups]
+    table["thing_agrees"] = [name in THINGS[label] for label, _, name in groups]
+    return Digits(split, pixels, digit_masks, thing_masks, table)
+
+
+def _paint(
+    class_name: str, background: str, thing: str, split: Split, rng: np.random.Generator
+) -> Iterator[npt.NDArray[np.generic]]:
+    """Give an image, the digit's pixels and those of the thing that it does not hide."""
+    image = cut_piece(background, split, SIDE_PX, rng).copy()
+    piece = cut_piece(thing, split, THING_PX, rng)
+    near, far = _MARGIN_PX, SIDE_PX - THING_PX - _MARGIN_PX
+    top, left = (near, far)[rng.integers(2)], (near, far)[rng.integers(2)]
+    thing_mask = np.zeros((SIDE_PX, SIDE_PX), np.bool_)
+    there = slice(top, top + THING_PX), slice(left, left + THING_PX)
+    thing_mask[there] = _disc()
+    image[there][_disc()] = piece[_disc()]
+    written = digits(KINDS[class_name], split)
+    digit = written[rng.integers(len(written))]
+    middle = (SIDE_PX - DIGIT_PX) // 2
+    top, left = (middle + rng.integers(-_JITTER_PX, _JITTER_PX, 2, endpoint=True)).tolist()
+    digit_mask = np.zeros((SIDE_PX, SIDE_PX), np.bool_)
+    there = slice(top, top + DIGIT_PX), slice(left, left + DIGIT_PX)
+    digit_mask[there] = digit >= _INK
+    image[there][digit >= _INK] = digit[digit >= _INK, np.newaxis]
+    yield from (image, digit_mask, thing_mask & ~digit_mask)
+
+
+def _disc() -> npt.NDArray[np.bool_]:
+    at = np.arange(THING_PX) - (THING_PX - 1) / 2
+    inside: npt.NDArray[np.bool_] = at[:, np.newaxis] ** 2 + at**2 <= (THING_PX / 2) ** 2
+    return inside

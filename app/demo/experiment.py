@@ -1,0 +1,326 @@
+"""Whether rebalancing helps a classifier: the paper's experiment, small enough for a laptop.
+
+Section 4 of Chakraborty et al., ConBias: a classifier is trained on D and on D with the generated
+images, and tested on real images that have every combination equally often (class-balanced, CB),
+and on those of them where everything beside the object is the other class's (out of distribution,
+OOD). Two ways to rebalance without new images stand beside it. Both need what the classifier
+under test does not: the group that each training image is of.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from app.demo.digits import Digits, make_test_digits, make_training_digits
+from generation.backends import open_backend
+from generation.backends.backend import Backend, BackendSettings
+from generation.planners import plan
+from generation.planning import Plan, PlanOptions
+from generation.prompts import prompt_for
+from generation.requests import Request, seed_of
+from graph.cliques import mine_cliques
+from graph.errors import MissingExtraError
+from graph.incidence import build_incidence
+from graph.progress import Progress, silent
+
+Floats = npt.NDArray[np.float64]
+
+SEEDS = (0, 1, 2)
+BATCH = 16
+
+BASE = "D"
+OVER_SAMPLING = "D, groups over-sampled"
+WEIGHTS = "D, groups weighted"
+INVENTED = "D ∪ D_aug, invented looks"
+EXEMPLARS = "D ∪ D_aug, looks from D"
+
+MAKING = BackendSettings(feather_px=0)
+"""A digit's edge is hard in D, where two pixels are a large part of it."""
+
+_BLOCK_PX = 3  # averaged into one value: 48 pixels become 16
+_COMPONENTS = 60
+_REGULARISATION = 0.01  # scikit-learn's C: strong, which is best for the weights; see `train`
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """What a classifier is trained on.
+
+    Parameters
+    ----------
+    pixels : uint8 array, shape (n_images, height, width, 3)
+    classes : sequence of str
+        One an image.
+    weights : float array, shape (n_images,), or None
+        How much each counts.
+    """
+
+    pixels: npt.NDArray[np.uint8]
+    classes: Sequence[str]
+    weights: Floats | None = None
+
+    def with_images(self, other: "TrainingSet") -> "TrainingSet":
+        """Give both together, all images alike."""
+        return TrainingSet(
+            np.concatenate([self.pixels, other.pixels]), [*self.classes, *other.classes]
+        )
+
+
+Classifier = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.str_]]
+"""Gives the class of each of some images."""
+
+
+def train(training: TrainingSet, seed: int) -> Classifier:
+    """Train a small classifier: 60 principal components of the pixels, logistic regression on top.
+
+    It is linear, so it cannot fit every image by heart, and sample weights change what it learns
+    (they hardly do where a model fits all images perfectly: Byrd and Lipton, "What is the Effect
+    of Importance Weighting in Deep Learning?", 2019). Regularisation is strong, which is the
+    better setting for the weights; the other rows of the table hardly depend on it.
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    try:
+        from sklearn.decomposition import PCA
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("The demonstration with images", "demo") from error
+    model = make_pipeline(
+        PCA(_COMPONENTS, whiten=True, svd_solver="randomized", random_state=seed),
+        LogisticRegression(C=_REGULARISATION, max_iter=1000),
+    )
+    weights = {"logisticregression__sample_weight": training.weights}
+    # matrices so small go faster without a second thread, and twice as fast on a busy machine
+    with threadpool_limits(1):
+        model.fit(_features(training.pixels), np.array(training.classes), **weights)
+
+    def classify(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.str_]:
+        with threadpool_limits(1):
+            classes: npt.NDArray[np.str_] = model.predict(_features(pixels))
+        return classes
+
+    return classify
+
+
+def measure_accuracies(classify: Classifier, test: Digits) -> dict[str, float]:
+    """Give the accuracies, from 0 to 1.
+
+    Returns
+    -------
+    dict of str to float
+        ``cb``: over all test images, which have every class, background and thing equally often.
+        ``ood``: over those whose background and thing are both the other class's. ``id``: over
+        those whose both are their own class's, as in most training images.
+    """
+    right = classify(test.pixels) == test.table["class_name"].to_numpy()
+    return {
+        "cb": float(right.mean()),
+        "ood": float(right[test.out_of_distribution].mean()),
+        "id": float(right[test.in_distribution].mean()),
+    }
+
+
+def training_set(train_images: Digits) -> TrainingSet:
+    """Give D as it is."""
+    return TrainingSet(train_images.pixels, train_images.table["class_name"].tolist())
+
+
+def over_sampled(train_images: Digits, seed: int) -> TrainingSet:
+    """Give D with images of the smaller groups repeated until all have as many as the largest."""
+    rng = np.random.default_rng([seed, 11])
+    groups = list(_groups(train_images).values())
+    most = max(map(len, groups))
+    rows = np.concatenate([[*rows, *rng.choice(rows, most - len(rows))] for rows in groups])
+    whole = training_set(train_images)
+    return TrainingSet(whole.pixels[rows], [whole.classes[row] for row in rows.tolist()])
+
+
+def weighted(train_images: Digits) -> TrainingSet:
+    """Give D with each image weighted by the inverse of its group's size; the mean weight is 1."""
+    groups = _groups(train_images)
+    weights = np.empty(len(train_images))
+    for rows in groups.values():
+        weights[rows] = len(train_images) / (len(groups) * len(rows))
+    whole = training_set(train_images)
+    return TrainingSet(whole.pixels, whole.classes, weights)
+
+
+def plan_for(train_images: Digits) -> Plan:
+    """Plan the images that bring every gap of one concept or two to zero."""
+    table = train_images.table
+    concepts = sorted({*table["background"], *table["thing"]})
+    classes = sorted(set(table["class_name"]))
+    rows = np.arange(len(table))
+    named = [*table["background"], *table["thing"]]
+    incidence = build_incidence(
+        np.concatenate([rows, rows]),
+        [concepts.index(name) for name in named],
+        [classes.index(name) for name in table["class_name"]],
+        concepts,
+        classes,
+    )
+    cliques = mine_cliques(incidence, max_size=2)
+    return plan(cliques, "conbias", PlanOptions(min_size=1, max_size=2))
+
+
+def generate(train_images: Digits, wanted: Plan, backend: Backend, seed: int) -> TrainingSet:
+    """Make the images of a plan in a plain loop, with digits from D as the objects.
+
+    What a queue and its workers do for a real job, without filters.
+    """
+    rng = np.random.default_rng([seed, 13])
+    job = f"demo-{seed}"
+    sources = {name: train_images.sources(name) for name in wanted.images_by_class()}
+    requests = []
+    for number, query in enumerate(wanted.queries):
+        of_class = sources[query.class_name]
+        requests += [
+            Request(
+                f"{job}/{number:06d}/{index:06d}",
+                query.class_name,
+                query.concepts,
+                prompt_for(query.concepts),
+                seed_of(job, number, index),
+                of_class[rng.integers(len(of_class))],
+            )
+            for index in range(query.n)
+        ]
+    made = []
+    for start in range(0, len(requests), BATCH):
+        made += backend.make(requests[start : start + BATCH])
+    return TrainingSet(
+        np.stack([one.image for one in made]), [request.class_name for request in requests]
+    )
+
+
+def compare(
+    train_images: Digits, test: Digits, generated: Mapping[str, TrainingSet], seed: int
+) -> pd.DataFrame:
+    """Train on D, on D rebalanced without new images, and on D with generated ones; test each.
+
+    Parameters
+    ----------
+    train_images, test : Digits
+        D, and images that share nothing with it.
+    generated : mapping of str to TrainingSet
+        Generated images, by what the row of the table is to be called.
+    seed : int
+        Of the training, and of which images are repeated.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a training set: ``seed``, ``training``, ``images``, ``cb``, ``ood``, ``id``.
+    """
+    base = training_set(train_images)
+    sets = {
+        BASE: base,
+        OVER_SAMPLING: over_sampled(train_images, seed),
+        WEIGHTS: weighted(train_images),
+        **{name: base.with_images(images) for name, images in generated.items()},
+    }
+    return pd.DataFrame(
+        [
+            {
+                "seed": seed,
+                "training": name,
+                "images": len(training.classes),
+                **measure_accuracies(train(training, seed), test),
+            }
+            for name, training in sets.items()
+        ]
+    )
+
+
+def run_experiment(
+    seeds: Sequence[int] = SEEDS,
+    *,
+    per_class: int = 400,
+    per_group: int = 12,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Run all of it for some seeds, each with images, a plan and a training of its own.
+
+    The generator knows D alone: its objects and, with looks from D, its exemplars are training
+    images'. The looks that are invented know not even those.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `compare`, for every seed.
+    """
+    frames = []
+    for done, seed in enumerate(seeds):
+        progress("seeds", done, len(seeds))
+        train_images = make_training_digits(per_class, seed)
+        wanted = plan_for(train_images)
+        with TemporaryDirectory(prefix="cobalance-") as folder:
+            train_images.write_exemplars(Path(folder))
+            looks = {
+                INVENTED: MAKING,
+                EXEMPLARS: MAKING.model_copy(update={"model": folder}),
+            }
+            generated = {
+                name: generate(train_images, wanted, open_backend("procedural", settings), seed)
+                for name, settings in looks.items()
+            }
+        test = make_test_digits(per_group, seed)
+        frames.append(compare(train_images, test, generated, seed))
+    progress("seeds", len(seeds), len(seeds))
+    return pd.concat(frames, ignore_index=True)
+
+
+def summarise(runs: pd.DataFrame) -> pd.DataFrame:
+    """Give mean and spread over the seeds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a training set, in the order of the runs: ``training``, ``images``, and for each of
+        ``cb``, ``ood`` and ``id`` the mean in per cent, and under ``cb_sd`` and so on the standard
+        deviation over the seeds (of a sample; 0 for one seed), in points.
+    """
+    grouped = runs.groupby("training", sort=False)
+    summary = grouped["images"].mean().round().astype(int).to_frame()
+    for name in ("cb", "ood", "id"):
+        summary[name] = grouped[name].mean() * 100
+        summary[f"{name}_sd"] = grouped[name].std().fillna(0.0) * 100
+    return summary.reset_index()
+
+
+def for_people(summary: pd.DataFrame) -> pd.DataFrame:
+    """Give a summary as it is printed: ``mean ± spread``, in per cent."""
+    shown = summary[["training", "images"]].rename(columns={"training": "trained on"})
+    for name, title in (("cb", "CB %"), ("ood", "OOD %"), ("id", "ID %")):
+        shown[title] = [
+            f"{mean:.1f} ± {spread:.1f}"
+            for mean, spread in zip(summary[name], summary[f"{name}_sd"], strict=True)
+        ]
+    return shown
+
+
+def _groups(train_images: Digits) -> dict[tuple[str, bool, bool], list[int]]:
+    """Rows by class, and by whether background and thing agree with it."""
+    columns = ["class_name", "background_agrees", "thing_agrees"]
+    groups: dict[tuple[str, bool, bool], list[int]] = {}
+    for row, key in enumerate(train_images.table[columns].itertuples(index=False, name=None)):
+        groups.setdefault(key, []).append(row)
+    return groups
+
+
+def _features(pixels: npt.NDArray[np.uint8]) -> Floats:
+    """Give the images at a third of their size, as rows of values from 0 to 1."""
+    n, height, width, _ = pixels.shape
+    blocks = pixels.reshape(n, height // _BLOCK_PX, _BLOCK_PX, width // _BLOCK_PX, _BLOCK_PX, 3)
+    features: Floats = blocks.mean(axis=(2, 4)).reshape(n, -1) / 255
+    return features

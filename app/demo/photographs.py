@@ -1,0 +1,179 @@
+"""Real pixels without a download: photographs that scikit-learn and scikit-image carry with them.
+
+Each is cut into two areas that share no pixel, one to train on and one to test on, and so are the
+handwritten digits, of which no sample is in both. Nothing of them is in this package. Those of
+scikit-image are in the public domain or under CC0; scikit-learn's ``flower.jpg`` is by vultilion
+(Flickr), CC BY 2.0, and its digits are the test part of UCI's "Optical Recognition of Handwritten
+Digits", CC BY 4.0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from io import BytesIO
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from graph.errors import MissingExtraError
+
+Split = Literal["train", "test"]
+Pixels = npt.NDArray[np.uint8]
+Rectangle = tuple[int, int, int, int]
+
+DIGIT_PX = 28
+"""Side of a digit; in the data set it is of 8 by 8 pixels."""
+THING_PX = 16
+"""Side of a coin, or of a round piece of a photograph."""
+
+_DIGITS_SEED = 20240917  # of which digits are for training: the same whatever else is drawn
+_TRAIN_DIGITS = 2 / 3
+
+
+@dataclass(frozen=True)
+class Photograph:
+    """Two areas of a photograph, and how much smaller they are shown.
+
+    Parameters
+    ----------
+    package, path : str
+        The package that carries it, and where.
+    train, test : tuple of four int
+        Left, top, right and bottom in pixels.
+    shrink : int
+        How many pixels of the photograph, along a side, become one.
+    """
+
+    package: str
+    path: str
+    train: Rectangle
+    test: Rectangle
+    shrink: int = 1
+
+
+def _of_skimage(path: str, train: Rectangle, test: Rectangle, shrink: int = 1) -> Photograph:
+    return Photograph("skimage", f"data/{path}", train, test, shrink)
+
+
+def _of_sklearn(path: str, train: Rectangle, test: Rectangle, shrink: int = 1) -> Photograph:
+    return Photograph("sklearn", f"datasets/images/{path}", train, test, shrink)
+
+
+PHOTOGRAPHS: Mapping[str, Photograph] = {
+    "brick": _of_skimage("brick.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "gravel": _of_skimage("gravel.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "paper": _of_skimage("page.png", (0, 0, 220, 191), (220, 0, 384, 191)),
+    "leaves": _of_sklearn("flower.jpg", (0, 0, 185, 427), (460, 0, 640, 427)),
+    "petals": _of_sklearn("flower.jpg", (235, 100, 345, 330), (345, 100, 405, 330)),
+    "wood": _of_skimage("coffee.png", (480, 0, 600, 400), (0, 130, 78, 400)),
+    "moon": _of_skimage("moon.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "stars": _of_skimage("hubble_deep_field.jpg", (0, 0, 600, 872), (600, 0, 1000, 872), 2),
+    "fur": _of_skimage("chelsea.png", (0, 0, 260, 300), (260, 0, 451, 300), 2),
+    "retina": _of_skimage("retina.jpg", (300, 300, 700, 1100), (720, 300, 1100, 1100), 3),
+    "tissue": _of_skimage("ihc.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+}
+
+COINS: Mapping[Split, tuple[tuple[int, int, int], ...]] = {
+    "train": (
+        *((45, 54, 23), (100, 56, 20), (155, 51, 23), (216, 49, 23), (276, 52, 20), (335, 44, 30)),
+        *((46, 125, 21), (102, 126, 20), (153, 125, 20), (204, 124, 20), (271, 120, 25)),
+        *((337, 124, 19), (43, 197, 19), (101, 195, 21), (153, 197, 20), (211, 192, 23)),
+        *((273, 194, 23), (347, 187, 32)),
+    ),
+    "test": (
+        *((46, 262, 28), (113, 266, 21), (172, 263, 27), (243, 263, 24), (301, 263, 26)),
+        (357, 268, 22),
+    ),
+}
+"""Middle (column and row) and radius of each coin in scikit-image's ``coins.png``, in pixels."""
+
+_COINS_FILE = "data/coins.png"
+
+
+@cache
+def areas(name: str, split: Split) -> tuple[Pixels, ...]:
+    """Give what pieces of a background, or of a thing, are cut from.
+
+    Returns
+    -------
+    tuple of uint8 array, shape (height, width, 3)
+        One area of a photograph; of coins each as a square of its own.
+    """
+    if name == "coin":
+        picture = _open("skimage", _COINS_FILE)
+        return tuple(
+            np.asarray(
+                picture.crop((x - r, y - r, x + r, y + r)).resize(
+                    (THING_PX, THING_PX), Image.Resampling.BOX
+                )
+            )
+            for x, y, r in COINS[split]
+        )
+    photograph = PHOTOGRAPHS[name]
+    picture = _open(photograph.package, photograph.path)
+    area = picture.crop(photograph.train if split == "train" else photograph.test)
+    size = area.width // photograph.shrink, area.height // photograph.shrink
+    return (np.asarray(area.resize(size, Image.Resampling.BOX)),)
+
+
+def cut_piece(name: str, split: Split, side_px: int, rng: np.random.Generator) -> Pixels:
+    """Give a random square piece of a background or thing, of the area of its split."""
+    whole = areas(name, split)
+    area = whole[rng.integers(len(whole))]
+    top = rng.integers(area.shape[0] - side_px, endpoint=True)
+    left = rng.integers(area.shape[1] - side_px, endpoint=True)
+    return area[top : top + side_px, left : left + side_px]
+
+
+@cache
+def digits(digit: int, split: Split) -> tuple[Pixels, ...]:
+    """Give the handwritten digits of a kind, made larger: `DIGIT_PX` square, grey.
+
+    Each is in one split alone.
+    """
+    return tuple(
+        np.asarray(Image.fromarray(sample).resize((DIGIT_PX, DIGIT_PX), Image.Resampling.BICUBIC))
+        for sample in (_samples()[position] for position in digit_positions(digit, split))
+    )
+
+
+@cache
+def digit_positions(digit: int, split: Split) -> tuple[int, ...]:
+    """Give the samples of scikit-learn's digits, by position, that are of a kind and split."""
+    found = np.flatnonzero(_kinds() == digit)
+    mixed = np.random.default_rng([_DIGITS_SEED, digit]).permutation(found)
+    cut = round(len(mixed) * _TRAIN_DIGITS)
+    return tuple((mixed[:cut] if split == "train" else mixed[cut:]).tolist())
+
+
+@cache
+def _samples() -> Pixels:
+    images = _digits()[:, :-1].reshape(-1, 8, 8)
+    return np.rint(images * (255 / 16)).astype(np.uint8)
+
+
+@cache
+def _kinds() -> npt.NDArray[np.int64]:
+    return _digits()[:, -1].astype(np.int64)
+
+
+@cache
+def _digits() -> npt.NDArray[np.float64]:
+    try:
+        from sklearn.datasets import load_digits
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("The demonstration with images", "demo") from error
+    images, kinds = load_digits(return_X_y=True)
+    return np.column_stack([images, kinds])
+
+
+@cache
+def _open(package: str, path: str) -> Image.Image:
+    try:
+        data = files(package).joinpath(path).read_bytes()
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("The demonstration with images", "demo") from error
+    return Image.open(BytesIO(data)).convert("RGB")

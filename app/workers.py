@@ -1,0 +1,182 @@
+"""The composition root of generation: what workers reach, and jobs created, exported and merged."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from app.pictures.problems import PictureError
+from app.pictures.roots import Roots
+from app.progress import progress_bars
+from app.services import open_store
+from app.settings import Settings
+from generation.job_settings import JobSettings
+from generation.output import OutputFolder
+from generation.requests import ImageArray, MakingError, MaskArray
+from generation.segmenters import open_segmenter
+from generation.sources import Segment, Sources
+from generation.worker import Places, Worker, WorkerOptions
+from graph.class_images import read_class_images
+from graph.errors import CobalanceError, MissingExtraError, OptionError, StaleError
+from graph.mined import mined_with
+from graph.progress import Progress, silent
+from graph.records import Box
+from graph.store import GraphStore
+from ingest.regions import read_regions
+
+
+def places(settings: Settings) -> Places:
+    """What a worker of this process reaches.
+
+    Raises
+    ------
+    OptionError
+        The output folder cannot be opened.
+    """
+    roots = Roots(settings.cobalance_images)
+
+    def read_image(uri: str) -> bytes:
+        try:
+            return roots.find(uri).read()
+        except PictureError as error:
+            raise MakingError(str(error)) from error
+
+    def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
+        images = read_class_images(store, dataset, split=_split(store, dataset, job))
+        if not any(of_class.ids for of_class in images.values()):
+            return None
+        segment = None
+        if job.segmenter is not None:
+            segment = _one_at_a_time(open_segmenter(job.segmenter, job.segmenter_options).segment)
+        folder = settings.regions_folder()
+        return Sources(
+            images, read_image, lambda ids: read_regions(folder, dataset, ids), job.masks, segment
+        )
+
+    return Places(
+        lambda: open_store(settings), OutputFolder(settings.output_folder()), open_sources
+    )
+
+
+def _split(store: GraphStore, dataset: str, job: JobSettings) -> str | None:
+    """The split that objects come from: that of the job, or else the one that was mined."""
+    if job.split is not None:
+        return job.split
+    try:
+        return mined_with(store, dataset).split
+    except StaleError:  # the plan is older than the images
+        return None
+
+
+def _one_at_a_time(segment: Segment) -> Segment:
+    lock = threading.Lock()
+
+    def segment_alone(image: ImageArray, box: Box | None) -> MaskArray:
+        with lock:
+            return segment(image, box)
+
+    return segment_alone
+
+
+def work(
+    *,
+    until_idle: bool,
+    gpus: str | None,
+    dead_after_s: float,
+    say: Callable[[str], None],
+) -> None:
+    """Work in the foreground until told to stop: in this process, or in one for each GPU.
+
+    Parameters
+    ----------
+    gpus : str or None
+        Numbers separated by commas, or ``all``.
+    say : callable
+        Tells a person what happens.
+
+    Raises
+    ------
+    OptionError
+        There is no such GPU.
+    """
+    if gpus is not None:
+        _work_on_gpus(gpu_numbers(gpus), until_idle=until_idle, dead_after_s=dead_after_s)
+        return
+    settings = Settings.from_environment()
+    options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
+    with progress_bars() as progress:
+        worker = Worker(places(settings), options, progress)
+        with _stopping(worker, say):
+            say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
+            worker.run()
+
+
+def run_here(settings: Settings, progress: Progress = silent) -> None:
+    """Make the images of all jobs in this process, and return when none is left to run."""
+    options = WorkerOptions(settings.queue_url(), until_idle=True)
+    Worker(places(settings), options, progress).run()
+
+
+def gpu_numbers(gpus: str) -> list[int]:
+    """Read a list of GPUs.
+
+    Raises
+    ------
+    OptionError
+        It is none, or there is no such GPU.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("A worker on a GPU", "models") from error
+    there = range(torch.cuda.device_count())
+    try:
+        wanted = list(there) if gpus == "all" else [int(number) for number in gpus.split(",")]
+    except ValueError:
+        raise OptionError(f"--gpus {gpus!r}: give numbers such as 0,1, or all.") from None
+    missing = [number for number in wanted if number not in there]
+    if missing or not wanted:
+        raise OptionError(
+            f"--gpus {gpus!r}: this machine has {len(there)} GPUs that torch can use. Leave the "
+            "option out to work without."
+        )
+    return wanted
+
+
+def _work_on_gpus(numbers: Sequence[int], *, until_idle: bool, dead_after_s: float) -> None:
+    command = [sys.executable, "-m", "app", "work", "--dead-after", str(dead_after_s)]
+    command += ["--until-idle"] if until_idle else []
+    workers = [
+        subprocess.Popen(command, env=os.environ | {"CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
+        for number in numbers
+    ]
+    try:
+        failed = [worker for worker in workers if worker.wait() != 0]
+    except KeyboardInterrupt:  # they have got it, too
+        failed = [worker for worker in workers if worker.wait() != 0]
+    if failed:
+        raise CobalanceError(f"{len(failed)} of {len(workers)} workers failed; see above.")
+
+
+@contextmanager
+def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[None]:
+    """End the worker on Ctrl-C and on SIGTERM: at the first gently, at the second at once."""
+    asked = 0
+
+    def stop(number: int, _frame: object) -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            os._exit(128 + number)
+        say("Ending when the images under way are done; once more to end at once.")
+        worker.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,279 @@
+"""The images that are made together: a job's round cut into chunks, and a chunk made into files."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from generation.backends.backend import Backend
+from generation.filters.filter import Filter, Judgement
+from generation.job_settings import JobSettings
+from generation.output import OutputFolder, OutputMissingError
+from generation.prompts import prompt_for
+from generation.provenance import Format, image_file, judged, mask_file, row_of, sha256
+from generation.requests import Made, MakingError, Request, Source, seed_of
+from generation.sources import Sources
+from graph.job_rounds import Round
+from graph.jobs import query_id
+
+Row = dict[str, Any]
+"""A row of the manifest, see `generation.manifest`."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Images of a job that are made together.
+
+    Parameters
+    ----------
+    job : str
+        The job's id.
+    id : str
+        Within the job: its round and its number, and after a failure which half of it.
+    items : tuple of (int, int)
+        For each image its query's position in the job and its number among the query's.
+    """
+
+    job: str
+    id: str
+    items: tuple[tuple[int, int], ...]
+
+    def halves(self) -> tuple["Chunk", ...]:
+        """Cut it in two; nothing for a single image.
+
+        Examples
+        --------
+        >>> [half.id for half in Chunk("5f1c", "000-000003", ((0, 0), (0, 1), (1, 0))).halves()]
+        ['000-000003.0', '000-000003.1']
+        """
+        middle = (len(self.items) + 1) // 2
+        if len(self.items) < 2:
+            return ()
+        return (
+            Chunk(self.job, f"{self.id}.0", self.items[:middle]),
+            Chunk(self.job, f"{self.id}.1", self.items[middle:]),
+        )
+
+    def candidates(self) -> list[str]:
+        """The ids of its candidates."""
+        return [candidate_id(self.job, query, index) for query, index in self.items]
+
+    def record_name(self) -> str:
+        """The file that says what became of it, in the output folder; whole when all of it is."""
+        return f"{self.job}/chunks/{self.id}.json"
+
+    def starts_name(self) -> str:
+        """The file that counts how often it was begun, while it is not done."""
+        return f"{self.job}/chunks/{self.id}.starts"
+
+
+def candidate_id(job: str, query: int, index: int) -> str:
+    """The id of a candidate.
+
+    Examples
+    --------
+    >>> candidate_id("5f1c", 16, 3)
+    '5f1c/000016/000003'
+    """
+    return f"{query_id(job, query)}/{index:06d}"
+
+
+def chunks_of(job: str, of: Round, size: int) -> list[Chunk]:
+    """Cut a round into chunks: its images in order, `size` to a chunk.
+
+    Examples
+    --------
+    >>> from graph.job_rounds import Span
+    >>> for chunk in chunks_of("5f1c", Round(0, 0, (Span(0, 0, 3), Span(1, 0, 1))), 2):
+    ...     print(chunk.id, chunk.items)
+    000-000000 ((0, 0), (0, 1))
+    000-000001 ((0, 2), (1, 0))
+    """
+    items = [
+        (span.query, index)
+        for span in of.spans
+        for index in range(span.first, span.first + span.count)
+    ]
+    return [
+        Chunk(job, f"{of.number:03d}-{number:06d}", tuple(items[start : start + size]))
+        for number, start in enumerate(range(0, len(items), size))
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Studio:
+    """All that it takes to make a job's images, opened.
+
+    Parameters
+    ----------
+    job : str
+        The job's id.
+    settings : JobSettings
+        The job's.
+    queries : mapping of int to (str, tuple of str)
+        Class and concepts of each query, by position.
+    backend : Backend
+        What makes the images.
+    filters : mapping of str to Filter
+        What judges them, in order.
+    sources : Sources or None
+        Where objects come from; None where the dataset has no image files, and none are needed.
+    device : context manager
+        Held while backend and filters compute; whoever else waits may read and write files.
+    """
+
+    job: str
+    settings: JobSettings
+    queries: Mapping[int, tuple[str, tuple[str, ...]]]
+    backend: Backend
+    filters: Mapping[str, Filter]
+    sources: Sources | None
+    device: AbstractContextManager[Any]
+
+    def make(self, chunk: Chunk, folder: OutputFolder) -> list[Row]:
+        """Make a chunk's images, judge them, and write files; all or nothing of it counts.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The chunk is too large for the device.
+        JobBlockedError
+            The output folder cannot be written to.
+        MakingError
+            Some image cannot be made, and there is no telling which.
+        """
+        requests, failed = self._requests(chunk)
+        made, found, seconds = self._made(requests)
+        rows: dict[str, Row] = dict(failed)
+        about = self.backend.describe()
+        for request, image, judgements in zip(requests, made, found, strict=True):
+            row = self._row(request, chunk, about) | {"seconds": seconds / len(requests)}
+            rows[request.id] = self._write(judged(row, image, judgements), image, folder)
+        in_order = [rows[candidate] for candidate in chunk.candidates()]
+        write_record(folder, chunk, in_order)
+        return in_order
+
+    def failure(self, chunk: Chunk, reason: str) -> list[Row]:
+        """Give rows for images that cannot be made: rejected, without files."""
+        about = self.backend.describe()
+        return [
+            self._row(self._request(*item, with_source=False), chunk, about) | _failed(reason)
+            for item in chunk.items
+        ]
+
+    def _requests(self, chunk: Chunk) -> tuple[list[Request], dict[str, Row]]:
+        """The requests of a chunk, and rows for those that have no source."""
+        requests, failed = [], {}
+        for item in chunk.items:
+            try:
+                requests.append(self._request(*item))
+            except MakingError as error:
+                candidate = candidate_id(self.job, *item)
+                single = Chunk(chunk.job, chunk.id, (item,))
+                (failed[candidate],) = self.failure(single, str(error))
+        return requests, failed
+
+    def _request(self, query: int, index: int, *, with_source: bool = True) -> Request:
+        class_name, concepts = self.queries[query]
+        seed = seed_of(self.settings.seed or self.job, query, index)
+        prompt = prompt_for(
+            concepts, self.settings.prompt, backend=self.settings.backend, class_name=class_name
+        )
+        source = self._source(class_name, seed) if with_source else None
+        identity = candidate_id(self.job, query, index)
+        return Request(identity, class_name, concepts, prompt, seed, source)
+
+    def _source(self, class_name: str, seed: int) -> Source | None:
+        if self.sources is None:
+            if self.backend.needs_source:
+                raise MakingError(
+                    f"The backend {self.settings.backend} takes the object from an image of class "
+                    f"{class_name!r}, and the dataset names no image files. Ingest it with them."
+                )
+            return None
+        try:
+            return self.sources.sample(class_name, seed)
+        except MakingError:
+            if self.backend.needs_source:
+                raise
+            return None
+
+    def _made(
+        self, requests: Sequence[Request]
+    ) -> tuple[list[Made], list[dict[str, Judgement]], float]:
+        if not requests:
+            return [], [], 0.0
+        with self.device:
+            started = time.perf_counter()
+            made = self.backend.make(requests)
+            by_filter = {name: judge.judge(requests, made) for name, judge in self.filters.items()}
+            seconds = time.perf_counter() - started
+        found = [
+            {name: judgements[at] for name, judgements in by_filter.items()}
+            for at in range(len(requests))
+        ]
+        return made, found, seconds
+
+    def _row(self, request: Request, chunk: Chunk, about: Mapping[str, Any]) -> Row:
+        return row_of(
+            request,
+            job=self.job,
+            chunk=chunk.id,
+            chunk_items=chunk.candidates(),
+            backend=about,
+        )
+
+    def _write(self, row: Row, made: Made, folder: OutputFolder) -> Row:
+        if row["verdict"] == "rejected" and not self.settings.keep_rejected:
+            return row
+        form: Format = self.settings.image_format
+        name = f"{row['query']:06d}-{row['index']:06d}"
+        data = image_file(made.image, row, form)
+        path = f"{self.job}/images/{name}.{'png' if form == 'png' else 'jpg'}"
+        folder.write(path, data)
+        row |= {"path": path, "sha256": sha256(data)}
+        if made.mask is not None:
+            row["mask_path"] = f"{self.job}/masks/{name}.png"
+            folder.write(row["mask_path"], mask_file(made.mask))
+        return row
+
+
+def write_record(folder: OutputFolder, chunk: Chunk, rows: Sequence[Row]) -> None:
+    """Write down what became of a chunk: from then on it is done."""
+    text = json.dumps(list(rows), ensure_ascii=False, sort_keys=True, indent=0)
+    folder.write(chunk.record_name(), text.encode())
+
+
+def read_record(folder: OutputFolder, chunk: Chunk) -> list[Row] | None:
+    """Read what became of a chunk; None for one that is not done."""
+    try:
+        rows: list[Row] = json.loads(folder.read(chunk.record_name()))
+    except OutputMissingError:
+        return None
+    return rows
+
+
+def read_records(folder: OutputFolder, job: str) -> list[Row]:
+    """Read what became of all chunks of a job, one row a candidate, in their order."""
+    rows: dict[str, Row] = {}
+    for name in folder.names(f"{job}/chunks"):
+        if name.endswith(".json"):
+            for row in json.loads(folder.read(f"{job}/chunks/{name}")):
+                rows.setdefault(row["candidate"], row)
+    return [rows[candidate] for candidate in sorted(rows)]
+
+
+def count_start(folder: OutputFolder, chunk: Chunk) -> int:
+    """Count that a chunk is begun, and give how often it was before; kept until it is done."""
+    try:
+        before = int(folder.read(chunk.starts_name()) or b"0")
+    except (OutputMissingError, ValueError):
+        before = 0
+    folder.write(chunk.starts_name(), str(before + 1).encode())
+    return before
+
+
+def _failed(reason: str) -> Row:
+    return {"verdict": "rejected", "reason": reason, "seconds": 0.0}

@@ -1,0 +1,49 @@
+"""A job's manifest: what its chunks say of each image, with the verdicts that the graph has now."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import pandas as pd
+
+from generation.chunks import read_records
+from generation.manifest import manifest_frame, manifest_table, write_table
+from generation.output import OutputFolder
+from graph.job_work import read_verdicts
+from graph.store import GraphStore
+
+
+def manifest_name(job: str) -> str:
+    """The manifest's file in the output folder."""
+    return f"{job}/manifest.parquet"
+
+
+def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.DataFrame:
+    """Give a job's candidates as the manifest has them, with the verdicts of now.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `generation.manifest.MANIFEST_SCHEMA`: all candidates that the graph has,
+        in order of id. What people decided since is in ``verdict`` and ``decided_by``.
+    """
+    verdicts = read_verdicts(store, job)
+    rows: Sequence[dict[str, Any]] = [
+        row | verdicts[row["candidate"]]
+        for row in read_records(folder, job)
+        if row["candidate"] in verdicts
+    ]
+    return manifest_frame(rows)
+
+
+def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> None:
+    """Write a job's manifest to the output folder, in place of an earlier one.
+
+    Raises
+    ------
+    JobBlockedError
+        The folder cannot be written to.
+    """
+    out = BytesIO()
+    write_table(manifest_table(read_job_manifest(store, folder, job)), out)
+    folder.write(manifest_name(job), out.getvalue())

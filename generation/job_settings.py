@@ -1,0 +1,120 @@
+"""How a job makes its images: backend, filters and limits, as kept with the job."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from generation.backends import BACKENDS
+from generation.backends.backend import BackendSettings
+from generation.filters import FILTERS
+from generation.sources import MaskSettings
+from graph.errors import OptionError
+
+DEFAULT_FILTERS: Mapping[str, tuple[str, ...]] = {
+    "procedural": ("sanity", "blank", "duplicates"),
+    "paste": ("sanity", "blank", "duplicates", "clip"),
+    "inpaint": ("sanity", "blank", "duplicates", "clip"),
+    "instruct": ("blank", "duplicates", "clip"),
+}
+"""The filters of a job that names none, by backend: CLIPScore wherever a model follows words."""
+
+
+class JobSettings(BaseModel):
+    """How to make a job's images.
+
+    Parameters
+    ----------
+    backend : str
+        A name in `generation.backends.BACKENDS`.
+    making : BackendSettings
+        The backend's settings.
+    masks : MaskSettings
+        How the object of the class is found in its images.
+    segmenter : str or None
+        A name in `generation.segmenters.SEGMENTERS`, for masks from one.
+    segmenter_options : mapping
+        Its options.
+    prompt : str or None
+        A template for the prompts, see `generation.prompts`; None for the backend's usual one.
+    filters : mapping of str to mapping, or None
+        Options by name in `generation.filters.FILTERS`; None for the backend's usual ones.
+    chunk_size : int
+        Images that are made together. It is part of what decides a pixel, and recorded.
+    candidates_per_image : int
+        A query gives up after so many candidates for each image that it wants.
+    keep_rejected : bool
+        Keep the files of rejected candidates; they are counted either way.
+    image_format : {"png", "jpeg"}
+        Of the files; JPEG loses the exactness of protected pixels.
+    split : str or None
+        Take objects only from images of this split; None for the one that was mined.
+    seed : str
+        What all seeds are derived from, in place of the job's id: two jobs with the same plan,
+        settings and seed make the same images.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    backend: str = "procedural"
+    making: BackendSettings = BackendSettings()
+    masks: MaskSettings = MaskSettings()
+    segmenter: str | None = None
+    segmenter_options: Mapping[str, Any] = Field(default_factory=dict)
+    prompt: str | None = None
+    filters: Mapping[str, Mapping[str, Any]] | None = None
+    chunk_size: int = Field(default=16, ge=1, le=1024)
+    candidates_per_image: int = Field(default=4, ge=1, le=1000)
+    keep_rejected: bool = True
+    image_format: Literal["png", "jpeg"] = "png"
+    split: str | None = None
+    seed: str = ""
+
+    def filter_options(self) -> dict[str, Mapping[str, Any]]:
+        """The filters to run, in order, each with its options."""
+        if self.filters is not None:
+            return dict(self.filters)
+        usual: dict[str, Mapping[str, Any]] = {
+            name: {} for name in DEFAULT_FILTERS.get(self.backend, ("blank",))
+        }
+        if self.backend == "instruct":  # whose prompt is an instruction, and describes no image
+            usual["clip"] = {"text": "concepts"}
+        return usual
+
+
+def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
+    """Check the settings of a job.
+
+    Raises
+    ------
+    OptionError
+        One is unknown or cannot be used.
+    UnknownNameError
+        No backend or filter has this name.
+
+    Examples
+    --------
+    >>> list(read_job_settings({"backend": "inpaint"}).filter_options())
+    ['sanity', 'blank', 'duplicates', 'clip']
+    >>> read_job_settings({"making": {"steps": 0}})
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The setting making.steps is 0: input should be greater than or \
+equal to 1.
+    """
+    try:
+        settings = JobSettings.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise OptionError(
+            f"The setting {name} is {first['input']!r}: {_uncapitalised(first['msg'])}."
+        ) from error
+    _ = BACKENDS[settings.backend]
+    for name in settings.filter_options():
+        _ = FILTERS[name]
+    return settings
+
+
+def _uncapitalised(text: str) -> str:
+    return text[:1].lower() + text[1:]

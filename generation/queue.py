@@ -1,0 +1,241 @@
+"""The queue of chunks: DBOS on SQLite or Postgres, where a chunk is once, and done once.
+
+What the queue holds is execution alone, as JSON: which chunks wait, which run where, which have
+ended. What was ordered and what became of it are in the graph, and the files in the output folder.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from dbos import DBOS, SetWorkflowID
+from dbos import Serializer as _Serializer
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from generation.chunks import Chunk
+from graph.errors import OptionError, StoreUnavailableError
+
+NAME = "cobalance"
+_QUEUE = "chunks"
+_VERSION = "1"  # of the workflow below; workers of another one leave its chunks alone
+_UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
+_ENDED_BADLY = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+# A chunk is read and written while another one computes.
+_AT_ONCE = 2
+
+Outcome = str
+"""``done``, ``left`` for one that nobody wants any more, or ``halved``."""
+
+_work: Callable[[Chunk, int], Outcome] | None = None
+
+
+class _Json(_Serializer):
+    """Plain JSON, where DBOS would pickle."""
+
+    def serialize(self, data: Any) -> str:
+        return json.dumps(data, default=str)
+
+    def deserialize(self, serialized_data: str) -> Any:
+        return json.loads(serialized_data)
+
+    def name(self) -> str:
+        return "cobalance_json"
+
+
+@DBOS.workflow(name="chunk", max_recovery_attempts=1000)
+def _chunk(job: str, attempt: int, identity: str, items: list[list[int]]) -> Outcome:
+    if _work is None:
+        raise RuntimeError("the queue is not open")
+    chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
+    outcome = _work(chunk, attempt)
+    if outcome == "halved":
+        _enqueue(chunk.halves(), attempt)
+    return outcome
+
+
+class Queue:
+    """The queue, as one process sees it. There is one a process at a time.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///path`` or ``postgresql://user:password@host:port/database``.
+    worker : str
+        Unique to the process: who runs a chunk.
+    work : callable
+        Makes a chunk, given it and the job's attempt. Called in threads, two at a time; what it
+        raises ends the chunk for good.
+    poll_s : float
+        How often to look for chunks.
+
+    Raises
+    ------
+    OptionError
+        The URL is none of these.
+    StoreUnavailableError
+        The database does not answer, or cannot be written to.
+    """
+
+    def __init__(
+        self, url: str, worker: str, work: Callable[[Chunk, int], Outcome], poll_s: float = 0.2
+    ) -> None:
+        global _work
+        checked = check_url(url)
+        _work = work
+        logging.getLogger("dbos").setLevel(logging.ERROR)
+        DBOS(
+            config={
+                "name": NAME,
+                "system_database_url": checked,
+                "application_version": _VERSION,
+                "executor_id": worker,
+                "serializer": _Json(),
+                "log_level": "ERROR",
+            }
+        )
+        try:
+            DBOS.listen_queues([_QUEUE])
+            DBOS.launch()
+            DBOS.register_queue(
+                _QUEUE,
+                worker_concurrency=_AT_ONCE,
+                polling_interval_sec=poll_s,
+                on_conflict="always_update",
+            )
+        except Exception as error:  # whatever the driver of the database raises
+            DBOS.destroy()
+            raise StoreUnavailableError(
+                f"The job queue {public(url)} cannot be opened: {_first_line(error)}. Start its "
+                "database, or name another one with COBALANCE_QUEUE."
+            ) from error
+
+    def enqueue(self, chunks: Iterable[Chunk], attempt: int) -> None:
+        """Add chunks; those that are there already stay as they are."""
+        _enqueue(chunks, attempt)
+
+    def is_busy(self, job: str, attempt: int, round_number: int) -> bool:
+        """Whether a chunk of a round waits or runs."""
+        return bool(self._list(_prefix(job, attempt, round_number), _UNFINISHED, limit=1))
+
+    def known(self, job: str, attempt: int, round_number: int) -> set[str]:
+        """The ids of all chunks of a round that were ever added in this attempt."""
+        start = _prefix(job, attempt)
+        found = self._list(_prefix(job, attempt, round_number))
+        return {status.workflow_id.removeprefix(start) for status in found}
+
+    def errors(self, job: str, attempt: int, round_number: int) -> list[str]:
+        """What ended chunks of a round for good."""
+        found = self._list(_prefix(job, attempt, round_number), _ENDED_BADLY, limit=3, output=True)
+        return [_first_line(status.error or status.status) for status in found]
+
+    def running(self) -> dict[str, str]:
+        """The chunks that run, with who runs them."""
+        found = self._list(None, ["PENDING"])
+        return {status.workflow_id: status.executor_id or "" for status in found}
+
+    def give_back(self, workflows: list[str]) -> None:
+        """Put chunks whose worker is dead back into the queue."""
+        if workflows:
+            DBOS.resume_workflows(workflows, queue_name=_QUEUE)
+
+    def cancel(self, job: str, attempt: int) -> int:
+        """Take a job's waiting chunks out of the queue, and give how many; those that run, end."""
+        waiting = self._list(_prefix(job, attempt), ["ENQUEUED", "DELAYED"])
+        names = [status.workflow_id for status in waiting]
+        for start in range(0, len(names), 500):
+            DBOS.cancel_workflows(names[start : start + 500])
+        return len(names)
+
+    def close(self, wait_s: int = 0) -> None:
+        """Take no more chunks, and give those that run some time to end."""
+        DBOS.destroy(workflow_completion_timeout_sec=wait_s)
+
+    def _list(
+        self,
+        prefix: str | None,
+        status: list[str] | None = None,
+        *,
+        limit: int | None = None,
+        output: bool = False,
+    ) -> list[Any]:
+        return DBOS.list_workflows(
+            workflow_id_prefix=prefix,
+            queue_name=_QUEUE,
+            status=status,
+            limit=limit,
+            load_input=False,
+            load_output=output,
+        )
+
+
+def _enqueue(chunks: Iterable[Chunk], attempt: int) -> None:
+    for chunk in chunks:
+        with SetWorkflowID(_prefix(chunk.job, attempt) + chunk.id):
+            DBOS.enqueue_workflow(
+                _QUEUE, _chunk, chunk.job, attempt, chunk.id, [list(item) for item in chunk.items]
+            )
+
+
+def _prefix(job: str, attempt: int, round_number: int | None = None) -> str:
+    rest = "" if round_number is None else f"{round_number:03d}-"
+    return f"{job}/{attempt}/{rest}"
+
+
+def check_url(url: str) -> str:
+    """Give the URL of a queue as DBOS takes it; a folder that is missing is made for SQLite.
+
+    Raises
+    ------
+    OptionError
+        It is neither SQLite's nor Postgres'.
+
+    Examples
+    --------
+    >>> check_url("mysql://host/db")
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The job queue mysql://host/db is neither sqlite:///path nor \
+postgresql://user:password@host:port/database. Name one of these with COBALANCE_QUEUE.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    kind = parsed.get_backend_name() if parsed is not None else ""
+    if parsed is None or kind not in ("sqlite", "postgresql"):
+        raise OptionError(
+            f"The job queue {public(url)} is neither sqlite:///path nor "
+            "postgresql://user:password@host:port/database. Name one of these with "
+            "COBALANCE_QUEUE."
+        )
+    if kind == "sqlite" and parsed.database:
+        try:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise OptionError(
+                f"The folder of the job queue {url} cannot be made: {error.strerror}. Name another "
+                "one with COBALANCE_QUEUE."
+            ) from error
+    return url
+
+
+def public(url: str) -> str:
+    """Give a URL without its password.
+
+    Examples
+    --------
+    >>> public("postgresql://me:secret@host/db")
+    'postgresql://me:***@host/db'
+    """
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(no URL)"
+
+
+def _first_line(error: object) -> str:
+    return (str(error) or type(error).__name__).strip().splitlines()[0]

@@ -1,0 +1,296 @@
+"""What goes wrong while images are made: a clear state, nothing lost, and on when it is over."""
+
+import errno
+import json
+import threading
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app import workers
+from generation import output
+from generation.backends import BACKENDS
+from generation.chunks import read_records
+from generation.output import OutputFolder
+from generation.plugins import Plugin
+from generation.queue import Queue
+from generation.worker import Worker, WorkerOptions
+from graph.build import write_annotations
+from graph.errors import StoreUnavailableError
+from graph.job_progress import list_candidates, read_job, read_queries
+from graph.jobs import cancel_job, create_job, retry_job
+from graph.local_server import ensure_running
+from graph.records import Annotations, ImageRecord, Mention
+from graph.store import GraphStore
+from tests.e2e import failing
+from tests.forwarder import Forwarder
+from tests.tiny.diffusion import inpainting
+from tests.waiting import until
+
+QUERIES = [("country", ("cow", "gate"), 5), ("urban", ("cow",), 4), ("urban", ("gate",), 3)]
+WANTED = sum(n for _, _, n in QUERIES)
+
+
+@pytest.fixture
+def loaded(store, dataset, tmp_path):
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    records = []
+    for i in range(8):
+        pixels = np.random.default_rng(i).integers(0, 255, (40, 48, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(pictures / f"{i}.png")
+        mentions = (Mention("cow"), Mention("gate"))
+        name = ("country", "urban")[i % 2]
+        records.append(ImageRecord(f"{i}", name, mentions, uri=f"{i}.png"))
+    write_annotations(store, dataset, Annotations.from_records(records), source="test")
+    return dataset
+
+
+@pytest.fixture
+def own(settings, tmp_path):
+    """Settings with places of this test's own."""
+    return settings.model_copy(
+        update={
+            "cobalance_output": str(tmp_path / "generated"),
+            "cobalance_queue": None,
+            "cobalance_images": (str(tmp_path / "pictures"),),
+        }
+    )
+
+
+@pytest.fixture
+def options(tmp_path):
+    return WorkerOptions(f"sqlite:///{tmp_path}/queue.sqlite", poll_s=0.05, until_idle=True)
+
+
+@pytest.fixture
+def address(settings):
+    """Address, user, password and database of the server."""
+    if settings.neo4j_uri is not None:
+        name = settings.neo4j_database
+        return settings.neo4j_uri, settings.neo4j_username, settings.password(), name
+    endpoint = ensure_running(settings.local_server())
+    return endpoint.uri, endpoint.username, endpoint.password, "neo4j"
+
+
+@pytest.fixture
+def work(own, options):
+    """Work until no job is left to run."""
+    return lambda: Worker(workers.places(own), options).run()
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """The backend that fails as asked, in place of the procedural one."""
+    monkeypatch.setitem(
+        BACKENDS._entries, "procedural", Plugin("tests.e2e.failing", "worker", "Fails.")
+    )
+    monkeypatch.setattr(failing, "POISON", set())
+    monkeypatch.setattr(failing, "CAPACITY", [1_000])
+    monkeypatch.setattr(failing, "SEEN", [])
+    monkeypatch.setattr(failing, "BEFORE", [])
+    return failing
+
+
+PLAIN = {"filters": {"blank": {}}, "chunk_size": 4}
+
+
+def candidates(store, job):
+    return list_candidates(store, job, per_page=1000).candidates
+
+
+def assert_complete(store, own, job):
+    found = read_job(store, job)
+    assert (found.state, found.covered) == ("done", WANTED), found
+    rows = read_records(OutputFolder(own.output_folder()), job)
+    assert [row["candidate"] for row in rows] == sorted(c.id for c in candidates(store, job))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_folder_that_cannot_be_written_to(store, loaded, own, work, fails, monkeypatch, number):
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    written = []
+    write = output._write_local
+
+    def write_some(path, data):
+        if len(written) >= 7:
+            raise OSError(number, "it is not possible now")
+        written.append(path)
+        write(path, data)
+
+    monkeypatch.setattr(output, "_write_local", write_some)
+    work()
+    found = read_job(store, job)
+    assert found.state == "failed"
+    assert "cannot be written to: it is not possible now" in found.error
+    assert "retry the job" in found.error
+    kept = {candidate.id for candidate in candidates(store, job)}
+    monkeypatch.setattr(output, "_write_local", write)
+    assert retry_job(store, job) > 0
+    work()
+    assert_complete(store, own, job)
+    assert kept <= {candidate.id for candidate in candidates(store, job)}
+
+
+def test_a_model_that_is_missing_and_then_there(store, loaded, own, work, tmp_path):
+    making = {"model": str(tmp_path / "model"), "offline": True, "steps": 1}
+    wanted = {
+        "backend": "inpaint",
+        "making": making,
+        "filters": {},
+        "masks": {"masks": "files", "mask_folder": str(tmp_path / "masks")},
+    }
+    job = create_job(store, loaded, "plan", QUERIES, settings=wanted)
+    work()
+    found = read_job(store, job)
+    assert found.state == "failed"
+    assert str(tmp_path / "model") in found.error
+    inpainting().save_pretrained(tmp_path / "model")
+    mask = np.zeros((40, 48), dtype=np.uint8)
+    mask[10:30, 10:30] = 255
+    (tmp_path / "masks").mkdir()
+    for i in range(8):
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{i}.png")
+    retry_job(store, job)
+    work()
+    assert_complete(store, own, job)
+    for row in read_records(OutputFolder(own.output_folder()), job):
+        made = np.asarray(Image.open(tmp_path / "generated" / row["path"]))
+        source = np.asarray(Image.open(tmp_path / "pictures" / row["source_uri"]))
+        np.testing.assert_array_equal(made[mask > 0], source[mask > 0])
+
+
+def test_masks_of_the_wrong_size(store, loaded, work, tmp_path):
+    (tmp_path / "masks").mkdir()
+    for i in range(8):
+        Image.new("L", (9, 9)).save(tmp_path / "masks" / f"{i}.png")
+    inpainting().save_pretrained(tmp_path / "model")
+    wanted = {
+        "backend": "inpaint",
+        "making": {"model": str(tmp_path / "model"), "offline": True, "steps": 1},
+        "masks": {"masks": "files", "mask_folder": str(tmp_path / "masks")},
+        "candidates_per_image": 1,
+        "filters": {},
+    }
+    job = create_job(store, loaded, "plan", QUERIES[:1], settings=wanted)
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.accepted, found.rejected, found.short) == ("done", 0, 5, 1)
+    assert "size" in candidates(store, job)[0].reason
+    assert "0 of 5 images accepted" in read_queries(store, job)["message"][0]
+
+
+def test_a_device_with_too_little_memory_gets_smaller_batches(store, loaded, own, work, fails):
+    fails.CAPACITY[0] = 2
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 8})
+    work()
+    assert_complete(store, own, job)
+    assert max(fails.SEEN) == 8
+    chunks = {row["chunk"]: len(row["chunk_items"]) for row in read_records(
+        OutputFolder(own.output_folder()), job)}  # fmt: skip
+    assert set(chunks.values()) <= {1, 2}
+
+
+def test_an_image_that_cannot_be_made_spares_the_others(store, loaded, own, work, fails):
+    fails.POISON.add("gate")
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    work()
+    assert_complete(store, own, job)
+    poisoned = [c for c in candidates(store, job) if c.verdict == "rejected"]
+    assert sorted(c.id[-13:] for c in poisoned) == ["000000/000001", "000002/000001"]
+    assert all("It could not be made: no way to draw" in c.reason for c in poisoned)
+    assert all(c.uri is None for c in poisoned)
+
+
+def test_a_chunk_that_kills_its_workers_is_halved(store, loaded, own, work, fails, monkeypatch):
+    """A crash leaves the count of starts and nothing else, as a killed process does."""
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    folder = OutputFolder(own.output_folder())
+    folder.write(f"{job}/chunks/000-000001.starts", b"4")
+    work()
+    assert_complete(store, own, job)
+    names = {row["chunk"] for row in read_records(folder, job)}
+    assert {"000-000000", "000-000001.0", "000-000001.1", "000-000002"} == names
+
+
+def test_a_query_that_is_never_satisfied_ends_at_its_cap(store, loaded, work, fails):
+    wanted = PLAIN | {"candidates_per_image": 2, "filters": {"blank": {"threshold": 0.5}}}
+    job = create_job(store, loaded, "plan", QUERIES[:1], settings=wanted)
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.accepted, found.rejected, found.short) == ("done", 0, 10, 1)
+    assert retry_job(store, job, short=True) == 1
+    work()
+    assert read_job(store, job).rejected == 20
+
+
+def test_the_graph_goes_away_and_comes_back(address, store, loaded, own, options, fails, caplog):
+    """Behind a connection that is cut while images are made."""
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
+    begun = threading.Event()
+    fails.BEFORE.append(begun.set)
+    with Forwarder(urlsplit(address[0]).port) as way:
+        uri = f"bolt://127.0.0.1:{way.port}"
+        there = replace(workers.places(own), connect=lambda: GraphStore.connect(uri, *address[1:]))
+        thread = threading.Thread(target=Worker(there, options).run)
+        thread.start()
+        assert begun.wait(60)
+        way.cut()
+        until(lambda: not thread.is_alive() or "waiting for the graph" in caplog.text)
+        way.restore()
+        thread.join(120)
+        assert not thread.is_alive()
+    assert_complete(store, own, job)
+
+
+def test_cancelled_and_taken_up_again(store, loaded, own, options, work, fails):
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
+    fails.BEFORE.append(lambda: len(fails.SEEN) == 3 and cancel_job(store, job))
+    work()
+    fails.BEFORE.clear()
+    found = read_job(store, job)
+    assert found.state == "cancelled"
+    assert 3 <= found.accepted < WANTED
+    retry_job(store, job)
+    work()
+    assert_complete(store, own, job)
+
+
+def test_the_same_seed_makes_the_same_images(store, loaded, own, work, tmp_path):
+    wanted = {"seed": "s", "filters": {}, "making": {"width_px": 32, "height_px": 32}}
+    one, two = (create_job(store, loaded, "plan", QUERIES, settings=wanted) for _ in range(2))
+    work()
+    pictures = [
+        {
+            row["candidate"].removeprefix(job): np.asarray(
+                Image.open(tmp_path / "generated" / row["path"])
+            ).tobytes()
+            for row in read_records(OutputFolder(own.output_folder()), job)
+        }
+        for job in (one, two)
+    ]
+    assert pictures[0] == pictures[1]
+    assert len(set(pictures[0].values())) == WANTED
+
+
+def test_provenance_is_in_the_graph(store, loaded, work):
+    job = create_job(store, loaded, "plan", QUERIES[:1], settings=PLAIN)
+    work()
+    (row,) = store.read(
+        "MATCH (c:Candidate {id: $id}) RETURN c.provenance AS found",
+        id=f"{job}/000000/000000",
+    )
+    found = json.loads(row["found"])
+    assert found["backend"] == "procedural"
+    assert found["chunk"] == "000-000000"
+    assert found["software"]["cobalance"]
+    assert len(found["sha256"]) == 64
+
+
+def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
+    (tmp_path / "queue.sqlite").write_text("this is no database, but a text " * 20)
+    with pytest.raises(StoreUnavailableError, match=r"The job queue sqlite:///.* cannot be opened"):
+        Queue(f"sqlite:///{tmp_path}/queue.sqlite", "worker", lambda *_: "done")

