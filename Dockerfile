@@ -1,9 +1,11 @@
-# The cobalance command line and web app; docker-compose.yml gives them a database.
+# The cobalance command line, web app and workers; docker-compose.yml gives them their databases.
+# PARTS is app, for all that needs no model, or models, for workers on a GPU.
 FROM python:3.12-slim
 
+ARG PARTS=app
 WORKDIR /opt/cobalance
-COPY requirements/app.txt requirements/app.txt
-RUN pip install --no-cache-dir --require-hashes -r requirements/app.txt
+COPY requirements requirements
+RUN pip install --no-cache-dir --require-hashes -r requirements/${PARTS}.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY graph graph
 COPY ingest ingest

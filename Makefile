@@ -40,7 +40,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 lock: $(VENV)/dev
 	$(LOCK) --upgrade $(foreach extra,$(EXTRAS) bench,--extra $(extra)) -o requirements/bench.txt
 	$(LOCK) -c requirements/bench.txt $(foreach extra,$(EXTRAS),--extra $(extra)) -o requirements/dev.txt
-	$(LOCK) -c requirements/bench.txt --extra app -o requirements/app.txt
+	$(LOCK) -c requirements/bench.txt --extra app --extra worker -o requirements/app.txt
 	$(LOCK) -c requirements/bench.txt --extra worker --extra models -o requirements/models.txt
 	$(LOCK) -c requirements/bench.txt --extra worker --extra demo -o requirements/demo.txt
 	$(LOCK) -c requirements/bench.txt -o requirements/core.txt

@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.commands import console, datasets, demo, diagnosis, jobs, load, server, web
+from app.commands import console, datasets, demo, diagnosis, jobs, load, results, server, web
 from app.commands.common import notes
 from graph.errors import CobalanceError, OptionError
 
@@ -30,6 +30,8 @@ app.command()(jobs.jobs)
 app.command()(jobs.work)
 app.command()(jobs.cancel)
 app.command()(jobs.retry)
+app.command()(results.rebalance)
+app.command()(results.export)
 app.command()(console.cypher)
 app.add_typer(server.app, name="store")
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from app.pictures.problems import PictureError
@@ -36,7 +36,7 @@ def places(settings: Settings) -> Places:
     OptionError
         The output folder cannot be opened.
     """
-    roots = Roots(settings.cobalance_images)
+    roots = Roots(settings.image_roots())
 
     def read_image(uri: str) -> bytes:
         try:
@@ -114,9 +114,17 @@ def work(
             worker.run()
 
 
-def run_here(settings: Settings, progress: Progress = silent) -> None:
-    """Make the images of all jobs in this process, and return when none is left to run."""
-    options = WorkerOptions(settings.queue_url(), until_idle=True)
+def run_here(
+    settings: Settings, jobs: Collection[str], queue_url: str, progress: Progress = silent
+) -> None:
+    """Make the images of some jobs in this process, and return when they have ended.
+
+    Parameters
+    ----------
+    queue_url : str
+        A queue of their own: whoever works on the usual one goes on with the rest.
+    """
+    options = WorkerOptions(queue_url, poll_s=0.05, until_idle=True, jobs=frozenset(jobs))
     Worker(places(settings), options, progress).run()
 
 

@@ -110,8 +110,11 @@ def judged(row: dict[str, Any], made: Made, found: Mapping[str, Judgement]) -> d
         for name, judgement in found.items()
     }
     height, width = made.image.shape[:2]
-    settings = json.loads(row["settings"]) | (made.details or {})
+    details = dict(made.details or {})
+    source_type = details.pop("digital_source_type", row["digital_source_type"])
+    settings = json.loads(row["settings"]) | details
     return row | {
+        "digital_source_type": source_type,
         "verdict": "rejected" if against else "accepted",
         "reason": " ".join(against),
         "scores": _json(scores),

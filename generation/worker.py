@@ -12,10 +12,10 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 
@@ -38,6 +38,7 @@ from generation.output import OutputFolder
 from generation.queue import Outcome, Queue
 from generation.requests import JobBlockedError, OutOfMemoryError
 from generation.sources import Sources
+from graph.datasets import concept_names
 from graph.errors import (
     CobalanceError,
     JobNotFoundError,
@@ -80,12 +81,15 @@ class WorkerOptions:
         its chunks are given to others. On this machine it is known at once.
     until_idle : bool
         End when no job is left to run.
+    jobs : frozenset of str or None
+        Run these jobs alone; None for all.
     """
 
     queue_url: str
     poll_s: float = 0.2
     dead_after_s: float = 30.0
     until_idle: bool = False
+    jobs: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +140,7 @@ class Worker:
         self._studio: Studio | None = None
         self._opened_as: tuple[str, str] | None = None
         self._store: GraphStore | None = None
+        self._lost: list[GraphStore] = []
         self._connecting = threading.Lock()
         self._job: str | None = None
         self._told, self._seen = 0.0, list[str]()
@@ -159,7 +164,7 @@ class Worker:
         try:
             while not self._stop.is_set():
                 try:
-                    active = self._reach(active_jobs)
+                    active = [job for job in self._reach(active_jobs) if self._runs(job)]
                     self._adopt(queue)
                     for job in active:
                         self._advance(queue, job)
@@ -174,8 +179,8 @@ class Worker:
             queue.close(wait_s=600)
             with contextlib.suppress(CobalanceError):
                 self._reach(lambda store: stop_worker(store, self.id), wait=False)
-            if self._store is not None:
-                self._store.close()
+            for store in (*self._lost, *([self._store] if self._store else [])):
+                store.close()
 
     # What every worker sees to.
 
@@ -237,6 +242,9 @@ class Worker:
             if worker != self.id and (worker not in alive or _is_gone(worker))
         ]
         queue.give_back(orphans)
+
+    def _runs(self, job: str) -> bool:
+        return self.options.jobs is None or job in self.options.jobs
 
     def _tell(self, jobs: list[str]) -> None:
         if self.progress is silent or time.monotonic() - self._told < 1:
@@ -334,11 +342,11 @@ class Worker:
             else:
                 self._studio = kept = None  # its memory is needed for the next
                 backend = open_backend(settings.backend, settings.making)
+            found = self._reach(lambda store: read_job(store, job))
             filters = {
-                name: open_filter(name, options)
+                name: open_filter(name, self._with_vocabulary(name, options, found.dataset))
                 for name, options in settings.filter_options().items()
             }
-            found = self._reach(lambda store: read_job(store, job))
             queries = {
                 query.position: (query.class_name, query.concepts)
                 for query in self._reach(lambda store: read_query_progress(store, job))
@@ -349,6 +357,14 @@ class Worker:
             self._opened_as = opened_as
             self._studio = Studio(job, settings, queries, backend, filters, sources, self._device)
             return self._studio
+
+    def _with_vocabulary(
+        self, name: str, options: Mapping[str, Any], dataset: str
+    ) -> Mapping[str, Any]:
+        """Have the filter that looks for objects know what else the dataset could show."""
+        if name != "objects" or "vocabulary" in options:
+            return options
+        return {**options, "vocabulary": self._reach(partial(concept_names, dataset=dataset))}
 
     def _settings_of(self, job: str) -> JobSettings:
         return read_job_settings(self._reach(lambda store: read_job(store, job)).settings)
@@ -387,6 +403,7 @@ class Worker:
     def _forget(self, store: GraphStore | None) -> None:
         with self._connecting:
             if store is not None and store is self._store:
+                self._lost.append(store)  # another thread may still be in it
                 self._store = None
 
 

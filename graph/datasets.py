@@ -145,6 +145,14 @@ def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
     return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
 
 
+def concept_names(store: GraphStore, dataset: str) -> list[str]:
+    """The dataset's concepts, in ascending order."""
+    rows = store.read(
+        "MATCH (c:Concept {dataset: $dataset}) RETURN c.name AS name", dataset=dataset
+    )
+    return sorted(row["name"] for row in rows)
+
+
 def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
     """Images of each split, by name in ascending order; of none (None) last."""
     rows = store.read(

@@ -94,17 +94,21 @@ class Digits:
         rows = self.table
         return (rows["background_agrees"] & rows["thing_agrees"]).to_numpy()
 
-    def annotations(self, *, regions: bool = False) -> Annotations:
+    def annotations(self, *, regions: bool = False, folder: str = "") -> Annotations:
         """Give the images as records: the background and the thing are the concepts.
 
         Parameters
         ----------
+        folder : str
+            Where the files of `write` are, with a slash behind it: what their addresses begin with.
         regions : bool
             With the digit as a mention under its class's name, and with the exact masks of all:
             for `ingest.regions.write_regions`, which objects are cut out by. The digit is the
             class and no concept beside it, so the graph is better built without.
         """
-        return Annotations.from_records(self._record(row, regions) for row in range(len(self)))
+        return Annotations.from_records(
+            self._record(row, regions, folder) for row in range(len(self))
+        )
 
     def sources(self, class_name: str) -> list[Source]:
         """Give the images of a class, with their digits as the objects."""
@@ -182,7 +186,7 @@ class Digits:
         shown: npt.NDArray[np.bool_] = ~(things | self.digit_masks[row])
         return shown
 
-    def _record(self, row: int, regions: bool) -> ImageRecord:
+    def _record(self, row: int, regions: bool, folder: str) -> ImageRecord:
         about = self.table.iloc[row]
         background, thing = str(about["background"]), str(about["thing"])
         class_name, image_id = str(about["class_name"]), str(about["id"])
@@ -193,9 +197,8 @@ class Digits:
                 _mention(thing, self._shown(row, "thing")),
                 _mention(class_name, self.digit_masks[row]),
             )
-        return ImageRecord(
-            image_id, class_name, mentions, self.split, uri_of(image_id), SIDE_PX, SIDE_PX
-        )
+        uri = folder + uri_of(image_id)
+        return ImageRecord(image_id, class_name, mentions, self.split, uri, SIDE_PX, SIDE_PX)
 
 
 def make_training_digits(per_class: int = MULTIPLE, seed: int = 0) -> Digits:

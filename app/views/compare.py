@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import altair as alt
 import pandas as pd
@@ -85,6 +85,12 @@ def page() -> None:
     with right:
         _by_size(found)
         _picture(found)
+
+
+def open_with(after: str) -> NoReturn:
+    """Leave for this page, to compare the dataset that is chosen with another one."""
+    st.session_state[_AFTER] = after
+    url.go_to("compare")
 
 
 @dataclass(frozen=True)

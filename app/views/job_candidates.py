@@ -1,14 +1,20 @@
 """A job's candidates beside their originals and masks, and accepting or rejecting them by hand."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from app.pictures.problems import PictureError
+from app.pictures.roots import Roots
+from app.settings import Settings
 from app.views import parts, session
 from app.views.access import may_edit, require_editor, user
 from app.views.gallery import image_files
 from app.views.theme import shorten
+from generation.provenance import read_provenance
 from graph.errors import CobalanceError
 from graph.job_progress import Candidate, Job, list_candidates, read_queries
 from graph.job_reports import decide
@@ -134,6 +140,7 @@ def _card(candidate: Candidate) -> None:
         )
         st.caption(_by(candidate))
         st.space("stretch")
+        _provenance(candidate)
         if may_edit():
             st.button(
                 "Reject" if accepted else "Accept",
@@ -149,6 +156,46 @@ def _card(candidate: Candidate) -> None:
             + "".join(f" · {name} {score:.3g}" for name, score in candidate.scores.items())
         )
     )
+
+
+def _provenance(candidate: Candidate) -> None:
+    """Draw where a candidate comes from, read when somebody asks."""
+    asked = st.popover(
+        "Provenance", key=f"_provenance {candidate.id}", on_change="rerun", wrap=False
+    )
+    if not asked.open:
+        return
+    with asked:
+        st.json(provenance_of(candidate))
+
+
+def provenance_of(candidate: Candidate) -> dict[str, Any]:
+    """All that is known of where a candidate comes from: what its own file says, and the graph."""
+    known: dict[str, Any] = {
+        "candidate": candidate.id,
+        "class": candidate.class_name,
+        "concepts": list(candidate.concepts),
+        "seed": candidate.seed,
+        "source_image": candidate.source_image,
+        "seconds": candidate.seconds,
+        "created_at": candidate.created_at and candidate.created_at.isoformat(timespec="seconds"),
+        "file": candidate.uri,
+    }
+    in_file: dict[str, Any] = {}
+    if candidate.uri is not None:
+        roots = Roots(Settings.from_environment().image_roots())
+        try:
+            in_file = read_provenance(roots.find(candidate.uri).read()) or {}
+            in_file |= {
+                name: json.loads(in_file[name])
+                for name in ("settings", "software")
+                if name in in_file
+            }
+        except PictureError as error:
+            known["problem"] = str(error)
+        except (ValueError, TypeError):  # a file that somebody has put in its place
+            known["problem"] = "What the file says of its origin cannot be read."
+    return in_file | known
 
 
 def _by(candidate: Candidate) -> str:

@@ -1,13 +1,12 @@
 """Jobs: what is being made now, query by query, and the candidates to look at."""
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import pandas as pd
 import streamlit as st
 
-from app.views import job_candidates, parts, session, url
+from app.views import job_candidates, job_results, making, parts, session, url
 from app.views.access import may_edit, require_editor
 from app.views.session import Current
 from app.views.theme import ROW_PX, duration_text, shorten
@@ -64,7 +63,8 @@ def page() -> None:
         )
         job = jobs[ids.index(chosen)]
         _download(this, job)
-    _live(this.name, job.id, overview)
+    _live(this.name, job.id, overview, _drawn(job))
+    job_results.show(this, job)
     job_candidates.show(job)
 
 
@@ -77,9 +77,9 @@ def _time(moment: datetime | None) -> str:
     return f"{moment:%d %b %Y %H:%M} UTC" if moment is not None else "-"
 
 
-def is_installed() -> bool:
-    """Whether a worker could be started from this installation."""
-    return importlib.util.find_spec("dbos") is not None
+def _drawn(job: Job) -> tuple[bool, bool]:
+    """What of a job decides what the page around `_live` shows."""
+    return job.is_active, job.accepted > 0
 
 
 @st.fragment(run_every=REFRESH_S)
@@ -92,7 +92,8 @@ def _workers() -> None:
             noun = "worker runs" if len(alive) == 1 else "workers run"
             st.markdown(f":green[:material/circle:] {len(alive):,} {noun} on {hosts}.")
             return
-        install = "" if is_installed() else '`pip install "cobalance[worker]"` once, then '
+        install = '`pip install "cobalance[worker]"` once, then '
+        install = "" if making.is_installed("worker") else install
         st.info(
             f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
             "`cobalance work`. Models need "
@@ -103,7 +104,12 @@ def _workers() -> None:
 
 
 @st.fragment(run_every=REFRESH_S)
-def _live(dataset: str, chosen: str, overview: "st.delta_generator.DeltaGenerator") -> None:
+def _live(
+    dataset: str,
+    chosen: str,
+    overview: "st.delta_generator.DeltaGenerator",
+    drawn: tuple[bool, bool],
+) -> None:
     """Draw all jobs of a dataset, and one of them with its queries and what can be done."""
     with parts.errors_in_fragment():
         jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
@@ -113,8 +119,9 @@ def _live(dataset: str, chosen: str, overview: "st.delta_generator.DeltaGenerato
         if problem is not None:
             parts.show_error(problem)
         job = next((job for job in jobs if job.id == chosen), None)
-        if job is None:
-            st.rerun()  # it went with its dataset: there are other jobs to choose from, or none
+        if job is None or _drawn(job) != drawn:
+            # It went with its dataset, has ended, or has its first images: more has changed.
+            st.rerun()
             return
         with st.container(border=True, key="_one_job"):
             _head(job)
@@ -181,6 +188,7 @@ def _head(job: Job) -> None:
         st.progress(job.progress, done)
         if may_edit():
             _controls(job)
+    st.caption(f"How: {parts.escape(making.describe(job.settings))}")
     if job.error:
         st.text(job.error)
     with st.container(horizontal=True):

@@ -1,9 +1,13 @@
 """Plan: the images that are missing, what they will change, and the job that makes them."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from app.views import mining, parts, plan_pictures, plan_table, session, tasks, url
+from app.views import making, mining, parts, plan_pictures, plan_table, session, tasks, url
 from app.views.access import may_edit, require_editor, user
 from app.views.plan_choice import (
     Request,
@@ -16,6 +20,7 @@ from app.views.plan_choice import (
 from app.views.session import Current
 from app.views.theme import duration_text
 from generation.effects import measure, touched_rows
+from generation.job_settings import JobSettings
 from generation.plan_file import plan_to_json
 from generation.planning import Plan, queries_of
 from generation.simulation import simulate_images
@@ -26,8 +31,9 @@ from graph.mined import load_cliques
 from graph.plans import write_plan
 from graph.progress import Progress
 
-ASSUMED_S = (2.0, 10.0)
-"""Seconds per image, while no job has measured any: from a large card to a small one."""
+ASSUMED_S = {"procedural": (0.02, 0.2)}
+ASSUMED_MODEL_S = (2.0, 10.0)
+"""Seconds per image, while no job has measured any: of models from a large card to a small one."""
 
 VIEWS = ("Cliques that change", "Planners side by side")
 
@@ -148,9 +154,10 @@ class PlanInHand:
 
 
 def _take_away(this: Current, made: PlanInHand, images: int) -> None:
-    """Draw the estimate, and what can be done with the plan."""
+    """Draw the estimate, how the images are made, and what can be done with the plan."""
     with st.container(border=True, key="_plan_job"):
-        _estimate(this, images)
+        _estimate(this, images, making.chosen_backend())
+        settings = making.choose(this) if may_edit() else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = made.request.planner
             typed = st.text_input(
@@ -172,11 +179,16 @@ def _take_away(this: Current, made: PlanInHand, images: int) -> None:
                 on_click="ignore",
                 disabled=not images,
             )
-            if may_edit() and st.button(
-                "Create the job", type="primary", key="_plan_create", disabled=not images
-            ):
-                _create(this, made, name)
-                st.rerun()
+            if may_edit():
+                create = st.button(
+                    "Create the job",
+                    type="primary",
+                    key="_plan_create",
+                    disabled=not images or settings is None,
+                )
+                if create and settings is not None:
+                    _create(this, made, name, settings)
+                    st.rerun()
         key = _task_key(this)
         ended = tasks.find(key)
         if tasks.show(key) or ended is None or ended.result is None:
@@ -185,22 +197,12 @@ def _take_away(this: Current, made: PlanInHand, images: int) -> None:
             url.go_to("jobs")
 
 
-def _estimate(this: Current, images: int) -> None:
+def _estimate(this: Current, images: int, backend: str) -> None:
     """Say how long the images may take, and where the numbers come from."""
-    speeds = measured_speeds(this.store)["seconds_per_image"]
-    fastest, slowest, origin = _range(speeds)
+    fastest, slowest, origin = _range(_speeds_of(measured_speeds(this.store), backend), backend)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        low = st.number_input(
-            "Seconds per image, from",
-            0.01,
-            value=fastest,
-            key="s_from",
-            bind="query-params",
-            width=190,
-        )
-        high = st.number_input(
-            "to", 0.01, value=slowest, key="s_to", bind="query-params", width=130
-        )
+        low = _seconds("Seconds per image, from", "s_from", fastest, 190)
+        high = _seconds("to", "s_to", slowest, 130)
         low, high = min(low, high), max(low, high)
         ends = duration_text(images * low), duration_text(images * high)
         length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
@@ -209,29 +211,58 @@ def _estimate(this: Current, images: int) -> None:
             st.caption(f"An estimate. {origin}")
 
 
-def _range(speeds: "pd.Series[float]") -> tuple[float, float, str]:
+def _seconds(label: str, key: str, known: float, width: int) -> float:
+    """Draw a number of seconds: what is known stands there until somebody knows better."""
+    typed: float | None = st.number_input(
+        label,
+        0.01,
+        value=None,
+        key=key,
+        bind="query-params",
+        placeholder=f"{known:g}",
+        width=width,
+    )
+    return known if typed is None else typed
+
+
+def _speeds_of(measured: pd.DataFrame, backend: str) -> "pd.Series[float]":
+    """What images took in the jobs that a backend has made; others tell nothing of it."""
+    known = JobSettings().backend
+    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
+    return measured["seconds_per_image"][backends == backend]
+
+
+def _range(speeds: "pd.Series[float]", backend: str) -> tuple[float, float, str]:
     """Seconds for an image, from and to, and a sentence on where they come from."""
     if not len(speeds):
         said = (
-            "No job has measured any yet, so the numbers are assumed; rejected images come on top."
+            f"No job has measured the backend {backend} yet, so the numbers are assumed; rejected "
+            "images come on top."
         )
-        return *ASSUMED_S, said
+        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), said
     fastest, slowest = float(speeds.min()), float(speeds.max())
     if len(speeds) == 1:
-        said = f"One job took {fastest:,.3g} s for an accepted image; this is half to twice that."
-        return round(fastest / 2, 2), round(fastest * 2, 2), said
+        said = (
+            f"One job of the backend {backend} took {fastest:,.3g} s for an accepted image; this "
+            "is half to twice that."
+        )
+        return _at_least(fastest / 2), _at_least(fastest * 2), said
     said = (
-        f"The {len(speeds):,} latest jobs took {fastest:,.3g} to {slowest:,.3g} s for an accepted "
-        "image, the rejected ones included."
+        f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
+        f"{slowest:,.3g} s for an accepted image, the rejected ones included."
     )
-    return round(fastest, 2), round(slowest, 2), said
+    return _at_least(fastest), _at_least(slowest), said
+
+
+def _at_least(seconds: float) -> float:
+    return max(round(seconds, 3 if seconds < 1 else 2), 0.001)
 
 
 def _task_key(this: Current) -> str:
     return f"job {this.name}"
 
 
-def _create(this: Current, made: PlanInHand, name: str) -> None:
+def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, Any]) -> None:
     """Keep the plan, and create a job that runs it, beside the page.
 
     Raises
@@ -258,7 +289,9 @@ def _create(this: Current, made: PlanInHand, name: str) -> None:
             max_size=largest,
             progress=progress,
         )
-        create_job(store, dataset, name, queries, created_by=by, progress=progress)
+        create_job(
+            store, dataset, name, queries, settings=settings, created_by=by, progress=progress
+        )
         return f"Created a job for {plan.images:,} images in {len(queries):,} queries."
 
     tasks.start(_task_key(this), f"Creating the job {name}", work)

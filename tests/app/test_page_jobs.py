@@ -1,6 +1,8 @@
 """The Jobs page: progress, control, candidates with real pictures, and decisions by hand."""
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,13 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app.views import job_candidates
-from graph.datasets import drop_dataset
+from app.settings import Settings
+from app.views import job_candidates, job_results, tasks
+from app.views.job_candidates import provenance_of
+from app.workers import run_here
+from generation.export import EXPORTERS
+from graph.analysis import MiningOptions
+from graph.datasets import class_sizes, dataset_state, drop_dataset, find_dataset
 from graph.job_progress import list_candidates, list_jobs, read_job, read_queries
 from graph.job_reports import (
     NewCandidate,
@@ -22,12 +29,14 @@ from graph.job_reports import (
     stop_worker,
 )
 from graph.jobs import cancel_job, create_job, query_id
+from graph.mined import mined_with
 from graph.store import GraphStore
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]
 
 Report = Callable[..., list[str]]
+Make = Callable[[str], None]
 
 
 @pytest.fixture
@@ -301,6 +310,167 @@ def test_a_job_that_is_gone_is_told(
     assert "There is no job" in shown_text(app) or "No job yet" in shown_text(app)
 
 
+# --- A real worker's images -----------------------------------------------------------------------
+
+SMALL = {
+    "backend": "procedural",
+    "making": {"width_px": 32, "height_px": 32},
+    "filters": {"sanity": {}, "blank": {}},
+}
+
+
+@pytest.fixture
+def small_job(store: GraphStore, cars: str) -> Iterator[str]:
+    """A job that is quick to make, and whose dataset may be rebalanced."""
+    yield create_job(store, cars, "fields", QUERIES, settings=SMALL)
+    for name in (f"{cars}-rebalanced", f"{cars} again"):
+        if find_dataset(store, name) is not None:
+            drop_dataset(store, name)
+
+
+@pytest.fixture
+def make(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Make a job's images as a worker does, into a folder that is not there before."""
+    output = tmp_path / "made"
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(output))
+    monkeypatch.setenv("COBALANCE_CACHE", str(tmp_path / "cache"))
+    own = settings.model_copy(update={"cobalance_output": str(output)})
+
+    def make(job: str) -> None:
+        run_here(own, [job], f"sqlite:///{tmp_path}/q.sqlite")
+
+    return make
+
+
+def merged(app: AppTest, job: str) -> tasks.Task:
+    """Ask for the rebalanced dataset, and wait for it."""
+    app.button(key="_merge_job").click().run()
+    assert not app.exception
+    task = tasks.find(f"merge {job}")
+    assert task is not None
+    assert task.wait(60)
+    app.run()
+    assert not app.exception
+    return task
+
+
+def test_how_a_job_is_made_is_told(
+    open_page: OpenPage, store: GraphStore, cars: str, small_job: str
+) -> None:
+    said = shown_text(open_page("jobs", dataset=cars)).replace("\\", "")
+    assert "How: procedural · 32 x 32 px · filters sanity, blank · at most 4 candidates" in said
+    create_job(store, cars, "foreign", QUERIES, settings={"colour": "**red**"})
+    app = open_page("jobs", dataset=cars)
+    assert not app.exception
+    assert "Its settings cannot be read here" in shown_text(app).replace("\\", "")
+
+
+def test_real_images_are_shown_as_soon_as_they_are_there(
+    open_page: OpenPage, store: GraphStore, cars: str, small_job: str, make: Make
+) -> None:
+    app = open_page("jobs", dataset=cars)
+    assert "Use the accepted images" not in shown_text(app)
+    make(small_job)
+    app.run()
+    assert not app.exception
+    job = read_job(store, small_job)
+    assert (job.state, job.accepted) == ("done", 10)
+    captions = [caption.value for caption in app.caption]
+    assert captions.count("Candidate") == job_candidates.PER_PAGE  # and no word of a problem
+    found = list_candidates(store, small_job).candidates[0]
+    origin = provenance_of(found)
+    assert origin["seed"] == found.seed
+    assert origin["backend"] == "procedural"
+    assert origin["prompt"]
+    assert origin["candidate"] in origin["chunk_items"]
+    assert origin["software"]["cobalance"]
+
+
+def test_where_a_candidate_without_a_file_comes_from(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report, tmp_path: Path
+) -> None:
+    report(0, "A")
+    query = query_id(job, 0)
+    (tmp_path / "torn.png").write_bytes(b"<cobalance:provenance>{</cobalance:provenance>")
+    others = (None, "gone.png", "/etc/passwd", "torn.png")
+    for number, uri in enumerate(others):
+        made = NewCandidate(f"{query}/other {number}", uri, "accepted", seed=5)
+        record_candidates(store, query, [made])
+    found = list_candidates(store, job).candidates
+    known = [provenance_of(candidate) for candidate in found]
+    assert [("problem" in origin) for origin in known] == [False, False, True, True, True]
+    assert [origin["seed"] for origin in known[1:]] == [5] * 4
+
+
+def test_accepted_images_become_a_dataset_to_compare_and_diagnose(
+    open_page: OpenPage, store: GraphStore, cars: str, small_job: str, make: Make
+) -> None:
+    make(small_job)
+    app = open_page("jobs", dataset=cars)
+    name = f"{cars}-rebalanced"
+    assert app.text_input(key=f"_merge_into {small_job}").placeholder == name
+    task = merged(app, small_job)
+    assert task.error is None
+    assert "10 generated ones" in shown_text(app)
+    dataset_state(store, name).require_mined()
+    assert sum(class_sizes(store, name).values()) == 30
+    assert mined_with(store, name) == mined_with(store, cars) == MiningOptions(max_size=3)
+    (counted,) = store.read(
+        "MATCH (i:Image {dataset: $d, synthetic: true})-[:GENERATED_BY]->(:Job {id: $job}) "
+        "RETURN count(i) AS images",
+        d=name,
+        job=small_job,
+    )
+    assert counted["images"] == 10
+    app.button(key=f"_merged_compare {name}").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Before/after"
+    assert app.selectbox(key="compare_after").value == name
+    again = open_page("jobs", dataset=cars)  # in another session, and later
+    again.button(key=f"_merged_diagnose {name}").click().run()
+    assert not again.exception
+    assert again.title[0].value == "Diagnose"
+    assert again.selectbox(key="dataset").value == name
+
+
+def test_a_dataset_that_is_not_the_job_s_is_left_alone(
+    open_page: OpenPage, store: GraphStore, cars: str, small_job: str, make: Make
+) -> None:
+    make(small_job)
+    app = open_page("jobs", dataset=cars)
+    app.text_input(key=f"_merge_into {small_job}").set_value(cars).run()
+    assert merged(app, small_job).error is not None
+    assert "cannot be written into itself" in shown_text(app)
+    app.text_input(key=f"_merge_into {small_job}").set_value(f"{cars} again").run()
+    assert merged(app, small_job).error is None
+    assert app.text_input(key=f"_merge_into {small_job}").placeholder == f"{cars} again"
+    assert sum(class_sizes(store, cars).values()) == 20
+
+
+def test_the_export_is_a_command_to_copy(open_page: OpenPage, cars: str, report: Report) -> None:
+    report(0, "A")
+    app = open_page("jobs", dataset=cars, export_as="coco")
+    (code,) = app.code
+    (job,) = {key.split()[1].split("/")[0] for key in keys(app) if key.startswith("_decide")}
+    folder = f"{cars.replace(' ', '-')}-rebalanced"
+    assert code.value == f"cobalance export {job} {folder} --as coco"
+    assert app.selectbox(key="export_as").options == list(EXPORTERS)
+
+
+@pytest.mark.parametrize(
+    "name", ["a b; rm -rf /", "$(id)", "../../etc", "--as", "\u0634 'x'", "..."]
+)
+def test_the_export_command_holds_no_name_that_a_shell_reads(
+    store: GraphStore, dataset: str, write_dataset: WriteDataset, name: str
+) -> None:
+    write_dataset(dataset, [("a", ("x",), 1), ("b", ("x",), 2)], mine=False)
+    job = read_job(store, create_job(store, dataset, "p", [("a", ("x",), 1)]))
+    words = shlex.split(job_results.export_command(replace(job, dataset=name), "folder"))
+    assert len(words) == 6
+    assert "/" not in words[3]
+    assert not words[3].startswith(("-", "."))
+
+
 @pytest.fixture
 def open_as(open_page: OpenPage, login: Login) -> Callable[..., AppTest]:
     """Open the page as somebody who is logged in; Ann may change things."""
@@ -322,6 +492,7 @@ def test_a_viewer_decides_nothing(
     assert not app.exception
     assert len(app.image) == 3
     assert not [key for key in keys(app) if key.startswith("_decide") or key.endswith("_job")]
+    assert app.code  # an export changes nothing here
 
 
 def test_whoever_decides_is_kept_by_name(

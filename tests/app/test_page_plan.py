@@ -8,12 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.services import plan_dataset
-from app.views import plan_table, tasks
+from app.views import making, plan_table, tasks
 from app.views.plan_choice import Choice, Request
+from generation.job_settings import read_job_settings
 from generation.plan_file import plan_to_json
 from generation.planning import PlanOptions
 from graph.datasets import dataset_state
-from graph.job_progress import list_jobs, read_queries
+from graph.job_progress import Job, list_jobs, read_queries
 from graph.job_reports import NewCandidate, record_candidates
 from graph.jobs import create_job, query_id
 from graph.store import GraphStore
@@ -252,18 +253,42 @@ def test_the_estimate_is_a_range_and_says_where_it_is_from(open_page: OpenPage, 
     assert "An estimate" in shown_text(app)
 
 
+def seconds(app: AppTest) -> list[float]:
+    """What stands in the fields of the estimate, as long as nobody types another number."""
+    return [float(app.number_input(key=key).placeholder) for key in ("s_from", "s_to")]
+
+
 def test_jobs_have_measured_how_long_an_image_takes(
     open_page: OpenPage, store: GraphStore, cars: str
 ) -> None:
-    for seconds in (0.5, 4000.0):
+    for took in (0.5, 4000.0):
         job = create_job(store, cars, "timed", [("country", ("cow",), 1)])
         query = query_id(job, 0)
-        made = NewCandidate(f"{query}/0", None, "accepted", seconds=seconds)
+        made = NewCandidate(f"{query}/0", None, "accepted", seconds=took)
         record_candidates(store, query, [made])
     app = open_page("plan", dataset=cars)
-    assert "latest jobs took" in shown_text(app)
-    assert app.number_input(key="s_from").value <= 0.5
-    assert app.number_input(key="s_to").value >= 4000
+    assert "latest jobs of the backend procedural took" in shown_text(app)
+    low, high = seconds(app)
+    assert low <= 0.5
+    assert high >= 4000
+
+
+def test_jobs_of_another_backend_say_nothing(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    settings = {"backend": "instruct"}
+    job = create_job(store, cars, "timed", [("country", ("cow",), 1)], settings=settings)
+    made = NewCandidate(f"{query_id(job, 0)}/0", None, "accepted", seconds=7000.0)
+    record_candidates(store, query_id(job, 0), [made])
+    app = open_page("plan", dataset=cars)
+    assert seconds(app)[1] < 7000
+    app.selectbox(key="backend").select("instruct").run()
+    assert seconds(app)[1] >= 7000
+    app.selectbox(key="backend").select("paste").run()
+    assert "No job has measured the backend paste yet" in shown_text(app)
+    app.number_input(key="s_to").set_value(3600).run()
+    images = int(metric(app, "Images to make"))
+    assert f"to {images} h**" in shown_text(app)
 
 
 def test_a_job_is_created_and_leads_to_its_page(
@@ -290,6 +315,117 @@ def test_a_job_is_created_and_leads_to_its_page(
     assert app.title[0].value == "Jobs"
 
 
+def created(app: AppTest, store: GraphStore, dataset: str) -> Job:
+    """Create the job that the page shows, and give it."""
+    app.button(key="_plan_create").click().run()
+    task = tasks.find(f"job {dataset}")
+    assert task is not None
+    assert task.wait(60)
+    assert task.error is None
+    return list_jobs(store, dataset)[0]
+
+
+def test_a_job_is_made_as_usual(open_page: OpenPage, store: GraphStore, cars: str) -> None:
+    app = open_page("plan", dataset=cars)
+    said = shown_text(app).replace("\\", "")
+    assert "procedural · filters sanity, blank, duplicates · at most 4 candidates" in said
+    assert "Paints concepts by rule, without any model." in said
+    assert "model" not in [field.key for field in app.text_input]
+    assert created(app, store, cars).settings == {"backend": "procedural"}
+
+
+def test_how_a_job_is_made_reaches_the_job(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    app = open_page("plan", dataset=cars)
+    app.selectbox(key="backend").select("inpaint").run()
+    assert app.multiselect(key="inpaint_filters").value == ["sanity", "blank", "duplicates", "clip"]
+    app.multiselect(key="inpaint_filters").set_value(["objects", "blank"]).run()
+    app.text_input(key="model").set_value(" /data/models/sd ").run()
+    app.button_group(key="preset").set_value("fast").run()
+    app.number_input(key="width").set_value(64).run()
+    app.multiselect(key="object").set_value(["cow"]).run()
+    app.number_input(key="candidates").set_value(7).run()
+    app.checkbox(key="keep_rejected").set_value(False).run()
+    assert not app.exception
+    said = shown_text(app).replace("\\", "")
+    assert "inpaint · model sd · fast · 64 x usual px · object cow · filters blank, objects" in said
+    settings = created(app, store, cars).settings
+    assert settings == {
+        "backend": "inpaint",
+        "making": {"model": "/data/models/sd", "preset": "fast", "width_px": 64},
+        "masks": {"object": ["cow"]},
+        "filters": {"blank": {}, "objects": {}},
+        "candidates_per_image": 7,
+        "keep_rejected": False,
+    }
+    read = read_job_settings(settings)
+    assert (read.making.width_px, read.masks.object) == (64, ("cow",))
+
+
+def test_how_a_job_is_made_is_in_the_link(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    app = open_page(
+        "plan",
+        dataset=cars,
+        backend="instruct",
+        preset="fast",
+        instruct_filters=["clip"],
+        object=["cow", "field"],
+        candidates="2",
+    )
+    assert not app.exception
+    assert created(app, store, cars).settings == {
+        "backend": "instruct",
+        "making": {"preset": "fast"},
+        "masks": {"object": ["cow", "field"]},
+        "filters": {"clip": {"text": "concepts"}},  # as this backend needs it
+        "candidates_per_image": 2,
+    }
+
+
+def test_no_filter_is_a_choice(open_page: OpenPage, store: GraphStore, cars: str) -> None:
+    app = open_page("plan", dataset=cars)
+    app.multiselect(key="procedural_filters").set_value([]).run()
+    assert "no filters" in shown_text(app)
+    settings = created(app, store, cars).settings
+    assert settings == {"backend": "procedural", "filters": {}}
+    assert read_job_settings(settings).filter_options() == {}
+
+
+def test_settings_that_cannot_be_used_are_told_before_the_job_is_created(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    app = open_page("plan", dataset=cars)
+    app.number_input(key="height").set_value(30).run()
+    assert not app.exception
+    assert "The setting making.height_px is 30" in shown_text(app)
+    assert app.button(key="_plan_create").disabled
+    app.number_input(key="height").set_value(32).run()
+    assert "The setting" not in shown_text(app)
+    assert created(app, store, cars).settings["making"] == {"height_px": 32}
+
+
+def test_a_link_with_an_unknown_backend(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", dataset=cars, backend="<b>", preset="slow", candidates="0")
+    assert not app.exception
+    assert app.selectbox(key="backend").value == "procedural"
+
+
+def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need(
+    open_page: OpenPage, store: GraphStore, cars: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("plan", dataset=cars)
+    assert "pip install" not in shown_text(app)
+    monkeypatch.setattr(making, "PACKAGES", {"worker": "not_there", "models": "not_there_either"})
+    app.run()
+    assert 'Whoever runs one needs `pip install "cobalance[worker]"`.' in shown_text(app)
+    app.selectbox(key="backend").select("paste").run()
+    assert '"cobalance[worker]"` and `pip install "cobalance[models]"`.' in shown_text(app)
+    assert created(app, store, cars).settings == {"backend": "paste"}
+
+
 def test_a_name_that_cannot_be_one_is_told(open_page: OpenPage, cars: str) -> None:
     app = open_page("plan", dataset=cars)
     app.text_input(key="plan_name").set_value("two\u2028lines").run()
@@ -311,6 +447,7 @@ def test_a_viewer_sees_the_plan_and_creates_nothing(
     assert not app.exception
     assert queries(app)
     assert "_plan_create" not in [button.key for button in app.button]
+    assert "backend" not in [choice.key for choice in app.selectbox]
     assert app.data_editor[0].editing_mode == "fixed"
     app.user = {"is_logged_in": True, "email": "ann@example.org"}
     app.run()

@@ -27,12 +27,29 @@ def test_the_schema_check_can_fail(tmp_path):
 
 def test_ports_are_on_loopback_and_passwords_in_files():
     services = YAML(typ="safe").load(COMPOSE)["services"]
+    assert "ports" not in services["queue"]
     for service in services.values():
         for port in service.get("ports", []):
             assert port.startswith("127.0.0.1:")
         for name, value in service["environment"].items():
-            if "PASSWORD" in name or "AUTH" in name:
+            if "PASSWORD" in name or "AUTH" in name or "QUEUE" in name:
                 assert name.endswith("_FILE")
                 assert value.startswith("/run/secrets/")
     assert services["neo4j"]["healthcheck"]["test"]
     assert services["cobalance"]["depends_on"]["neo4j"]["condition"] == "service_healthy"
+
+
+def test_workers_wait_for_both_databases_and_share_the_folder_of_images():
+    services = YAML(typ="safe").load(COMPOSE)["services"]
+    for name in ("worker", "gpu-worker"):
+        worker = services[name]
+        assert {other: wanted["condition"] for other, wanted in worker["depends_on"].items()} == {
+            "neo4j": "service_healthy",
+            "queue": "service_healthy",
+        }
+        assert "./generated:/generated" in worker["volumes"]
+        assert worker["environment"]["COBALANCE_OUTPUT"] == "/generated"
+        assert worker["profiles"]
+    assert services["app"]["environment"]["COBALANCE_OUTPUT"] == "/generated"
+    (device,) = services["gpu-worker"]["deploy"]["resources"]["reservations"]["devices"]
+    assert device["capabilities"] == ["gpu"]

@@ -1,0 +1,195 @@
+"""The whole way on real pixels: diagnose, plan, make, filter, merge, diagnose again, and train.
+
+Every seed has digits, a plan and a job of its own. The job runs in the real queue with the real
+filters, by the backend that needs no model; its looks are cut from training images, and nothing of
+the test images is known to it.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from app.demo import digits
+from app.demo.digits import Digits, make_test_digits, make_training_digits
+from app.demo.experiment import EXEMPLARS, MAKING, SEEDS, TrainingSet, compare
+from app.results import merge_job
+from app.services import Planned, plan_dataset
+from app.settings import Settings
+from app.workers import run_here
+from generation.job_manifest import read_job_manifest
+from generation.output import OutputFolder
+from generation.planning import PlanOptions
+from graph.analysis import MiningOptions, mine_dataset
+from graph.build import write_annotations
+from graph.comparison import Comparison, compare_imbalances
+from graph.errors import OptionError
+from graph.job_progress import Job, read_job
+from graph.jobs import create_job, retry_job
+from graph.plans import read_plan
+from graph.progress import Progress, silent
+from graph.store import GraphStore
+from ingest.regions import write_regions
+
+PLANNER = "conbias"
+PER_CLASS = 400
+PER_GROUP = 12
+
+
+@dataclass(frozen=True)
+class Made:
+    """One seed's dataset, rebalanced.
+
+    Parameters
+    ----------
+    dataset, rebalanced : str
+        D, and D with the generated images.
+    planned : Planned
+        The plan.
+    job : Job
+        The job, ended.
+    change : Comparison
+        D against D with the generated images.
+    """
+
+    dataset: str
+    rebalanced: str
+    planned: Planned
+    job: Job
+    change: Comparison
+
+
+@dataclass(frozen=True)
+class FullDemo:
+    """What came out.
+
+    Parameters
+    ----------
+    made : tuple of Made
+        By seed.
+    accuracies : pandas.DataFrame
+        From `app.demo.experiment.compare`, for every seed.
+    seconds_per_image : float
+        What the worker took for an image, all seeds and everything around it included.
+    """
+
+    made: tuple[Made, ...]
+    accuracies: pd.DataFrame
+    seconds_per_image: float
+
+
+def run_full_demo(
+    store: GraphStore,
+    settings: Settings,
+    *,
+    seeds: Sequence[int] = SEEDS,
+    per_class: int = PER_CLASS,
+    per_group: int = PER_GROUP,
+    progress: Progress = silent,
+) -> FullDemo:
+    """Go the whole way for some seeds; what is there already stays as it is.
+
+    Raises
+    ------
+    OptionError
+        The output folder is not on this machine.
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    if "://" in settings.output_folder():
+        raise OptionError(
+            f"COBALANCE_OUTPUT is {settings.output_folder()}; the demonstration writes its digits "
+            "beside its images. Name a folder of this machine."
+        )
+    drawn = {seed: make_training_digits(per_class, seed) for seed in seeds}
+    names = {seed: _name(seed) for seed in seeds}
+    planned = {
+        seed: _diagnose(store, settings, names[seed], drawn[seed], progress) for seed in seeds
+    }
+    jobs = {seed: _order(store, settings, names[seed], seed) for seed in seeds}
+    queue = settings.cobalance_home.expanduser().absolute() / "demo" / "queue.sqlite"
+    started = time.perf_counter()
+    run_here(settings, list(jobs.values()), f"sqlite:///{queue}", progress)
+    seconds = time.perf_counter() - started
+    made: list[Made] = []
+    frames: list[pd.DataFrame] = []
+    for seed in seeds:
+        name, job = names[seed], jobs[seed]
+        merged = merge_job(store, settings, job, progress=progress)
+        change = compare_imbalances(store, name, merged.dataset)
+        made.append(Made(name, merged.dataset, planned[seed], read_job(store, job), change))
+        progress("train and test", len(frames), len(seeds))
+        generated = _generated(store, settings, job)
+        test = make_test_digits(per_group, seed)
+        frames.append(compare(drawn[seed], test, {EXEMPLARS: generated}, seed))
+    progress("train and test", len(seeds), len(seeds))
+    images = sum(one.job.wanted for one in made)
+    return FullDemo(tuple(made), pd.concat(frames, ignore_index=True), seconds / images)
+
+
+def _name(seed: int) -> str:
+    return digits.NAME if seed == 0 else f"{digits.NAME}-{seed}"
+
+
+def _folder(settings: Settings, name: str) -> Path:
+    return Path(settings.output_folder()).expanduser() / "demo" / name
+
+
+def _diagnose(
+    store: GraphStore, settings: Settings, name: str, drawn: Digits, progress: Progress
+) -> Planned:
+    """Write the files of D, put it into the graph, mine it and plan for it."""
+    folder = _folder(settings, name)
+    drawn.write(folder)
+    drawn.write_exemplars(folder / "exemplars")
+    place = f"demo/{name}/"
+    write_annotations(
+        store,
+        name,
+        drawn.annotations(folder=place),
+        source="digits on photographs, with the shortcuts of UrbanCars",
+        replace=True,
+        progress=progress,
+    )
+    regions = drawn.annotations(regions=True, folder=place)
+    write_regions(settings.regions_folder(), name, regions, replace=True, progress=progress)
+    mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
+    return plan_dataset(
+        store, name, PLANNER, PlanOptions(min_size=1, max_size=2), progress=progress
+    )
+
+
+def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
+    """Order the plan's images; the job of an earlier run goes on if it did not end well."""
+    making = MAKING.model_copy(update={"model": str(_folder(settings, name) / "exemplars")})
+    job = create_job(
+        store,
+        name,
+        PLANNER,
+        read_plan(store, name, PLANNER),
+        settings={
+            "backend": "procedural",
+            "making": making.model_dump(exclude_unset=True) | {"model": making.model},
+            "seed": f"demo-{seed}",
+        },
+        job=f"demo-{name}",
+    )
+    if read_job(store, job).state in ("failed", "cancelled"):
+        retry_job(store, job)
+    return job
+
+
+def _generated(store: GraphStore, settings: Settings, job: str) -> TrainingSet:
+    output = OutputFolder(settings.output_folder())
+    manifest = read_job_manifest(store, output, job)
+    accepted = manifest[manifest["verdict"] == "accepted"]
+    pixels = []
+    for path in accepted["path"]:
+        with Image.open(BytesIO(output.read(path))) as image:
+            pixels.append(np.asarray(image))
+    return TrainingSet(np.stack(pixels), accepted["class"].tolist())

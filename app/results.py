@@ -1,0 +1,173 @@
+"""What becomes of a job's images: exported for training, and merged for the next diagnosis."""
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from app.pictures.problems import PictureError
+from app.pictures.roots import Roots
+from app.services import RebalancedDataset, rebalanced_dataset
+from app.settings import Settings
+from generation.annotators import open_annotator
+from generation.export import ExportOptions, ExportReport, Rebalanced, export
+from generation.job_manifest import read_job_manifest
+from generation.output import OutputFolder
+from graph.analysis import mine_dataset
+from graph.datasets import concept_names
+from graph.errors import OptionError, StaleError
+from graph.job_progress import read_job
+from graph.mined import mined_with
+from graph.progress import Progress, silent
+from graph.records import Mention
+from graph.store import GraphStore
+from graph.unload import read_annotations
+from ingest.regions import read_regions
+
+_AT_ONCE = 16  # images that an annotator looks at
+MAX_CLIQUES = 1_000_000
+
+
+def export_job(
+    store: GraphStore,
+    settings: Settings,
+    job: str,
+    format_: str,
+    folder: Path,
+    options: ExportOptions,
+    *,
+    real: bool = True,
+    progress: Progress = silent,
+) -> ExportReport:
+    """Write a job's dataset with its accepted images to a folder, or these images alone.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job.
+    OptionError
+        The folder holds the images that are to be exported.
+    ExportError, UnknownNameError, MissingExtraError
+        See `generation.export.export`.
+    """
+    _check_target(settings, folder)
+    dataset = read_job(store, job).dataset
+    output = OutputFolder(settings.output_folder())
+    made = read_job_manifest(store, output, job)
+    roots = Roots(settings.image_roots())
+    exported = Rebalanced(
+        dataset,
+        _real_images(store, dataset, progress) if real else None,
+        made[(made["verdict"] == "accepted") & made["path"].notna()],
+        lambda uri: _read(roots, uri),
+        output.read,
+        lambda ids: read_regions(settings.regions_folder(), dataset, ids),
+    )
+    return export(exported, format_, folder, options, progress)
+
+
+def merge_job(
+    store: GraphStore,
+    settings: Settings,
+    job: str,
+    into: str | None = None,
+    *,
+    annotator: str | None = None,
+    annotator_options: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> RebalancedDataset:
+    """Write a job's dataset with its accepted images into another dataset, and mine that alike.
+
+    Parameters
+    ----------
+    annotator : str or None
+        A name in `generation.annotators.ANNOTATORS`: the images then have the concepts that it
+        finds, and not those that they were made for.
+
+    Raises
+    ------
+    JobNotFoundError, DatasetExistsError, OptionError, StaleError
+        See `app.services.rebalanced_dataset`.
+    """
+    dataset = read_job(store, job).dataset
+    found = None
+    if annotator is not None:
+        found = annotate_job(store, settings, job, annotator, annotator_options or {}, progress)
+    merged = rebalanced_dataset(store, job, into, found=found, progress=progress)
+    try:
+        mining = mined_with(store, dataset)
+    except StaleError:  # has changed since the plan; there is nothing to compare with
+        return merged
+    mine_dataset(store, merged.dataset, mining, max_cliques=MAX_CLIQUES, progress=progress)
+    return merged
+
+
+def annotate_job(
+    store: GraphStore,
+    settings: Settings,
+    job: str,
+    annotator: str,
+    options: Mapping[str, Any],
+    progress: Progress = silent,
+) -> dict[str, Sequence[Mention]]:
+    """Give by candidate the concepts of its dataset that an annotator finds in accepted images."""
+    dataset = read_job(store, job).dataset
+    vocabulary = concept_names(store, dataset)
+    output = OutputFolder(settings.output_folder())
+    made = read_job_manifest(store, output, job)
+    made = made[(made["verdict"] == "accepted") & made["path"].notna()]
+    names, paths = made["candidate"].tolist(), made["path"].tolist()
+    looks = open_annotator(annotator, options)
+    found: dict[str, Sequence[Mention]] = {}
+    for start in range(0, len(names), _AT_ONCE):
+        images = [_pixels(output.read(path)) for path in paths[start : start + _AT_ONCE]]
+        mentions = looks.annotate(images, vocabulary)
+        found |= zip(names[start : start + _AT_ONCE], mentions, strict=True)
+        progress("annotate", len(found), len(names))
+    return found
+
+
+def _real_images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:
+    annotations = read_annotations(store, dataset, progress)
+    images, mentions = annotations.images, annotations.mentions
+    concepts: list[list[str]] = [[] for _ in range(len(images))]
+    for at, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
+        if name not in concepts[at]:
+            concepts[at].append(name)
+    return pd.DataFrame(
+        {
+            "id": images["id"].astype(object),
+            "class": images["class_name"].astype(object),
+            "split": images["split"].astype(object),
+            "uri": images["uri"],
+            "width_px": images["width_px"],
+            "height_px": images["height_px"],
+            "concepts": concepts,
+        }
+    )
+
+
+def _read(roots: Roots, uri: str) -> bytes:
+    try:
+        return roots.find(uri).read()
+    except PictureError as error:
+        raise OSError(str(error)) from error
+
+
+def _pixels(data: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    with Image.open(BytesIO(data)) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def _check_target(settings: Settings, folder: Path) -> None:
+    target = folder.expanduser().resolve()
+    for root in settings.image_roots():
+        if "://" not in root and Path(root).expanduser().resolve().is_relative_to(target):
+            raise OptionError(
+                f"{folder} holds the images to export ({root}), and an export replaces its folder. "
+                "Name another one."
+            )

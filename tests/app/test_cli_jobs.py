@@ -1,0 +1,202 @@
+"""Jobs from the command line: ordered, made by a worker, merged, exported; and without extras."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from graph.datasets import drop_dataset, find_dataset
+from tests.browser.server import environment_of
+
+ROWS = "id,class,concepts\n" + "".join(
+    f"{i},{name},{concepts}\n"
+    for i, (name, concepts) in enumerate(
+        [("country", "cow|road")] * 6 + [("country", "sign")] + [("urban", "road|sign")] * 5
+        + [("urban", "cow")] * 2
+    )
+)  # fmt: skip
+SMALL = ("--set", "making.width_px=32", "--set", "making.height_px=32")
+
+
+@pytest.fixture
+def environment(settings, tmp_path):
+    return environment_of(settings) | {
+        "COBALANCE_OUTPUT": str(tmp_path / "generated"),
+        "COBALANCE_QUEUE": f"sqlite:///{tmp_path}/queue.sqlite",
+        "PYTHONWARNINGS": "error",
+    }
+
+
+@pytest.fixture
+def run(environment):
+    def command(*arguments, exit_code=0):
+        done = subprocess.run(
+            [sys.executable, "-m", "app", *map(str, arguments)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == exit_code, done.stderr
+        return done
+
+    return command
+
+
+@pytest.fixture
+def planned(run, store, dataset, tmp_path):
+    (tmp_path / "cars.csv").write_text(ROWS)
+    run("ingest", tmp_path / "cars.csv", "--dataset", dataset)
+    run("mine", dataset, "--max-size", 2)
+    run("plan", dataset, "--max-size", 2, "--min-size", 1)
+    yield dataset
+    if find_dataset(store, f"{dataset}-rebalanced") is not None:
+        drop_dataset(store, f"{dataset}-rebalanced")
+
+
+def table(done):
+    return pd.read_csv(io.StringIO(done.stdout))
+
+
+def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path):
+    plan = json.loads(run("plan", planned, "--max-size", 2, "--min-size", 1, "-f", "json").stdout)
+    wanted = sum(query["n"] for query in plan["queries"])
+    assert wanted > 0
+    job = run("enqueue", planned, *SMALL).stdout.strip()
+    assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
+    run("work", "--until-idle")
+    (row,) = table(run("jobs", "-d", planned, "-f", "csv")).itertuples()
+    assert (row.job, row.state, row.wanted, row.accepted) == (job, "done", wanted, wanted)
+    queries = table(run("jobs", job, "-f", "csv"))
+    assert queries["accepted"].tolist() == [query["n"] for query in plan["queries"]]
+
+    said = run("rebalance", job).stderr
+    assert f"{planned}-rebalanced" in said
+    compared = run("imbalances", planned, "--compare", f"{planned}-rebalanced", "-f", "csv")
+    assert set(table(compared)["gap_after"]) == {0}
+    assert "0 introduced" in compared.stderr
+
+    # The real images have no files here.
+    refused = run("export", job, tmp_path / "all", exit_code=1).stderr
+    assert "no address" in refused or "names no file" in refused, refused
+    run("export", job, tmp_path / "made", "--generated-only", "--as", "imagefolder")
+    assert len(list((tmp_path / "made").rglob("*.png"))) == wanted
+    weights = run("export", job, tmp_path / "weights", "--as", "weights").stdout
+    assert "14 real images" in " ".join(weights.split())
+
+
+def test_cancelled_before_it_began_and_taken_up_again(run, planned):
+    job = run("enqueue", planned, *SMALL, "--filter", "none").stdout.strip()
+    assert f"Job {job} is cancelled." in run("cancel", job).stderr
+    run("work", "--until-idle")
+    assert table(run("jobs", "-d", planned, "-f", "csv"))["accepted"].tolist() == [0]
+    assert f"Job {job} is queued" in run("retry", job).stderr
+    run("work", "--until-idle")
+    assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--plan", "nope"], "unknown plan 'nope'. Known: conbias."),
+        (["--backend", "nope"], "unknown backend 'nope'. Known: inpaint, instruct, paste"),
+        (["--filter", "nope"], "unknown filter 'nope'. Known: blank, clip, duplicates"),
+        (["--set", "making.steps=0"], "The setting making.steps is 0"),
+        (["--set", "making.step=1"], "The setting making.step is 1"),
+        (["--set", "nope"], "--set 'nope' is no NAME=VALUE"),
+        (["--preset", "quick"], "The setting making.preset is 'quick'"),
+    ],
+)
+def test_an_order_that_cannot_be_taken(run, planned, options, said):
+    assert said in run("enqueue", planned, *options, exit_code=2).stderr
+    assert "There is no job" in run("jobs", "-d", planned).stderr
+
+
+@pytest.mark.parametrize("command", ["cancel", "retry", "jobs", "rebalance"])
+def test_a_job_that_is_not_there(run, command):
+    assert "There is no job 'nope'" in run(command, "nope", exit_code=1).stderr
+
+
+def test_a_queue_that_is_none(environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "work"],
+        env=environment | {"COBALANCE_QUEUE": "mysql://me:secret@host/db"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "mysql://me:***@host/db is neither sqlite" in done.stderr
+    assert "secret" not in done.stderr
+
+
+WITHOUT = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None
+from app.__main__ import main
+sys.argv = ["cobalance", *{arguments!r}]
+main()
+"""
+EXTRAS = {
+    "worker": ("dbos", "fsspec", "imagehash", "PIL"),
+    "models": ("torch", "diffusers", "transformers"),
+    "demo": ("sklearn", "skimage"),
+    "app": ("streamlit",),
+}
+
+
+def run_without(environment, extras, *arguments):
+    missing = [name for extra in extras for name in EXTRAS[extra]]
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(missing=missing, arguments=list(arguments))],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["work", "--until-idle"], "worker"),
+        (["rebalance", "job"], "worker"),
+        (["export", "job", "folder"], "worker"),
+        (["demo", "--full"], "worker"),
+        (["app", "--no-browser"], "app"),
+        (["work", "--gpus", "all"], "models"),
+    ],
+)
+def test_a_command_says_which_extra_it_needs(environment, arguments, extra):
+    without = EXTRAS if extra != "models" else ["models"]
+    done = run_without(environment, without, *arguments)
+    assert done.returncode == 1, done.stderr
+    assert "cobalance[" in done.stderr
+    assert extra in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_core_runs_without_any_extra(environment, planned):
+    for arguments in (
+        ["--help"],
+        ["datasets", "list"],
+        ["imbalances", planned, "--limit", "1"],
+        ["enqueue", planned],
+        ["jobs"],
+    ):
+        done = run_without(environment, EXTRAS, *arguments)
+        assert done.returncode == 0, (arguments, done.stderr)
+
+
+def test_a_model_without_its_extra_fails_the_job_and_says_so(run, environment, planned):
+    job = run("enqueue", planned, "--backend", "inpaint").stdout.strip()
+    done = run_without(environment, ["models"], "work", "--until-idle")
+    assert done.returncode == 0, done.stderr
+    said = run("jobs", job).stdout
+    assert "cobalance[models]" in " ".join(said.split())
+    assert os.path.exists(environment["COBALANCE_QUEUE"].removeprefix("sqlite:///"))

@@ -1,0 +1,145 @@
+"""A job from its form to a comparison: made by a real worker, live, with its own pictures."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from graph.analysis import MiningOptions, mine_dataset
+from graph.build import write_annotations
+from graph.datasets import drop_dataset, find_dataset
+from graph.job_progress import list_candidates, list_jobs
+from graph.records import Annotations, ImageRecord, Mention
+from graph.store import GraphStore
+from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.server import WebApp, running
+from tests.waiting import until
+
+
+@pytest.fixture(scope="module")
+def environment(
+    tmp_path_factory: pytest.TempPathFactory, app_environment: dict[str, str]
+) -> dict[str, str]:
+    """Of an app and a worker that share a folder, which is not there before the first image."""
+    folder = tmp_path_factory.mktemp("shared")
+    return {
+        **app_environment,
+        "COBALANCE_OUTPUT": str(folder / "made"),
+        "COBALANCE_QUEUE": f"sqlite:///{folder}/queue.sqlite",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Iterator[WebApp]:
+    with running(tmp_path_factory.mktemp("app"), environment) as started:
+        yield started
+    assert "Traceback" not in started.log.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cows(store: GraphStore, dataset: str) -> Iterator[str]:
+    """Cows are on roads in the country, and hardly ever in the city."""
+    name = "cows"
+    records = [
+        ImageRecord(f"{i}", "urban" if i % 4 == 0 else "country", (Mention("cow"), Mention("road")))
+        for i in range(24)
+    ]
+    write_annotations(store, name, Annotations.from_records(records), source="a test")
+    mine_dataset(store, name, MiningOptions(2), max_cliques=100)
+    yield name
+    for left in (name, f"{name}-rebalanced"):
+        if find_dataset(store, left) is not None:
+            drop_dataset(store, left)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settle(page)
+
+
+def test_from_the_form_to_the_comparison(
+    pages: Pages, store: GraphStore, cows: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    page = pages.open(f"/plan?dataset={cows}&plan_sizes=2&plan_sizes=2")
+    expect(page.get_by_text("procedural · filters sanity, blank, duplicates")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Backend")).not_to_be_visible()
+    page.get_by_text("How to make them").click()
+    for side in ("Width", "Height"):
+        page.get_by_role("spinbutton", name=f"{side} in pixels").fill("100")
+        page.keyboard.press("Enter")
+        settle(page)
+    expect(page.get_by_text("The setting making.width_px is 100")).to_be_visible()
+    expect(page.get_by_role("button", name="Create the job")).to_be_disabled()
+    screenshot(page, "plan-making-wrong")
+    for side in ("Width", "Height"):
+        page.get_by_role("spinbutton", name=f"{side} in pixels").fill("128")
+        page.keyboard.press("Enter")
+        settle(page)
+    expect(page.get_by_text("procedural · 128 x 128 px")).to_be_visible()
+    screenshot(page, "plan-making")
+    # A link has the form.
+    assert "width=128&height=128" in page.url
+    page.get_by_role("button", name="Create the job").click()
+    page.get_by_role("button", name="See the jobs").click()
+    page.wait_for_url("**/jobs**")
+    expect(page.get_by_text("0 of 12 images")).to_be_visible()
+    expect(page.get_by_text("No worker is running, so queued jobs wait")).to_be_visible()
+    (job,) = list_jobs(store, cows)
+    assert job.settings["making"] == {"width_px": 128, "height_px": 128}
+    page.evaluate("window.sameDocument = true")
+    made = subprocess.run(
+        [sys.executable, "-m", "app", "work", "--until-idle"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    # Nobody reloads the page.
+    expect(page.get_by_text("12 of 12 images")).to_be_visible()
+    expect(page.get_by_text("Use the accepted images")).to_be_visible()
+    settle(page)
+    made_so = list_candidates(store, job.id).total
+    assert made_so >= 12
+    pictures = page.locator("[data-testid=stImage] img")
+    until(lambda: pictures.count() == 8)
+    widths = pictures.evaluate_all("all => all.map(one => one.naturalWidth)")
+    assert widths == [128] * 8  # a placeholder is larger
+    screenshot(page, "jobs-made")
+    page.get_by_role("button", name="Provenance").first.click()
+    expect(page.get_by_text("chunk_items")).to_be_visible()
+    settle(page)
+    screenshot(page, "jobs-provenance")
+    page.keyboard.press("Escape")
+    settle(page)
+    page.get_by_role("button", name="Add to a rebalanced dataset").click()
+    page.get_by_role("button", name="Compare before and after").click()
+    assert page.evaluate("window.sameDocument")
+    page.wait_for_url("**/compare**")
+    expect(page.get_by_role("heading", name="Before/after")).to_be_visible()
+    settle(page)
+    expect(page.get_by_text("Solved", exact=True).first).to_be_visible()
+    assert (
+        f"{cows}-rebalanced" in page.get_by_test_id("stMain").inner_text()
+        or page.get_by_role("combobox", name="After").input_value() == f"{cows}-rebalanced"
+    )
+    screenshot(page, "compare-made")
+
+
+def test_a_model_s_form(pages: Pages, cows: str) -> None:
+    page = pages.open(f"/plan?dataset={cows}&backend=inpaint&preset=fast&model=./models/sd")
+    expect(page.get_by_text("inpaint · model sd · fast")).to_be_visible()
+    page.get_by_text("How to make them").click()
+    expect(page.get_by_text("Keeps the object, and paints everything around it")).to_be_visible()
+    screenshot(page, "plan-making-model")
+    choose(page, "Backend", "instruct")
+    expect(page.get_by_text("instruct · model sd · fast")).to_be_visible()
+    expect(page.get_by_text("Edits the whole image")).to_be_visible()  # and it is still open
+    screenshot(page, "plan-making-instruct")
