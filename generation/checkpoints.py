@@ -130,10 +130,11 @@ def _find_in_cache(model: str, revision: str | None) -> Path:
         if isinstance(found, str):
             return Path(found).parent
     of_revision = f" of revision {revision}" if revision else ""
+    option = f" --revision {revision}" if revision else ""
     raise JobBlockedError(
         f"The model {model}{of_revision} is not on this machine, and nothing may be downloaded. "
-        f"Run 'hf download {model}' where there is a connection, give a folder, or leave offline "
-        "out."
+        f"Run 'hf download {model}{option}' where there is a connection, give a folder, or leave "
+        "offline out."
     )
 
 
@@ -153,9 +154,10 @@ def _download(model: str, revision: str | None) -> Path:
             for name in names
             if PurePosixPath(name).suffix in _SMALL_FILES and name.rpartition("/")[0] in folders
         ]
+        # By its name, not its commit: the cache then knows later, without the hub, what it is.
         return Path(
             huggingface_hub.snapshot_download(
-                model, revision=info.sha, allow_patterns=[*weights, *small]
+                model, revision=revision, allow_patterns=[*weights, *small]
             )
         )
     except JobBlockedError:

@@ -57,7 +57,7 @@ class VisionModel:
     def describe(self) -> dict[str, Any]:
         """Model, revision and weights, and where they compute, for provenance; for JSON."""
         return {
-            "model": self.checkpoint.name,
+            "model": self.checkpoint.label,
             "revision": self.checkpoint.revision,
             "weights_sha256": self.checkpoint.weights_sha256(),
             "device": self.device.type,

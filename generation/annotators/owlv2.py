@@ -31,10 +31,8 @@ class Owlv2Annotator:
         a box is not an outline.
         """
         checkpoint = self.detector.vision.checkpoint
-        is_folder = checkpoint.revision is None
-        source = checkpoint.folder.resolve().name if is_folder else checkpoint.name
         return [
-            [Mention(one.name, source, one.score, box=one.box) for one in found]
+            [Mention(one.name, checkpoint.label, one.score, box=one.box) for one in found]
             for found in self.detector.detect(images, vocabulary)
         ]
 
