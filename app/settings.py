@@ -206,7 +206,9 @@ class Settings(BaseSettings):
 
     def output_folder(self) -> str:
         """The folder or URL of what workers make."""
-        return self.cobalance_output or str(self.cobalance_home.expanduser() / "generated")
+        if self.cobalance_output is None:
+            return str(self.cobalance_home.expanduser() / "generated")
+        return os.path.expanduser(self.cobalance_output)
 
     def queue_url(self) -> str:
         """The URL of the job queue, from the file or the variable, or else a file of the user's."""

@@ -161,10 +161,18 @@ def _work_on_gpus(numbers: Sequence[int], *, until_idle: bool, dead_after_s: flo
         subprocess.Popen(command, env=os.environ | {"CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
         for number in numbers
     ]
+
+    def pass_on(number: int, _frame: object) -> None:
+        if number != signal.SIGINT:  # of which a terminal tells them, too
+            for worker in workers:
+                worker.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         failed = [worker for worker in workers if worker.wait() != 0]
-    except KeyboardInterrupt:  # they have got it, too
-        failed = [worker for worker in workers if worker.wait() != 0]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if failed:
         raise CobalanceError(f"{len(failed)} of {len(workers)} workers failed; see above.")
 

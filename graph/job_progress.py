@@ -328,6 +328,25 @@ def list_candidates(
     return CandidatePage(tuple(_candidate(row["candidate"]) for row in rows), counted["total"])
 
 
+def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
+    """What a worker has said of how a candidate was made, see `graph.job_reports.NewCandidate`.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such candidate.
+    """
+    rows = store.read(
+        "MATCH (c:Candidate {id: $candidate}) "
+        "RETURN coalesce(c.provenance, '{}') AS provenance",
+        candidate=candidate,
+    )
+    if not rows:
+        raise not_found("candidate", candidate)
+    found: dict[str, Any] = json.loads(rows[0]["provenance"])
+    return found
+
+
 def workers_alive(store: GraphStore, *, within_s: float = ALIVE_S) -> list[Worker]:
     """Workers whose last heartbeat is recent by the database's own clock, by name."""
     rows = store.read(

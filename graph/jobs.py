@@ -34,6 +34,9 @@ Verdict = Literal["accepted", "rejected"]
 QUERY_STATES: tuple[QueryState, ...] = ("queued", "running", "done", "failed")
 VERDICTS: tuple[Verdict, ...] = ("accepted", "rejected")
 
+MAX_IMAGES = 10**9
+"""Of a query."""
+
 LOCK_JOB = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j "
 """Begin a write to a job ``$job``, one at a time."""
 
@@ -102,7 +105,7 @@ def create_job(
         job=job,
         properties={
             "plan": plan,
-            "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
+            "settings": json.dumps(dict(settings or {}), ensure_ascii=False),
             "created_by": created_by,
             **dict.fromkeys(COUNTS, 0),
         },
@@ -212,7 +215,7 @@ CALL (j) {{
 }}
 CALL (j, queued) {{
   WITH j, queued
-  WHERE queued > 0 AND j.state IN ['done', 'failed'] OR j.state = 'cancelled'
+  WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'
     AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
   SET j.state = 'queued', j.ended_at = null, j.error = null, j.attempt = coalesce(j.attempt, 0) + 1
 }}{RECOUNT}
@@ -254,6 +257,11 @@ def _check_queries(store: GraphStore, dataset: str, queries: Sequence[PlannedQue
         for name in sorted(wanted - known):
             raise UnknownNameError(kind.lower(), name, known)
     for class_name, concepts, n in queries:
+        if n > MAX_IMAGES:
+            raise OptionError(
+                f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for "
+                f"{MAX_IMAGES:,} or fewer."
+            )
         if n < 1 or not concepts:
             raise OptionError(
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "

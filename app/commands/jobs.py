@@ -35,13 +35,16 @@ def enqueue(
         typer.Option(help="A plan as `cobalance plan --format json` writes it, in its place."),
     ] = None,
     backend: Annotated[
-        str, typer.Option(help=f"What makes the images: {', '.join(BACKENDS)}.")
-    ] = "procedural",
+        str | None,
+        typer.Option(help=f"What makes the images: {', '.join(BACKENDS)}. Default: procedural."),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(help="Its model: a folder, or owner/name of the hub. Default: its own."),
     ] = None,
-    preset: Annotated[str, typer.Option(help="faithful to the paper, or fast.")] = "faithful",
+    preset: Annotated[
+        str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
+    ] = None,
     filter_: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,16 +67,18 @@ def enqueue(
 ) -> None:
     """Order a plan's images: create a job, which workers then run."""
     values: dict[str, Any] = {} if settings is None else _read_toml(settings)
+    for name in ("making", "filters"):
+        if not isinstance(values.get(name, {}), dict):
+            raise OptionError(f"{settings}: {name} is no table of settings. Write [{name}] for it.")
     values.setdefault("making", {})
-    if backend != "procedural" or "backend" not in values:
-        values["backend"] = backend
+    values["backend"] = backend or values.get("backend", "procedural")
     if model is not None:
         values["making"]["model"] = model
-    if preset != "faithful":
+    if preset is not None:
         values["making"]["preset"] = preset
     if filter_:
         names = [name for name in filter_ if name != "none"]
-        given = values.get("filters") or {}
+        given = values.get("filters", {})
         values["filters"] = {name: given.get(name, {}) for name in names}
     for assignment in setting or ():
         _assign(values, assignment)
@@ -196,7 +201,7 @@ def _jobs_frame(found: list[Job]) -> pd.DataFrame:
                 job.rejected,
                 job.queries["failed"],
                 job.workers,
-                job.created_at,
+                job.created_at and job.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             )
             for job in found
         ],

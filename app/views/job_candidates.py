@@ -7,22 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from app.pictures.problems import PictureError
-from app.pictures.roots import Roots
-from app.settings import Settings
 from app.views import parts, session
 from app.views.access import may_edit, require_editor, user
 from app.views.gallery import image_files
 from app.views.theme import shorten
-from generation.provenance import read_provenance
 from graph.errors import CobalanceError
-from graph.job_progress import Candidate, Job, list_candidates, read_queries
+from graph.job_progress import Candidate, Job, list_candidates, read_provenance, read_queries
 from graph.job_reports import decide
 from graph.jobs import Verdict
+from graph.store import GraphStore
 
 PER_PAGE = 8
 COLUMNS = 2
 THUMBNAIL_PX = 320
+PROVENANCE_PX = 380
 REFRESH_S = 4
 MOST_QUERIES = 500  # to choose from
 
@@ -32,6 +30,8 @@ _VERDICTS: Mapping[str, Verdict | None] = {
     "Rejected": "rejected",
 }
 _PROBLEM = "_candidate_problem"
+_FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
+_LAST = ("chunk", "chunk_items")
 
 
 def show(job: Job) -> None:
@@ -166,11 +166,16 @@ def _provenance(candidate: Candidate) -> None:
     if not asked.open:
         return
     with asked:
-        st.json(provenance_of(candidate))
+        # As text: a browser's own numbers would round the seed.
+        text = json.dumps(provenance_of(session.store(), candidate), indent=2, ensure_ascii=False)
+        st.code(text, language="json", height=PROVENANCE_PX)
 
 
-def provenance_of(candidate: Candidate) -> dict[str, Any]:
-    """All that is known of where a candidate comes from: what its own file says, and the graph."""
+def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
+    """All that is known of where a candidate comes from.
+
+    What a person asks for first comes first; what is not known is left out.
+    """
     known: dict[str, Any] = {
         "candidate": candidate.id,
         "class": candidate.class_name,
@@ -181,21 +186,10 @@ def provenance_of(candidate: Candidate) -> dict[str, Any]:
         "created_at": candidate.created_at and candidate.created_at.isoformat(timespec="seconds"),
         "file": candidate.uri,
     }
-    in_file: dict[str, Any] = {}
-    if candidate.uri is not None:
-        roots = Roots(Settings.from_environment().image_roots())
-        try:
-            in_file = read_provenance(roots.find(candidate.uri).read()) or {}
-            in_file |= {
-                name: json.loads(in_file[name])
-                for name in ("settings", "software")
-                if name in in_file
-            }
-        except PictureError as error:
-            known["problem"] = str(error)
-        except (ValueError, TypeError):  # a file that somebody has put in its place
-            known["problem"] = "What the file says of its origin cannot be read."
-    return in_file | known
+    made = read_provenance(store, candidate.id)
+    found = {name: value for name, value in (made | known).items() if value is not None}
+    names = [*_FIRST, *(name for name in found if name not in (*_FIRST, *_LAST)), *_LAST]
+    return {name: found[name] for name in names if name in found}
 
 
 def _by(candidate: Candidate) -> str:

@@ -78,8 +78,8 @@ def export_command(job: Job, format_: str) -> str:
 def _merge(this: Current, job: Job) -> None:
     st.markdown("**Diagnose again**")
     st.caption(
-        f"The images of {parts.bold(this.name)} and the accepted ones, as a dataset of its own, "
-        "mined alike. Again, it changes what has changed since."
+        f"A dataset with the images of {parts.bold(this.name)} and the accepted ones, mined alike. "
+        "Added again, it follows what has been made and decided since."
     )
     listed = session.datasets()
     key = f"merge {job.id}"

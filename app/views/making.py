@@ -37,7 +37,7 @@ def choose(this: Current) -> dict[str, Any] | None:
     They are in the address, but for those that are as usual.
     """
     place = st.container(gap="xxsmall")
-    with place.expander("How to make them", icon=":material/tune:", key="_making"):
+    with place.expander("How to make them", key="_making"):
         values = _fields(this)
     with place:
         try:

@@ -1,7 +1,9 @@
 """Colours and number formats, the same on every page, in light and in dark."""
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import cache
+from io import BytesIO
 
 from PIL import Image, ImageDraw
 
@@ -136,10 +138,16 @@ def duration_text(seconds: float) -> str:
 
 
 @cache
-def page_icon() -> Image.Image:
-    """The browser tab's icon, two sides of unequal weight; a named one would be fetched."""
+def page_icon() -> str:
+    """The browser tab's icon as a URL that holds it: two sides of unequal weight.
+
+    A named one would be fetched from elsewhere. A picture would be a file of the server's that is
+    gone for a moment whenever the page runs anew, which a browser may notice.
+    """
     icon = Image.new("RGBA", (128, 128))
     draw = ImageDraw.Draw(icon)
     draw.ellipse((4, 24, 84, 104), fill=_CLASS_COLORS[0])
     draw.ellipse((84, 44, 124, 84), fill=_CLASS_COLORS[1])
-    return icon
+    out = BytesIO()
+    icon.save(out, "PNG")
+    return f"data:image/png;base64,{b64encode(out.getvalue()).decode()}"

@@ -200,3 +200,24 @@ def test_a_model_without_its_extra_fails_the_job_and_says_so(run, environment, p
     said = run("jobs", job).stdout
     assert "cobalance[models]" in " ".join(said.split())
     assert os.path.exists(environment["COBALANCE_QUEUE"].removeprefix("sqlite:///"))
+
+
+def test_times_are_in_json_too(run, planned):
+    (row,) = json.loads(run("enqueue", planned, *SMALL, "-f", "json").stdout)
+    assert row["created_at"].endswith("Z")
+    assert row in json.loads(run("jobs", "-f", "json").stdout)
+
+
+def test_options_win_over_the_file_of_settings(run, planned, tmp_path):
+    file = tmp_path / "settings.toml"
+    file.write_text('backend = "inpaint"\n[making]\npreset = "fast"\n')
+    said = run("enqueue", planned, "--settings", file, "--backend", "procedural").stderr
+    assert "by the backend procedural" in " ".join(said.split())
+    said = run("enqueue", planned, "--settings", file).stderr
+    assert "by the backend inpaint" in " ".join(said.split())
+    for text in ("making = 3", 'filters = ["clip"]'):
+        file.write_text(text)
+        said = run(
+            "enqueue", planned, "--settings", file, "--model", "m", "--filter", "blank", exit_code=1
+        )
+        assert "is no table of settings" in " ".join(said.stderr.split())

@@ -34,6 +34,10 @@ _AT_REST = """quiet => {
     && document.fonts.status === "loaded"
     && Array.from(document.images).every(image => image.complete);
 }"""
+# Colours fade from one scheme to the other.
+_END_FADING = """() => document.getAnimations()
+  .filter(one => one instanceof CSSTransition)
+  .forEach(one => one.finish())"""
 
 
 class Pages:
@@ -135,6 +139,7 @@ def screenshot(page: Page, name: str) -> None:
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         settle(page)
+        page.evaluate(_END_FADING)
         page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}.png")
     page.set_viewport_size(before)
     settle(page)
