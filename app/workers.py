@@ -20,7 +20,14 @@ from generation.segmenters import open_segmenter
 from generation.sources import Segment, Sources
 from generation.worker import Places, Worker, WorkerOptions
 from graph.class_images import read_class_images
-from graph.errors import CobalanceError, MissingExtraError, OptionError, StaleError
+from graph.errors import (
+    CobalanceError,
+    JobNotFoundError,
+    MissingExtraError,
+    OptionError,
+    StaleError,
+)
+from graph.job_progress import read_job
 from graph.mined import mined_with
 from graph.progress import Progress, silent
 from graph.records import Box
@@ -109,9 +116,38 @@ def work(
     options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
     with progress_bars() as progress:
         worker = Worker(places(settings), options, progress)
-        with _stopping(worker, say):
+        with _stopping(worker, say) as was_stopped:
             say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
             worker.run()
+    failed = _tell_of(worker, settings, say)
+    if was_stopped():
+        raise KeyboardInterrupt
+    if failed and until_idle:
+        raise CobalanceError(f"{failed:,} of the jobs failed; see above.")
+
+
+def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
+    """Say what has become of the jobs that a worker saw, and give how many of them failed."""
+    if not worker.jobs_seen:
+        say("There was nothing to do.")
+        return 0
+    failed = 0
+    with open_store(settings) as store:
+        for job in worker.jobs_seen:
+            try:
+                found = read_job(store, job)
+            except JobNotFoundError:
+                say(f"Job {job} is gone.")
+                continue
+            say(
+                f"Job {job} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
+                f"accepted, {found.rejected:,} rejected."
+            )
+            if found.state == "failed":
+                failed += 1
+                reason = f"{found.error}\n" if found.error else ""
+                say(f"{reason}When that is mended: cobalance retry {job}")
+    return failed
 
 
 def run_here(
@@ -178,13 +214,18 @@ def _work_on_gpus(numbers: Sequence[int], *, until_idle: bool, dead_after_s: flo
 
 
 @contextmanager
-def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[None]:
-    """End the worker on Ctrl-C and on SIGTERM: at the first gently, at the second at once."""
+def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """End the worker on Ctrl-C and on SIGTERM: at the first gently, at the second at once.
+
+    What it gives says whether Ctrl-C has ended it.
+    """
+    interrupted = False
     asked = 0
 
     def stop(number: int, _frame: object) -> None:
-        nonlocal asked
+        nonlocal asked, interrupted
         asked += 1
+        interrupted = interrupted or number == signal.SIGINT
         if asked > 1:
             os._exit(128 + number)
         say("Ending when the images under way are done; once more to end at once.")
@@ -192,7 +233,7 @@ def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[None]:
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield lambda: interrupted
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -3,7 +3,12 @@
 import subprocess
 import sys
 
-for command in ("mining", "reading", "ingest --keep", "web"):
+COMMANDS = (
+    *("mining", "reading", "ingest --keep", "web"),
+    *("generation --postgres", "generation --trivial"),
+)
+
+for command in COMMANDS:
     print(f"\n== python -m benchmarks.{command}", flush=True)
     name, *options = command.split()
     subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *options], check=True)

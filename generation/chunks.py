@@ -13,7 +13,7 @@ from generation.job_settings import JobSettings
 from generation.output import OutputFolder, OutputMissingError
 from generation.prompts import prompt_for
 from generation.provenance import Format, image_file, judged, mask_file, row_of, sha256
-from generation.requests import Made, MakingError, Request, Source, seed_of
+from generation.requests import JobBlockedError, Made, MakingError, Request, Source, seed_of
 from generation.sources import Sources
 from graph.job_rounds import Round
 from graph.jobs import query_id
@@ -145,6 +145,8 @@ class Studio:
             Some image cannot be made, and there is no telling which.
         """
         requests, failed = self._requests(chunk)
+        if failed and not requests:  # it will be the same with all the others
+            raise JobBlockedError(next(iter(failed.values()))["reason"])
         made, found, seconds = self._made(requests)
         rows: dict[str, Row] = dict(failed)
         about = self.backend.describe()

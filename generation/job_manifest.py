@@ -39,11 +39,15 @@ def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.D
 def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> None:
     """Write a job's manifest to the output folder, in place of an earlier one.
 
+    It is for when all images are made: what killed workers left half-written is deleted.
+
     Raises
     ------
     JobBlockedError
         The folder cannot be written to.
     """
+    for part in ("chunks", "images", "masks"):
+        folder.sweep(f"{job}/{part}")
     out = BytesIO()
     write_table(manifest_table(read_job_manifest(store, folder, job)), out)
     folder.write(manifest_name(job), out.getvalue())

@@ -8,8 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from generation.backends import BACKENDS
 from generation.backends.backend import BackendSettings
 from generation.filters import FILTERS
+from generation.prompts import check_template
+from generation.segmenters import SEGMENTERS
 from generation.sources import MaskSettings
-from graph.errors import OptionError
+from graph.errors import OptionError, UnknownNameError
 
 DEFAULT_FILTERS: Mapping[str, tuple[str, ...]] = {
     "procedural": ("sanity", "blank", "duplicates"),
@@ -72,14 +74,17 @@ class JobSettings(BaseModel):
 
     def filter_options(self) -> dict[str, Mapping[str, Any]]:
         """The filters to run, in order, each with its options."""
-        if self.filters is not None:
-            return dict(self.filters)
-        usual: dict[str, Mapping[str, Any]] = {
-            name: {} for name in DEFAULT_FILTERS.get(self.backend, ("blank",))
-        }
-        if self.backend == "instruct":  # whose prompt is an instruction, and describes no image
-            usual["clip"] = {"text": "concepts"}
-        return usual
+        return usual_filters(self.backend) if self.filters is None else dict(self.filters)
+
+
+def usual_filters(backend: str) -> dict[str, Mapping[str, Any]]:
+    """The filters of a backend's jobs that name none, in order, each with its options."""
+    usual: dict[str, Mapping[str, Any]] = {
+        name: {} for name in DEFAULT_FILTERS.get(backend, ("blank",))
+    }
+    if backend == "instruct":  # whose prompt is an instruction, and describes no image
+        usual["clip"] = {"text": "concepts"}
+    return usual
 
 
 def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
@@ -107,13 +112,33 @@ equal to 1.
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            raise UnknownNameError("setting", name, _names(JobSettings)) from error
         raise OptionError(
             f"The setting {name} is {first['input']!r}: {_uncapitalised(first['msg'])}."
         ) from error
     _ = BACKENDS[settings.backend]
     for name in settings.filter_options():
         _ = FILTERS[name]
+    if settings.segmenter is not None:
+        _ = SEGMENTERS[settings.segmenter]
+    elif settings.masks.masks == "segmenter":
+        raise OptionError("The setting masks.masks is 'segmenter', and segmenter names none.")
+    if settings.prompt is not None:
+        check_template(settings.prompt)
     return settings
+
+
+def _names(model: type[BaseModel], prefix: str = "") -> list[str]:
+    """All settings by their paths."""
+    names = []
+    for name, found in model.model_fields.items():
+        inner = found.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            names += _names(inner, f"{prefix}{name}.")
+        else:
+            names.append(prefix + name)
+    return names
 
 
 def _uncapitalised(text: str) -> str:

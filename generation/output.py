@@ -123,6 +123,19 @@ class OutputFolder:
         except OSError as error:
             raise self._blocked("written to", error) from error
 
+    def sweep(self, folder: str) -> None:
+        """Delete the temporary files in a folder, which killed processes have left."""
+        try:
+            entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._blocked("read", error) from error
+        for entry in entries:
+            name = PurePosixPath(entry["name"]).name
+            if entry["type"] == "file" and name.endswith(".tmp"):
+                self.delete(f"{folder}/{name}")
+
     def path(self, name: str) -> str:
         """Where a file is: its path on this machine, or its URL."""
         path = self._path(name)
@@ -161,7 +174,11 @@ def _write_local(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        try:
+            os.replace(temporary, path)
+        except FileNotFoundError:  # swept: others were done with it before
+            if not path.exists():
+                raise
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -6,14 +6,16 @@ ended. What was ordered and what became of it are in the graph, and the files in
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dbos import DBOS, SetWorkflowID
 from dbos import Serializer as _Serializer
+from dbos._serialization import DefaultSerializer as _Pickling
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from generation.chunks import Chunk
 from graph.errors import OptionError, StoreUnavailableError
@@ -31,6 +33,7 @@ Outcome = str
 """``done``, ``left`` for one that nobody wants any more, or ``halved``."""
 
 _work: Callable[[Chunk, int], Outcome] | None = None
+_here: set[str] = set()  # the workflows that this process is in
 
 
 class _Json(_Serializer):
@@ -46,15 +49,28 @@ class _Json(_Serializer):
         return "cobalance_json"
 
 
+def _read_no_pickle(*_: object) -> None:
+    raise TypeError("The job queue holds a pickle. Pickles can run anything, and are not read.")
+
+
+# DBOS goes by what a row says, whatever its own serializer is.
+_Pickling.deserialize = _read_no_pickle  # type: ignore[assignment]
+
+
 @DBOS.workflow(name="chunk", max_recovery_attempts=1000)
 def _chunk(job: str, attempt: int, identity: str, items: list[list[int]]) -> Outcome:
     if _work is None:
         raise RuntimeError("the queue is not open")
     chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
-    outcome = _work(chunk, attempt)
-    if outcome == "halved":
-        _enqueue(chunk.halves(), attempt)
-    return outcome
+    name = _prefix(job, attempt) + identity
+    _here.add(name)
+    try:
+        outcome = _work(chunk, attempt)
+        if outcome == "halved":
+            _enqueue(chunk.halves(), attempt)
+        return outcome
+    finally:
+        _here.discard(name)
 
 
 class Queue:
@@ -85,8 +101,9 @@ class Queue:
     ) -> None:
         global _work
         checked = check_url(url)
+        self._public = public(url)
         _work = work
-        logging.getLogger("dbos").setLevel(logging.ERROR)
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what matters is raised here
         DBOS(
             config={
                 "name": NAME,
@@ -94,7 +111,7 @@ class Queue:
                 "application_version": _VERSION,
                 "executor_id": worker,
                 "serializer": _Json(),
-                "log_level": "ERROR",
+                "log_level": "CRITICAL",
             }
         )
         try:
@@ -114,8 +131,15 @@ class Queue:
             ) from error
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int) -> None:
-        """Add chunks; those that are there already stay as they are."""
-        _enqueue(chunks, attempt)
+        """Add chunks; those that are there already stay as they are.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The database does not answer. So it is for all that follows.
+        """
+        with self._in_our_words():
+            _enqueue(chunks, attempt)
 
     def is_busy(self, job: str, attempt: int, round_number: int) -> bool:
         """Whether a chunk of a round waits or runs."""
@@ -137,17 +161,23 @@ class Queue:
         found = self._list(None, ["PENDING"])
         return {status.workflow_id: status.executor_id or "" for status in found}
 
+    def is_here(self, workflow: str) -> bool:
+        """Whether this process is making a chunk, or reporting it."""
+        return workflow in _here
+
     def give_back(self, workflows: list[str]) -> None:
-        """Put chunks whose worker is dead back into the queue."""
+        """Put chunks that nobody makes back into the queue."""
         if workflows:
-            DBOS.resume_workflows(workflows, queue_name=_QUEUE)
+            with self._in_our_words():
+                DBOS.resume_workflows(workflows, queue_name=_QUEUE)
 
     def cancel(self, job: str, attempt: int) -> int:
         """Take a job's waiting chunks out of the queue, and give how many; those that run, end."""
         waiting = self._list(_prefix(job, attempt), ["ENQUEUED", "DELAYED"])
         names = [status.workflow_id for status in waiting]
-        for start in range(0, len(names), 500):
-            DBOS.cancel_workflows(names[start : start + 500])
+        with self._in_our_words():
+            for start in range(0, len(names), 500):
+                DBOS.cancel_workflows(names[start : start + 500])
         return len(names)
 
     def close(self, wait_s: int = 0) -> None:
@@ -162,14 +192,25 @@ class Queue:
         limit: int | None = None,
         output: bool = False,
     ) -> list[Any]:
-        return DBOS.list_workflows(
-            workflow_id_prefix=prefix,
-            queue_name=_QUEUE,
-            status=status,
-            limit=limit,
-            load_input=False,
-            load_output=output,
-        )
+        with self._in_our_words():
+            return DBOS.list_workflows(
+                workflow_id_prefix=prefix,
+                queue_name=_QUEUE,
+                status=status,
+                limit=limit,
+                load_input=False,
+                load_output=output,
+            )
+
+    @contextmanager
+    def _in_our_words(self) -> Iterator[None]:
+        """DBOS waits for a database that it takes to be away, and not for every one that is."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise StoreUnavailableError(
+                f"The job queue {self._public} does not answer: {_first_line(error)}."
+            ) from error
 
 
 def _enqueue(chunks: Iterable[Chunk], attempt: int) -> None:

@@ -15,6 +15,9 @@ from graph.jobs import query_id
 from graph.store import GraphStore
 from graph.sync import BATCH
 
+MOST = 16_384
+"""Images of a round: those of one are listed, cut into chunks and queued at once."""
+
 _ALL_PROVENANCE = (
     *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
     *("digital_source_type", "mask_sha256", "sha256", "width_px", "height_px", "made_at"),
@@ -71,15 +74,19 @@ def candidate_of(row: Row) -> NewCandidate:
 
 
 def is_made(of: Round, progress: Sequence[QueryProgress]) -> bool:
-    """Whether every image of a round is a candidate, accepted or not."""
-    made = {query.position: query.made for query in progress}
-    return all(made.get(span.query, 0) >= span.first + span.count for span in of.spans)
+    """Whether every image of a round is a candidate, accepted or not, or no longer wanted."""
+    made = {query.position: query.made for query in progress if query.state != "done"}
+    return all(
+        made[span.query] >= span.first + span.count for span in of.spans if span.query in made
+    )
 
 
 def next_spans(
     progress: Sequence[QueryProgress], candidates_per_image: int, attempt: int
 ) -> tuple[list[Span], dict[int, str]]:
     """Decide what to make next, and which queries end, each with a message for people.
+
+    At most `MOST` images; the queries that get none wait for the next round.
 
     Parameters
     ----------
@@ -102,7 +109,7 @@ def next_spans(
     {0: '', 2: '1 of 10 images accepted after 40 candidates, the most that the job allows. Look at \
 the rejected ones for why.'}
     """
-    spans, ended = [], {}
+    spans, ended, room = list[Span](), dict[int, str](), MOST
     for query in progress:
         if query.state not in ("queued", "running"):
             continue
@@ -115,8 +122,10 @@ the rejected ones for why.'}
                 f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
                 "candidates, the most that the job allows. Look at the rejected ones for why."
             )
-        else:
-            spans.append(Span(query.position, query.made, min(missing, cap - query.made)))
+        elif room > 0:
+            count = min(missing, cap - query.made, room)
+            spans.append(Span(query.position, query.made, count))
+            room -= count
     return spans, ended
 
 
@@ -126,7 +135,8 @@ def settle(
     """End a round and begin the next; None where the job has all that it can get.
 
     Images of a query that repeat an earlier one of another chunk are rejected first. Any number
-    of workers may do this at the same time.
+    of workers may do this at the same time. The job is ended by `graph.job_work.end_job`, when its
+    manifest is written.
     """
     if current is not None and "duplicates" in settings.filter_options():
         _reject_repeated(store, job, settings, current)
@@ -134,7 +144,7 @@ def settle(
     progress = read_query_progress(store, job)
     spans, ended = next_spans(progress, settings.candidates_per_image, attempt)
     messages = {query_id(job, position): message for position, message in ended.items()}
-    finish_queries(store, job, messages)
+    finish_queries(store, job, messages, after=None if current is None else current.number)
     if not spans:
         return None
     return begin_round(store, job, 0 if current is None else current.number + 1, spans)

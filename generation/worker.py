@@ -6,15 +6,18 @@ reported, and whatever is reported may be reported again.
 """
 
 import contextlib
+import gc
+import hashlib
 import logging
 import os
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
@@ -44,12 +47,13 @@ from graph.errors import (
     JobNotFoundError,
     MissingExtraError,
     OptionError,
+    StoreError,
     StoreUnavailableError,
 )
 from graph.job_progress import read_job, workers_alive
 from graph.job_reports import fail_job, heartbeat, stop_worker
 from graph.job_rounds import Round, active_jobs, read_query_progress, read_round
-from graph.job_work import start_queries
+from graph.job_work import end_job, start_queries
 from graph.jobs import query_id
 from graph.progress import Progress, silent
 from graph.store import GraphStore
@@ -60,6 +64,7 @@ _T = TypeVar("_T")
 
 _TRIES = 2  # of a chunk that fails; then it is halved
 _STARTS = 4  # of a chunk that ends its worker each time; then it is halved
+_REFUSALS = 5  # of the graph, such as for a deadlock, before what was asked is given up
 
 
 class WorkerStopped(BaseException):
@@ -129,21 +134,23 @@ class Worker:
     places: Places
     options: WorkerOptions
     progress: Progress = silent
-    id: str = field(
-        default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-    )
+    id: str = field(default_factory=lambda: f"{_machine()}:{os.getpid()}:{uuid.uuid4().hex[:8]}")
 
     def __post_init__(self) -> None:
+        self.jobs_seen: dict[str, None] = {}  # in the order in which they were
         self._stop = threading.Event()
+        self._ended = threading.Event()
         self._device = threading.Lock()
-        self._opening = threading.Lock()
+        self._opening = threading.Condition()
         self._studio: Studio | None = None
+        self._opened_for, self._users = ("", 0, ""), 0
         self._opened_as: tuple[str, str] | None = None
         self._store: GraphStore | None = None
         self._lost: list[GraphStore] = []
         self._connecting = threading.Lock()
         self._job: str | None = None
         self._told, self._seen = 0.0, list[str]()
+        self._strayed: dict[str, float] = {}
 
     def stop(self) -> None:
         """Tell it to end, from any thread or signal handler: what it makes now is ended first."""
@@ -161,22 +168,32 @@ class Worker:
         queue = Queue(self.options.queue_url, self.id, self._work, self.options.poll_s)
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
+        pause_s = 0.0
         try:
-            while not self._stop.is_set():
+            while not self._stop.wait(pause_s):
                 try:
                     active = [job for job in self._reach(active_jobs) if self._runs(job)]
+                    self.jobs_seen.update(dict.fromkeys(active))
+                    if self._job not in active:
+                        self._job = None
                     self._adopt(queue)
                     for job in active:
                         self._advance(queue, job)
                     self._tell(active)
                 except WorkerStopped:
                     break
+                except StoreUnavailableError as error:  # the queue's; the graph is waited for
+                    _log.warning("waiting for the queue: %s", error)
+                    pause_s = min(max(pause_s, 0.5) * 2, 10.0)
+                    continue
+                pause_s = self.options.poll_s
                 if not active and self.options.until_idle:
                     break
-                self._stop.wait(self.options.poll_s)
         finally:
             self._stop.set()
             queue.close(wait_s=600)
+            self._ended.set()  # till now it was alive to others, who would take its chunks
+            beating.join(20)
             with contextlib.suppress(CobalanceError):
                 self._reach(lambda store: stop_worker(store, self.id), wait=False)
             for store in (*self._lost, *([self._store] if self._store else [])):
@@ -198,6 +215,7 @@ class Worker:
                 queue.enqueue(chunks_of(job, begun, settings.chunk_size), begun.attempt)
             else:
                 self._reach(lambda store: write_job_manifest(store, self.places.folder, job))
+                self._reach(lambda store: end_job(store, job))
         except JobNotFoundError:  # dropped with its dataset, meanwhile
             return
         except (JobBlockedError, OptionError, MissingExtraError) as error:
@@ -229,6 +247,7 @@ class Worker:
     def _adopt(self, queue: Queue) -> None:
         """Give the chunks of dead workers to others."""
         running = queue.running()
+        strayed = self._strays(queue, running)
         if not running:
             return
         dead_after = self.options.dead_after_s
@@ -241,7 +260,21 @@ class Worker:
             for name, worker in running.items()
             if worker != self.id and (worker not in alive or _is_gone(worker))
         ]
-        queue.give_back(orphans)
+        queue.give_back(orphans + strayed)
+
+    def _strays(self, queue: Queue, running: Mapping[str, str]) -> list[str]:
+        """Chunks that are this worker's for the queue, and that it has not had for long.
+
+        So it is after the queue's database was away between giving one out and handing it over.
+        """
+        now = time.monotonic()
+        own = [name for name, worker in running.items() if worker == self.id]
+        self._strayed = {
+            name: self._strayed.get(name, now) for name in own if not queue.is_here(name)
+        }
+        return [
+            name for name, since in self._strayed.items() if now - since > self.options.dead_after_s
+        ]
 
     def _runs(self, job: str) -> bool:
         return self.options.jobs is None or job in self.options.jobs
@@ -257,8 +290,8 @@ class Worker:
         self._seen = jobs
 
     def _beat(self) -> None:
-        while not self._stop.wait(min(self.options.dead_after_s / 4, 5.0)):
-            with contextlib.suppress(CobalanceError, WorkerStopped):
+        while not self._ended.wait(min(self.options.dead_after_s / 4, 5.0)):
+            with contextlib.suppress(CobalanceError, OSError, WorkerStopped):
                 beat = partial(heartbeat, worker=self.id, host=socket.gethostname(), job=self._job)
                 self._reach(beat, wait=False)
 
@@ -266,10 +299,11 @@ class Worker:
 
     def _work(self, chunk: Chunk, attempt: int) -> Outcome:
         try:
-            if not self._reach(lambda store: self._is_wanted(store, chunk, attempt)):
+            dataset = self._reach(lambda store: self._start(store, chunk, attempt))
+            if dataset is None:
                 return "left"
             self._job = chunk.job
-            return self._work_on(chunk)
+            return self._work_on(chunk, attempt, dataset)
         except (JobBlockedError, OptionError, MissingExtraError) as error:
             message = str(error)
             self._reach(lambda store: _fail_job(store, chunk.job, message))
@@ -278,18 +312,17 @@ class Worker:
             return "left"
 
     @staticmethod
-    def _is_wanted(store: GraphStore, chunk: Chunk, attempt: int) -> bool:
+    def _start(store: GraphStore, chunk: Chunk, attempt: int) -> str | None:
         queries = dict.fromkeys(query_id(chunk.job, query) for query, _ in chunk.items)
         return start_queries(store, chunk.job, attempt, list(queries))
 
-    def _work_on(self, chunk: Chunk) -> Outcome:
+    def _work_on(self, chunk: Chunk, attempt: int, dataset: str) -> Outcome:
         folder = self.places.folder
         rows = read_record(folder, chunk)
         if rows is None:
             if self._was_halved(chunk):
                 return "halved"
-            studio = self._open(chunk.job)
-            made = self._make(studio, chunk)
+            made = self._make_in_studio(chunk, attempt, dataset)
             if made is None:
                 return "halved"
             rows = made
@@ -297,6 +330,10 @@ class Worker:
         reported = rows
         self._reach(lambda store: rounds.report(store, chunk, reported))
         return "done"
+
+    def _make_in_studio(self, chunk: Chunk, attempt: int, dataset: str) -> list[Row] | None:
+        with self._opened(chunk.job, attempt, dataset) as studio:
+            return self._make(studio, chunk)
 
     def _was_halved(self, chunk: Chunk) -> bool:
         """Whether this chunk was given up before, in an earlier attempt of the job."""
@@ -318,6 +355,8 @@ class Worker:
                     reason = str(error)
                     break
                 except (JobBlockedError, StoreUnavailableError, WorkerStopped):
+                    with contextlib.suppress(CobalanceError):
+                        folder.delete(chunk.starts_name())  # the chunk is not to blame
                     raise
                 except Exception as error:  # noqa: BLE001 - stored with the job's candidates
                     _log.warning("chunk %s/%s", chunk.job, chunk.id, exc_info=True)
@@ -328,35 +367,54 @@ class Worker:
         write_record(folder, chunk, rows)
         return rows
 
-    def _open(self, job: str) -> Studio:
-        """Give what makes a job's images; the last one opened stays open."""
+    @contextlib.contextmanager
+    def _opened(self, job: str, attempt: int, dataset: str) -> Iterator[Studio]:
+        """Give what makes a job's images; the last one opened stays open.
+
+        While one is in use no other is opened: the device has memory for one model. A job that was
+        queued again is opened anew, and one whose dataset got another name: its objects come from
+        what is there now.
+        """
+        wanted = (job, attempt, dataset)
         with self._opening:
-            if self._studio is not None and self._studio.job == job:
-                return self._studio
-            settings = self._settings_of(job)
-            kept = self._studio.backend if self._studio is not None else None
-            opened_as = (settings.backend, settings.making.model_dump_json())
-            backend: Backend
-            if kept is not None and opened_as == self._opened_as:
-                backend = kept
-            else:
-                self._studio = kept = None  # its memory is needed for the next
-                backend = open_backend(settings.backend, settings.making)
-            found = self._reach(lambda store: read_job(store, job))
-            filters = {
-                name: open_filter(name, self._with_vocabulary(name, options, found.dataset))
-                for name, options in settings.filter_options().items()
-            }
-            queries = {
-                query.position: (query.class_name, query.concepts)
-                for query in self._reach(lambda store: read_query_progress(store, job))
-            }
-            sources = self._reach(
-                lambda store: self.places.open_sources(store, found.dataset, settings)
-            )
-            self._opened_as = opened_as
-            self._studio = Studio(job, settings, queries, backend, filters, sources, self._device)
-            return self._studio
+            while self._users and self._opened_for != wanted:
+                self._opening.wait()
+            if self._studio is None or self._opened_for != wanted:
+                self._studio = self._open(job, dataset)
+                self._opened_for = wanted
+            studio = self._studio
+            self._users += 1
+        try:
+            yield studio
+        finally:
+            del studio
+            with self._opening:
+                self._users -= 1
+                self._opening.notify_all()
+
+    def _open(self, job: str, dataset: str) -> Studio:
+        settings = self._settings_of(job)
+        kept = self._studio.backend if self._studio is not None else None
+        self._studio = None  # its memory is needed for the next
+        opened_as = (settings.backend, settings.making.model_dump_json())
+        backend: Backend
+        if kept is not None and opened_as == self._opened_as:
+            backend = kept
+        else:
+            kept = None
+            gc.collect()  # past errors hold frames, and these the last one
+            backend = open_backend(settings.backend, settings.making)
+        filters = {
+            name: open_filter(name, self._with_vocabulary(name, options, dataset))
+            for name, options in settings.filter_options().items()
+        }
+        queries = {
+            query.position: (query.class_name, query.concepts)
+            for query in self._reach(lambda store: read_query_progress(store, job))
+        }
+        sources = self._reach(lambda store: self.places.open_sources(store, dataset, settings))
+        self._opened_as = opened_as
+        return Studio(job, settings, queries, backend, filters, sources, self._device)
 
     def _with_vocabulary(
         self, name: str, options: Mapping[str, Any], dataset: str
@@ -379,7 +437,7 @@ class Worker:
         WorkerStopped
             The worker is told to end meanwhile.
         """
-        pause_s, began = 0.5, time.monotonic()
+        pause_s, began, refusals = 0.5, time.monotonic(), 0
         while True:
             store = None
             try:
@@ -390,6 +448,11 @@ class Worker:
                 if not wait:
                     raise
                 _log.warning("waiting for the graph, %.0f s: %s", time.monotonic() - began, error)
+            except StoreError as error:
+                refusals += 1
+                if not wait or type(error) is not StoreError or refusals >= _REFUSALS:
+                    raise
+                _log.warning("asking the graph again: %s", error)
             if self._stop.wait(pause_s):
                 raise WorkerStopped
             pause_s = min(pause_s * 2, 10.0)
@@ -414,8 +477,8 @@ def _fail_job(store: GraphStore, job: str, message: str) -> None:
 
 def _is_gone(worker: str) -> bool:
     """Whether a worker ran on this machine and its process has ended."""
-    host, _, pid = worker.rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not pid.isdigit():
+    machine, _, pid = worker.rpartition(":")[0].rpartition(":")
+    if machine != _machine() or not pid.isdigit():
         return False
     try:
         return bool(psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE)
@@ -423,3 +486,13 @@ def _is_gone(worker: str) -> bool:
         return True
     except psutil.AccessDenied:
         return False
+
+
+def _machine() -> str:
+    """Name this machine: unlike one with the same host name, or a container with own processes."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        about = f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        about = f"{uuid.getnode()}"
+    return f"{socket.gethostname()}:{hashlib.sha256(about.encode()).hexdigest()[:6]}"

@@ -297,10 +297,13 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     ------
     JobNotFoundError
         There is no such candidate.
+    OptionError
+        It is to be accepted, and has no file: none could be made, or it was not kept.
     """
     _check_verdict(verdict)
     rows = store.write(
         f"""MATCH (c:Candidate {{id: $candidate}})
+WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
 MATCH (q:JobQuery {{id: c.query}})
 MATCH (j:Job {{id: c.job}})
 SET j.updated_at = datetime()
@@ -313,6 +316,11 @@ RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
         by=by,
     )
     if not rows:
+        if store.read("MATCH (c:Candidate {id: $id}) RETURN c.id", id=candidate):
+            raise OptionError(
+                f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
+                "or queue its query again."
+            )
         raise not_found("candidate", candidate)
     return QueryCounts(**rows[0])
 

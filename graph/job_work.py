@@ -35,8 +35,8 @@ def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerp
     return [list(of_query) for _, of_query in groupby(found, key=lambda one: one.query)]
 
 
-def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[str]) -> bool:
-    """Note that queries are being worked on; return False where nobody should.
+def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[str]) -> str | None:
+    """Note that queries are being worked on, and give their dataset; None where nobody should.
 
     Nobody should where all of them have ended, where the job has, was cancelled or is gone, and
     where it was queued again since, so that this is another attempt's work.
@@ -59,12 +59,12 @@ CALL (j) {{
     q.state = 'running', q.started_at = coalesce(q.started_at, datetime()) {PUT_IN}
   RETURN count(q) AS started
 }}
-RETURN started""",
+RETURN started, j.dataset AS dataset""",
         job=job,
         attempt=attempt,
         queries=list(queries),
     )
-    return bool(rows and rows[0]["started"])
+    return rows[0]["dataset"] if rows and rows[0]["started"] else None
 
 
 def record_made(
@@ -137,28 +137,37 @@ WITH j, q{COUNT_CANDIDATES}{PUT_IN}""",
         )
 
 
-def finish_queries(store: GraphStore, job: str, messages: Mapping[str, str]) -> None:
-    """Note that queries are done; the job ends with its last one.
+def finish_queries(
+    store: GraphStore, job: str, messages: Mapping[str, str], *, after: int | None = None
+) -> None:
+    """Note that queries are done. The job goes on until `end_job`.
 
     Parameters
     ----------
     messages : mapping of str to str
         By the query's id: what people should know, such as that a cap was reached.
+    after : int or None
+        Only while this is the job's round: who decided this while others began the next one has
+        seen a part of that.
     """
     rows = [[query, message] for query, message in messages.items()]
     for start in range(0, len(rows), BATCH):
         store.write(
             f"""{LOCK_JOB}
-CALL (j) {{
-  UNWIND $rows AS row
-  MATCH (q:JobQuery {{id: row[0]}}) WHERE q.state IN ['queued', 'running']
-  WITH j, q, row {TAKE_OUT}
-  SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}
-}}
-WITH j {SETTLE}""",
+WHERE $after IS NULL OR j.round = $after
+UNWIND $rows AS row
+MATCH (q:JobQuery {{id: row[0]}}) WHERE q.state IN ['queued', 'running']
+WITH j, q, row {TAKE_OUT}
+SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
             job=job,
+            after=after,
             rows=rows[start : start + BATCH],
         )
+
+
+def end_job(store: GraphStore, job: str) -> None:
+    """End a job, if no query of it is left to run."""
+    store.write(f"{LOCK_JOB}{SETTLE}", job=job)
 
 
 def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, str | None]]:

@@ -14,7 +14,7 @@ from app.commands.diagnosis import (
     summary_for_people,
 )
 from app.demo import NAME, urbancars
-from app.output import as_table
+from app.output import fitting_table
 from app.progress import progress_bars
 from app.services import Planned, open_store, plan_dataset
 from app.settings import Settings
@@ -91,7 +91,7 @@ def show_full(found: "FullDemo") -> None:
         f"{sizes}. Background and thing each agree with the digit in 95 of 100 images. Images of "
         "each, before the missing ones were made and after:\n"
     )
-    out.print(as_table(changes_for_people(first.change).head(6)))
+    out.print(fitting_table(changes_for_people(first.change).head(6), out))
     out.print(f"\n{describe(first.planned.plan)}")
     for made in found.made:
         job = made.job
@@ -106,7 +106,7 @@ def show_full(found: "FullDemo") -> None:
         "handwriting and other parts of the photographs; mean and standard deviation of "
         f"{len(found.made)} seeds:\n"
     )
-    out.print(as_table(accuracies_for_people(summarise(found.accuracies))))
+    out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
     out.print(
         "\nCB: every combination equally often. OOD: background and thing of the other class. ID: "
         "of the own class. D_aug: the generated images, with looks cut from D alone. "
@@ -120,7 +120,7 @@ def show_full(found: "FullDemo") -> None:
         ("cobalance app", "the images with their originals, and all else"),
     ):
         out.print(f"  [dim]# {purpose}[/]")
-        out.print(f"  {command}", markup=False, style="cyan")
+        out.print(f"  {command}", markup=False, style="cyan", soft_wrap=True)
 
 
 def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
@@ -145,15 +145,15 @@ def show(imbalances: pd.DataFrame, planned: Planned) -> None:
         "A model should learn the car. What else do the photographs show, and with which label? "
         "Images of each:\n"
     )
-    out.print(as_table(for_people(imbalances)))
+    out.print(fitting_table(for_people(imbalances), out))
     out.print(
         "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
-        "each single\nconcept and each pair is as frequent in both classes:\n"
+        "each single concept and each pair is as frequent in both classes:\n"
     )
-    out.print(as_table(summary_for_people(planned)))
+    out.print(fitting_table(summary_for_people(planned), out))
     out.print(f"\n{describe(planned.plan)}\n")
     out.print("[bold]Look further[/]")
     for command, purpose in _FURTHER:
         out.print(f"  [dim]# {purpose}[/]")
         for line in command.splitlines():
-            out.print(f"  {line}", markup=False, style="cyan")
+            out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)

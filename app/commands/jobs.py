@@ -19,6 +19,7 @@ from app.output import Format, write_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.plan_file import plan_from_json
+from graph.datasets import dataset_state
 from graph.errors import InputError, MissingExtraError, OptionError
 from graph.job_progress import Job, list_jobs, read_job, read_queries
 from graph.jobs import cancel_job, create_job, retry_job
@@ -80,6 +81,8 @@ def enqueue(
         names = [name for name in filter_ if name != "none"]
         given = values.get("filters", {})
         values["filters"] = {name: given.get(name, {}) for name in names}
+    elif "filters" not in values and any(one.startswith("filters.") for one in setting or ()):
+        values["filters"] = _usual_filters(values["backend"])  # beside the one that is meant
     for assignment in setting or ():
         _assign(values, assignment)
     checked = _check_settings(values)
@@ -88,6 +91,11 @@ def enqueue(
             queries = read_plan(store, dataset, plan)
         else:
             queries, plan = _read_plan_file(plan_file)
+        if not queries:
+            raise OptionError(
+                f"The plan {plan!r} asks for no images: no gap of its sizes is left. To balance "
+                f"single concepts too: cobalance plan {dataset} --min-size 1."
+            )
         job = create_job(store, dataset, plan, queries, settings=checked, progress=progress)
         created = read_job(store, job)
     if format_ is not Format.TABLE:
@@ -116,16 +124,22 @@ def jobs(
     """Show how far jobs are, or one job query by query."""
     with opened_store() as (store, _):
         if job is None:
+            if dataset is not None:
+                dataset_state(store, dataset)
             found = list_jobs(store, dataset, limit=limit)
             if not found and format_ is Format.TABLE:
                 notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
                 return
-            write_frame(_jobs_frame(found), format_, output, out)
+            shown = _for_people(found) if format_ is Format.TABLE else _jobs_frame(found)
+            write_frame(shown, format_, output, out, whole=True)
+            for one in found:
+                if format_ is Format.TABLE and one.error:
+                    notes.print(f"{one.id}: {one.error}", markup=False)
             return
         one = read_job(store, job)
         queries = read_queries(store, job, limit=limit)
     if format_ is Format.TABLE and output is None:
-        write_frame(_jobs_frame([one]), format_, None, out)
+        write_frame(_for_people([one]), format_, None, out, whole=True)
         if one.error:
             out.print(one.error, markup=False)
     frame = queries[
@@ -185,7 +199,25 @@ def retry(
     with opened_store() as (store, _):
         queued = retry_job(store, job, short=short)
         state = read_job(store, job).state
-    notes.print(f"Job {job} is {state}; {queued:,} queries were queued again.", markup=False)
+    again = f"{queued:,} queries were queued again." if queued else "it goes on with what is left."
+    if state in ("done", "failed"):
+        again = "nothing of it failed. To ask again for images that are missing: --short."
+    notes.print(f"Job {job} is {state}: {again}", markup=False)
+
+
+def _for_people(found: list[Job]) -> pd.DataFrame:
+    """What fits a screen; the other formats have all."""
+    return pd.DataFrame(
+        {
+            "job": [job.id for job in found],
+            "dataset": [job.dataset for job in found],
+            "plan": [job.plan for job in found],
+            "state": [job.state for job in found],
+            "wanted": [job.wanted for job in found],
+            "accepted": [job.accepted for job in found],
+            "rejected": [job.rejected for job in found],
+        }
+    )
 
 
 def _jobs_frame(found: list[Job]) -> pd.DataFrame:
@@ -219,6 +251,12 @@ def _check_settings(values: dict[str, Any]) -> dict[str, Any]:
         raise MissingExtraError("Ordering images", "worker") from error
     checked: dict[str, Any] = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
     return checked | {"backend": values["backend"]}
+
+
+def _usual_filters(backend: str) -> dict[str, Any]:
+    from generation.job_settings import usual_filters
+
+    return dict(usual_filters(backend))
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.comparison import Comparison, compare_imbalances
 from graph.errors import OptionError
-from graph.job_progress import Job, read_job
+from graph.job_progress import Job, list_jobs, read_job
 from graph.jobs import create_job, retry_job
 from graph.plans import read_plan
 from graph.progress import Progress, silent
@@ -166,8 +166,14 @@ def _diagnose(
 
 def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
     """Order the plan's images; the job of an earlier run goes on if it did not end well."""
+    own_seed = f"demo-{seed}"
+    for earlier in list_jobs(store, name):
+        if earlier.settings.get("seed") == own_seed:
+            if earlier.state in ("failed", "cancelled"):
+                retry_job(store, earlier.id)
+            return earlier.id
     making = MAKING.model_copy(update={"model": str(_folder(settings, name) / "exemplars")})
-    job = create_job(
+    return create_job(
         store,
         name,
         PLANNER,
@@ -175,13 +181,9 @@ def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
         settings={
             "backend": "procedural",
             "making": making.model_dump(exclude_unset=True) | {"model": making.model},
-            "seed": f"demo-{seed}",
+            "seed": own_seed,
         },
-        job=f"demo-{name}",
     )
-    if read_job(store, job).state in ("failed", "cancelled"):
-        retry_job(store, job)
-    return job
 
 
 def _generated(store: GraphStore, settings: Settings, job: str) -> TrainingSet:

@@ -139,7 +139,9 @@ def _choose_after(before: Current, others: list[str]) -> Current:
 
 
 def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
-    """All other datasets; first those that are mined and have as many classes.
+    """All other datasets; first those that can be compared, and of these those named alike.
+
+    They are mined and have as many classes; and one's name is the beginning of the other's.
 
     Examples
     --------
@@ -150,7 +152,11 @@ def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
     """
     known = datasets.set_index("dataset")
     alike = (known["classes"] == known.loc[name, "classes"]) & (known["state"] == "ready")
-    return sorted(known.index.drop(name), key=lambda other: (not alike[other], other))
+
+    def place(other: str) -> tuple[bool, bool, str]:
+        return not alike[other], not (other.startswith(name) or name.startswith(other)), other
+
+    return sorted(known.index.drop(name), key=place)
 
 
 def _swap(before: str, after: str) -> None:

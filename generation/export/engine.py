@@ -48,8 +48,8 @@ def run(
     """Write an export; see `generation.export.export`."""
     if exporter.images and options.images not in exporter.images:
         raise OptionError(
-            f"The format {name} holds the images themselves: images = {options.images!r} is "
-            f"nothing that it can do. Pass images = {' or '.join(sorted(exporter.images))}."
+            f"The format {name} holds the images themselves, and cannot name them by their "
+            "addresses. Leave --reference out, or export as folder, coco or weights."
         )
     stream = ImageStream(dataset, options, progress)
     with staged(folder, overwrite=options.overwrite) as staging:

@@ -166,8 +166,8 @@ class ImageStream:
                 return None
             raise ExportError(
                 f"The real image {image.id!r} ({image.uri or 'without an address'}) {fault}. Put "
-                "its file there, leave such images out (missing = skip), or leave real images "
-                "where they are (images = reference)."
+                "its file there, leave such images out (--skip-missing), or leave real images "
+                "where they are (--reference)."
             ) from fault
 
     def _read_real(self, image: ExportImage) -> bytes:

@@ -22,6 +22,7 @@ from ingest.tables.table import TEXT, Table, TableFormat
 from ingest.vocabulary import CAPTION
 from ingest.vocabulary_file import load_vocabulary
 
+_IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "height")
 
 
@@ -114,6 +115,8 @@ def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | No
     if "uri" in columns.of:
         uris = text_column(table, columns.of["uri"], "--uri-column")
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
+    elif len(ids) and pc.all(pc.match_substring_regex(ids, _IMAGE_FILE)).as_py():
+        uris = ids  # as in CelebA's lists, whose images are named by their files
     return ImageColumns(
         ids,
         uris,

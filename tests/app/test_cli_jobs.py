@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from graph.datasets import drop_dataset, find_dataset
+from graph.job_progress import read_job
 from tests.browser.server import environment_of
 
 ROWS = "id,class,concepts\n" + "".join(
@@ -68,7 +69,8 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path):
     assert wanted > 0
     job = run("enqueue", planned, *SMALL).stdout.strip()
     assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
-    run("work", "--until-idle")
+    done = run("work", "--until-idle").stderr
+    assert f"Job {job} is done: {wanted:,} of {wanted:,} images accepted" in done
     (row,) = table(run("jobs", "-d", planned, "-f", "csv")).itertuples()
     assert (row.job, row.state, row.wanted, row.accepted) == (job, "done", wanted, wanted)
     queries = table(run("jobs", job, "-f", "csv"))
@@ -92,7 +94,7 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path):
 def test_cancelled_before_it_began_and_taken_up_again(run, planned):
     job = run("enqueue", planned, *SMALL, "--filter", "none").stdout.strip()
     assert f"Job {job} is cancelled." in run("cancel", job).stderr
-    run("work", "--until-idle")
+    assert "There was nothing to do." in run("work", "--until-idle").stderr
     assert table(run("jobs", "-d", planned, "-f", "csv"))["accepted"].tolist() == [0]
     assert f"Job {job} is queued" in run("retry", job).stderr
     run("work", "--until-idle")
@@ -106,7 +108,7 @@ def test_cancelled_before_it_began_and_taken_up_again(run, planned):
         (["--backend", "nope"], "unknown backend 'nope'. Known: inpaint, instruct, paste"),
         (["--filter", "nope"], "unknown filter 'nope'. Known: blank, clip, duplicates"),
         (["--set", "making.steps=0"], "The setting making.steps is 0"),
-        (["--set", "making.step=1"], "The setting making.step is 1"),
+        (["--set", "making.step=1"], "unknown setting 'making.step'"),
         (["--set", "nope"], "--set 'nope' is no NAME=VALUE"),
         (["--preset", "quick"], "The setting making.preset is 'quick'"),
     ],
@@ -119,6 +121,18 @@ def test_an_order_that_cannot_be_taken(run, planned, options, said):
 @pytest.mark.parametrize("command", ["cancel", "retry", "jobs", "rebalance"])
 def test_a_job_that_is_not_there(run, command):
     assert "There is no job 'nope'" in run(command, "nope", exit_code=1).stderr
+
+
+def test_one_filter_s_option_leaves_the_others(run, planned, store):
+    job = run("enqueue", planned, "--set", "filters.blank.threshold=0.1").stdout.strip()
+    settings = read_job(store, job).settings
+    assert settings["filters"] == {"sanity": {}, "blank": {"threshold": 0.1}, "duplicates": {}}
+
+
+def test_a_screen_of_80_columns_breaks_no_id(run, planned, environment):
+    job = run("enqueue", planned, *SMALL).stdout.strip()
+    environment["COLUMNS"] = "80"
+    assert job in run("jobs", "-d", planned).stdout
 
 
 def test_a_queue_that_is_none(environment):
@@ -196,7 +210,10 @@ def test_the_core_runs_without_any_extra(environment, planned):
 def test_a_model_without_its_extra_fails_the_job_and_says_so(run, environment, planned):
     job = run("enqueue", planned, "--backend", "inpaint").stdout.strip()
     done = run_without(environment, ["models"], "work", "--until-idle")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
+    assert f"Job {job} is failed: 0 of" in done.stderr
+    assert 'pip install "cobalance[models]"' in done.stderr
+    assert "Traceback" not in done.stderr
     said = run("jobs", job).stdout
     assert "cobalance[models]" in " ".join(said.split())
     assert os.path.exists(environment["COBALANCE_QUEUE"].removeprefix("sqlite:///"))

@@ -40,6 +40,8 @@ from graph.job_reports import (
     start_query,
     stop_worker,
 )
+from graph.job_rounds import Span, begin_round
+from graph.job_work import end_job, finish_queries
 from graph.jobs import QUERY_STATES, cancel_job, create_job, query_id, retry_job
 from graph.migrations import MIGRATIONS
 from graph.records import Annotations, ImageRecord, Mention
@@ -204,6 +206,11 @@ def test_a_decision_by_hand_outlives_a_repeated_report(store, job):
     assert decide(store, batch[1].id, "accepted", "") == QueryCounts(3, 3, 0)
 
 
+def test_a_query_has_only_so_many_images(store, loaded):
+    with pytest.raises(OptionError, match="1,000,000,000 or fewer"):
+        create_job(store, loaded, "mine", [("a", ("x",), 10**30)])
+
+
 def test_what_is_done_with_too_few_can_be_queued_again(store, job):
     for position, (_, _, n) in enumerate(QUERIES):
         query = query_id(job, position)
@@ -268,6 +275,34 @@ def test_a_job_that_cannot_go_on(store, job):
     assert retry_job(store, job) == 2
     read = read_job(store, job)
     assert (read.state, read.error) == ("queued", "")
+
+
+def test_a_job_that_failed_with_all_queries_done_can_be_tried_again(store, job):
+    """Such as for want of room for its manifest."""
+    queries = [query_id(job, i) for i in range(3)]
+    finish_queries(store, job, dict.fromkeys(queries, ""))
+    assert states(store, job) == ["done"] * 3
+    assert read_job(store, job).state == "queued"
+    fail_job(store, job, "the disk is full")
+    assert read_job(store, job).state == "failed"
+    assert retry_job(store, job) == 0
+    assert read_job(store, job).state == "queued"
+    end_job(store, job)
+    read = read_job(store, job)
+    assert (read.state, read.error, read.queries["done"]) == ("done", "", 3)
+
+
+def test_whoever_decides_for_a_round_that_is_over_ends_nothing(store, job):
+    queries = [query_id(job, i) for i in range(3)]
+    begin_round(store, job, 0, [Span(0, 0, 1)])
+    begin_round(store, job, 1, [Span(0, 1, 1)])
+    finish_queries(store, job, {queries[0]: ""}, after=0)
+    assert states(store, job) == ["queued"] * 3
+    finish_queries(store, job, {queries[0]: "enough"}, after=1)
+    assert states(store, job) == ["done", "queued", "queued"]
+    end_job(store, job)
+    assert read_job(store, job).state == "queued"
+    assert counted(store, job) == recounted(store, job)
 
 
 def test_an_ended_job_is_not_cancelled(store, job):
@@ -620,7 +655,7 @@ def act_at_random(store, job, random, steps):
             case "report":
                 one = NewCandidate(
                     f"{query}/{random.randrange(8)}",
-                    None,
+                    "0.png",
                     random.choice(["accepted", "rejected"]),
                     seconds=random.choice([None, random.random()]),
                 )

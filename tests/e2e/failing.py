@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -15,6 +16,8 @@ SEEN: list[int] = []
 """The batches that it was asked for."""
 BEFORE: list[Callable[[], object]] = []
 """Called before a batch is made."""
+OPEN: WeakSet[Any] = WeakSet()
+"""Those that were opened and are still held."""
 
 
 class _Backend:
@@ -39,4 +42,6 @@ class _Backend:
 
 
 def open_backend(_settings: Any) -> _Backend:
-    return _Backend()
+    opened = _Backend()
+    OPEN.add(opened)
+    return opened

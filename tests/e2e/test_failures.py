@@ -1,10 +1,21 @@
 """What goes wrong while images are made: a clear state, nothing lost, and on when it is over."""
 
+import base64
+import contextlib
 import errno
 import json
+import os
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -13,14 +24,18 @@ from PIL import Image
 from app import workers
 from generation import output
 from generation.backends import BACKENDS
-from generation.chunks import read_records
+from generation.chunks import Chunk, read_records
+from generation.job_manifest import manifest_name
+from generation.manifest import read_manifest
 from generation.output import OutputFolder
 from generation.plugins import Plugin
 from generation.queue import Queue
 from generation.worker import Worker, WorkerOptions
 from graph.build import write_annotations
-from graph.errors import StoreUnavailableError
-from graph.job_progress import list_candidates, read_job, read_queries
+from graph.datasets import rename_dataset
+from graph.errors import OptionError, StoreError, StoreUnavailableError
+from graph.job_progress import list_candidates, read_job, workers_alive
+from graph.job_reports import decide
 from graph.jobs import cancel_job, create_job, retry_job
 from graph.local_server import ensure_running
 from graph.records import Annotations, ImageRecord, Mention
@@ -91,6 +106,7 @@ def fails(monkeypatch):
     monkeypatch.setattr(failing, "POISON", set())
     monkeypatch.setattr(failing, "CAPACITY", [1_000])
     monkeypatch.setattr(failing, "SEEN", [])
+    monkeypatch.setattr(failing, "OPEN", WeakSet())
     monkeypatch.setattr(failing, "BEFORE", [])
     return failing
 
@@ -105,8 +121,11 @@ def candidates(store, job):
 def assert_complete(store, own, job):
     found = read_job(store, job)
     assert (found.state, found.covered) == ("done", WANTED), found
-    rows = read_records(OutputFolder(own.output_folder()), job)
-    assert [row["candidate"] for row in rows] == sorted(c.id for c in candidates(store, job))
+    folder = OutputFolder(own.output_folder())
+    names = sorted(candidate.id for candidate in candidates(store, job))
+    assert [row["candidate"] for row in read_records(folder, job)] == names
+    manifest = read_manifest(Path(own.output_folder()) / manifest_name(job))
+    assert manifest["candidate"].tolist() == names
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
@@ -133,6 +152,49 @@ def test_a_folder_that_cannot_be_written_to(store, loaded, own, work, fails, mon
     work()
     assert_complete(store, own, job)
     assert kept <= {candidate.id for candidate in candidates(store, job)}
+
+
+def test_a_full_folder_is_not_held_against_a_chunk(store, loaded, own, work, fails, monkeypatch):
+    """However often people try in vain, no image is given up for it."""
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    write = output._write_local
+
+    def write_counts_alone(path, data):
+        if path.suffix != ".starts":
+            raise OSError(errno.ENOSPC, "it is full")
+        write(path, data)
+
+    monkeypatch.setattr(output, "_write_local", write_counts_alone)
+    for _ in range(6):
+        work()
+        assert retry_job(store, job) > 0
+    monkeypatch.setattr(output, "_write_local", write)
+    work()
+    assert_complete(store, own, job)
+    assert read_job(store, job).rejected == 0
+
+
+@pytest.mark.parametrize("size", [2, 64])
+def test_a_job_has_its_manifest_before_it_ends(store, loaded, own, work, fails, monkeypatch, size):
+    """Also where each query is made in one chunk; and a folder that is full then, fails it."""
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": size})
+    write = output._write_local
+
+    def write_all_else(path, data):
+        if path.name == "manifest.parquet":
+            raise OSError(errno.ENOSPC, "it is full")
+        write(path, data)
+
+    monkeypatch.setattr(output, "_write_local", write_all_else)
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.covered) == ("failed", WANTED)
+    assert "it is full" in found.error
+    monkeypatch.setattr(output, "_write_local", write)
+    assert retry_job(store, job) == 0
+    assert read_job(store, job).state == "queued"
+    work()
+    assert_complete(store, own, job)
 
 
 def test_a_model_that_is_missing_and_then_there(store, loaded, own, work, tmp_path):
@@ -178,9 +240,8 @@ def test_masks_of_the_wrong_size(store, loaded, work, tmp_path):
     job = create_job(store, loaded, "plan", QUERIES[:1], settings=wanted)
     work()
     found = read_job(store, job)
-    assert (found.state, found.accepted, found.rejected, found.short) == ("done", 0, 5, 1)
-    assert "size" in candidates(store, job)[0].reason
-    assert "0 of 5 images accepted" in read_queries(store, job)["message"][0]
+    assert (found.state, found.accepted, found.rejected) == ("failed", 0, 0)
+    assert "size" in found.error
 
 
 def test_a_device_with_too_little_memory_gets_smaller_batches(store, loaded, own, work, fails):
@@ -246,6 +307,122 @@ def test_the_graph_goes_away_and_comes_back(address, store, loaded, own, options
     assert_complete(store, own, job)
 
 
+def test_the_queue_goes_away_and_comes_back(store, loaded, own, work, fails, monkeypatch, caplog):
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    ask, asked = Queue.is_busy, []
+
+    def ask_in_vain(*arguments):
+        asked.append(arguments)
+        if 1 < len(asked) < 4:
+            raise StoreUnavailableError("The job queue does not answer.")
+        return ask(*arguments)
+
+    monkeypatch.setattr(Queue, "is_busy", ask_in_vain)
+    work()
+    assert caplog.text.count("waiting for the queue") == 2
+    assert_complete(store, own, job)
+
+
+def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, options):
+    """As after its database was away between giving the chunk out and handing it over."""
+
+    class Lists:
+        def is_here(self, name):
+            return name == "a"
+
+    worker = Worker(workers.places(own), replace(options, dead_after_s=0.05))
+    running = {"a": worker.id, "b": worker.id, "c": "another"}
+    assert worker._strays(Lists(), running) == []
+    time.sleep(0.1)
+    assert worker._strays(Lists(), running) == ["b"]
+    assert worker._strays(Lists(), {"a": worker.id}) == []
+
+
+def test_a_refusal_of_the_graph_is_no_end(store, loaded, own, options, fails, monkeypatch):
+    """Such as for a deadlock."""
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    write, refused = GraphStore.write, []
+
+    def write_in_vain(self, text, **parameters):
+        if "MERGE (c:Candidate" in text and len(refused) < 2:
+            refused.append(text)
+            raise StoreError("The database could not finish now.")
+        return write(self, text, **parameters)
+
+    monkeypatch.setattr(GraphStore, "write", write_in_vain)
+    Worker(workers.places(own), options).run()
+    assert len(refused) == 2
+    assert_complete(store, own, job)
+
+
+def test_a_worker_that_is_told_to_end_is_alive_until_it_has(store, loaded, own, options, fails):
+    """Others would make again what it ends."""
+    create_job(store, loaded, "plan", QUERIES[:1], settings=PLAIN | {"chunk_size": 8})
+    worker = Worker(workers.places(own), replace(options, dead_after_s=1.0))
+    alive = []
+
+    def end_slowly():
+        worker.stop()
+        time.sleep(2.5)
+        alive.extend(found.id for found in workers_alive(store, within_s=1.0))
+
+    fails.BEFORE.append(end_slowly)
+    worker.run()
+    assert worker.id in alive
+    assert worker.id not in {found.id for found in workers_alive(store)}
+
+
+def test_jobs_of_two_backends_take_turns_on_the_device(
+    store, loaded, own, work, fails, monkeypatch
+):
+    monkeypatch.setitem(BACKENDS._entries, "paste", Plugin("tests.e2e.failing", "worker", "Fails."))
+    wanted = PLAIN | {"chunk_size": 1}
+    jobs = [
+        create_job(store, loaded, "plan", QUERIES, settings=wanted | {"backend": backend})
+        for backend in ("procedural", "paste")
+    ]
+    held = []
+    fails.BEFORE.append(lambda: held.append(len(fails.OPEN)))
+    work()
+    for job in jobs:
+        assert_complete(store, own, job)
+    assert set(held) == {1}
+
+
+def test_a_dataset_that_gets_another_name_meanwhile(store, loaded, own, work, fails, monkeypatch):
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
+    opened = []
+    places = workers.places
+
+    def watched(settings):
+        reached = places(settings)
+
+        def open_sources(store, dataset, job):
+            opened.append(dataset)
+            return reached.open_sources(store, dataset, job)
+
+        return replace(reached, open_sources=open_sources)
+
+    monkeypatch.setattr(workers, "places", watched)
+    fails.BEFORE.append(
+        lambda: len(fails.SEEN) == 3 and rename_dataset(store, loaded, f"{loaded} renamed")
+    )
+    work()
+    assert_complete(store, own, job)
+    assert opened == [loaded, f"{loaded} renamed"]
+
+
+def test_what_has_no_file_cannot_be_accepted(store, loaded, own, work, fails):
+    wanted = {"filters": {"blank": {"threshold": 0.5}}, "keep_rejected": False}
+    job = create_job(store, loaded, "plan", QUERIES[:1], settings=wanted)
+    work()
+    found = candidates(store, job)
+    assert {(candidate.verdict, candidate.uri) for candidate in found} == {("rejected", None)}
+    with pytest.raises(OptionError, match="has no file"):
+        decide(store, found[0].id, "accepted", "ann")
+    assert decide(store, found[0].id, "rejected", "ann").accepted == 0
+
+
 def test_cancelled_and_taken_up_again(store, loaded, own, options, work, fails):
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
     fails.BEFORE.append(lambda: len(fails.SEEN) == 3 and cancel_job(store, job))
@@ -294,3 +471,63 @@ def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
     (tmp_path / "queue.sqlite").write_text("this is no database, but a text " * 20)
     with pytest.raises(StoreUnavailableError, match=r"The job queue sqlite:///.* cannot be opened"):
         Queue(f"sqlite:///{tmp_path}/queue.sqlite", "worker", lambda *_: "done")
+
+
+def test_workers_on_gpus_are_told_to_end_when_their_parent_is(tmp_path, monkeypatch):
+    """As by `docker stop`, which tells the first process alone."""
+    script = (
+        "import pathlib, signal, sys, time\n"
+        f"told = pathlib.Path({str(tmp_path / 'told')!r})\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (told.touch(), sys.exit(0)))\n"
+        f"pathlib.Path({str(tmp_path / 'began')!r}).touch()\n"
+        "time.sleep(60)\n"
+    )
+    start = subprocess.Popen
+    monkeypatch.setattr(
+        workers.subprocess, "Popen", lambda _, env: start([sys.executable, "-c", script], env=env)
+    )
+
+    def stop():
+        until((tmp_path / "began").exists)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    workers._work_on_gpus([0], until_idle=False, dead_after_s=30)
+    thread.join()
+    assert (tmp_path / "told").exists()
+
+
+class _Pickled:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_a_pickle_that_somebody_put_into_the_queue_is_not_read(tmp_path):
+    url, done = f"sqlite:///{tmp_path}/queue.sqlite", []
+
+    def work(chunk, _attempt):
+        done.append(chunk.id)
+        return "done"
+
+    queue = Queue(url, "worker", work, poll_s=0.05)
+    queue.enqueue([Chunk("job", "000-000000", ((0, 0),))], 0)
+    until(lambda: done and not queue.is_busy("job", 0, 0))
+    queue.close()
+    evil = base64.b64encode(pickle.dumps(_Pickled(str(tmp_path / "opened")))).decode()
+    with contextlib.closing(sqlite3.connect(tmp_path / "queue.sqlite")) as connection:
+        connection.execute(
+            "UPDATE workflow_status SET status = 'ENQUEUED', inputs = ?, owner_xid = NULL, "
+            "serialization = 'py_pickle', completed_at = NULL, executor_id = NULL",
+            [evil],
+        )
+        connection.commit()
+    queue = Queue(url, "another", work, poll_s=0.05)
+    until(lambda: not queue.is_busy("job", 0, 0))
+    assert queue.errors("job", 0, 0)
+    queue.close()
+    assert len(done) == 1
+    assert not (tmp_path / "opened").exists()

@@ -72,3 +72,12 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 def test_a_url_that_nothing_opens():
     with pytest.raises(OptionError, match="cannot be opened"):
         OutputFolder("nonsense://somewhere")
+
+
+def test_what_killed_processes_left_is_swept(tmp_path):
+    folder = OutputFolder(str(tmp_path))
+    folder.write("job/images/a.png", b"a")
+    (tmp_path / "job" / "images" / ".b.png.0123.tmp").write_bytes(b"b")
+    folder.sweep("job/images")
+    folder.sweep("job/masks")
+    assert [path.name for path in (tmp_path / "job" / "images").iterdir()] == ["a.png"]

@@ -1,6 +1,7 @@
 """Rounds and chunks: what is made next, each image once, whatever was rejected."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from generation.chunks import Chunk, chunks_of
 from generation.job_settings import DEFAULT_FILTERS, read_job_settings
 from generation.requests import seed_of
-from generation.rounds import is_made, next_spans
+from generation.rounds import MOST, is_made, next_spans
 from graph.errors import OptionError, UnknownNameError
 from graph.job_rounds import QueryProgress, Round, Span
 
@@ -88,7 +89,7 @@ def test_every_backend_s_usual_filters_are_known(backend):
         ({"backend": "x"}, UnknownNameError, "unknown backend 'x'"),
         ({"filters": {"x": {}}}, UnknownNameError, "unknown filter 'x'"),
         ({"chunk_size": 0}, OptionError, "The setting chunk_size is 0"),
-        ({"nonsense": 1}, OptionError, "The setting nonsense is 1"),
+        ({"nonsense": 1}, UnknownNameError, "unknown setting 'nonsense'"),
         ({"masks": {"masks": "files"}}, OptionError, "mask_folder"),
         ({"making": {"width_px": 33}}, OptionError, "making.width_px is 33"),
     ],
@@ -96,3 +97,34 @@ def test_every_backend_s_usual_filters_are_known(backend):
 def test_settings_that_cannot_be_used(values, error, said):
     with pytest.raises(error, match=said):
         read_job_settings(values)
+
+
+def test_a_round_has_only_so_many_images_and_the_next_ones_have_the_rest():
+    wanted = [QueryProgress(at, "urban", ("cow",), n, "queued", 0, 0)
+              for at, n in enumerate((10, 10**9, 5))]  # fmt: skip
+    spans, ended = next_spans(wanted, 4, 0)
+    assert spans == [Span(0, 0, 10), Span(1, 0, MOST - 10)]
+    assert ended == {}
+    half = [QueryProgress(1, "urban", ("cow",), MOST + 5, "running", MOST, MOST), wanted[2]]
+    assert next_spans(half, 4, 0)[0] == [Span(1, MOST, 5), Span(2, 0, 5)]
+
+
+def test_a_round_does_not_wait_for_a_query_that_has_ended():
+    made = QueryProgress(0, "urban", ("cow",), 3, "running", 3, 3)
+    ended = QueryProgress(1, "urban", ("cow",), 3, "done", 1, 1)
+    of = Round(0, 0, (Span(0, 0, 3), Span(1, 0, 3)))
+    assert is_made(of, [made, ended])
+    assert not is_made(of, [made, replace(ended, state="running")])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"prompt": "a photo"}, "no place for the concepts"),
+        ({"segmenter": "sam2"}, "unknown segmenter"),
+        ({"masks": {"masks": "segmenter"}}, "segmenter names none"),
+    ],
+)
+def test_settings_that_no_worker_could_use_are_refused_when_ordered(settings, message):
+    with pytest.raises(OptionError, match=message):
+        read_job_settings(settings)

@@ -187,7 +187,7 @@ def test_a_missing_real_image_is_an_error_that_names_it(image_format, fault, sam
     else:
         uris = dataset.real["uri"].where(dataset.real["uri"] != "5.png", None)
         dataset = replace(dataset, real=dataset.real.assign(uri=uris))
-    with pytest.raises(ExportError, match=r"'long .*missing = skip") as caught:
+    with pytest.raises(ExportError, match=r"'long .*--skip-missing") as caught:
         export(dataset, image_format, tmp_path / "out")
     assert ("5.png" in str(caught.value)) == (fault != "no address")
     assert only(tmp_path) == []
