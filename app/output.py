@@ -4,7 +4,7 @@ import json
 import math
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -40,6 +40,7 @@ def write_frame(
     *,
     title: str | None = None,
     whole: bool = False,
+    unbroken: Collection[str] = (),
 ) -> None:
     """Write a frame to standard output, or to a file.
 
@@ -51,6 +52,8 @@ def write_frame(
     whole : bool
         Whether texts are never cut. Long names are where a person watches and the table is wider
         than the screen, and there alone: what a program reads is whole.
+    unbroken : collection of str
+        Columns whose texts stay on one line, such as ids that are to be copied.
 
     Raises
     ------
@@ -63,7 +66,7 @@ def write_frame(
         with _writable(output):
             frame.to_parquet(output, index=False)
     elif format_ is Format.TABLE and output is None:
-        console.print(fitting_table(frame, console, title, whole=whole))
+        console.print(fitting_table(frame, console, title, whole=whole, unbroken=unbroken))
     else:
         write_text(as_text(frame, format_, title), output)
 
@@ -104,7 +107,12 @@ def as_text(frame: pd.DataFrame, format_: Format, title: str | None = None) -> s
 
 
 def fitting_table(
-    frame: pd.DataFrame, console: Console, title: str | None = None, *, whole: bool = False
+    frame: pd.DataFrame,
+    console: Console,
+    title: str | None = None,
+    *,
+    whole: bool = False,
+    unbroken: Collection[str] = (),
 ) -> Table:
     """A frame as a table whose lines break, and whose names are cut, where it is too wide.
 
@@ -112,17 +120,24 @@ def fitting_table(
     ----------
     whole : bool
         Whether nothing is cut. Nor is it where nobody watches.
+    unbroken : collection of str
+        Columns whose texts stay on one line.
     """
     table = as_table(frame, title)
     unlimited = console.options.update(max_width=10**6)
     if Measurement.get(console, unlimited, table).maximum <= console.width:
         return table
     cut = console.is_terminal and not whole
-    return as_table(frame, title, console.width, console.width // 3 if cut else None)
+    most = console.width // 3 if cut else None
+    return as_table(frame, title, console.width, most, unbroken)
 
 
 def as_table(
-    frame: pd.DataFrame, title: str | None = None, width: int | None = None, most: int | None = None
+    frame: pd.DataFrame,
+    title: str | None = None,
+    width: int | None = None,
+    most: int | None = None,
+    unbroken: Collection[str] = (),
 ) -> Table:
     """A frame as a table for a terminal, numbers to the right.
 
@@ -133,6 +148,8 @@ def as_table(
         numbers, and take as many lines as they need.
     most : int, optional
         Characters of a name; that of a column has at most half of them.
+    unbroken : collection of str
+        Columns whose texts stay on one line, as numbers do.
     """
     table = Table(
         title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
@@ -147,16 +164,17 @@ def as_table(
         for header, texts in zip(headers, cells, strict=True)
     ]
     least = _NARROW
-    if width is not None and not all(is_number):
-        numbers = sum(n for n, number in zip(wide, is_number, strict=True) if number)
-        left = width - numbers - _BETWEEN * len(wide)
-        least = min(_NARROW, max(1, left // is_number.count(False)))
-    for header, number, longest in zip(headers, is_number, wide, strict=True):
+    stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
+    if width is not None and not all(stays):
+        fixed = sum(n for n, stay in zip(wide, stays, strict=True) if stay)
+        left = width - fixed - _BETWEEN * len(wide)
+        least = min(_NARROW, max(1, left // stays.count(False)))
+    for header, number, stay, longest in zip(headers, is_number, stays, wide, strict=True):
         table.add_column(
             escape(header),
             justify="right" if number else "left",
-            no_wrap=number or width is None,
-            min_width=longest if number else min(longest, least),
+            no_wrap=stay or width is None,
+            min_width=longest if stay else min(longest, least),
             overflow="fold",
         )
     for row in zip(*cells, strict=True):

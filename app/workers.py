@@ -122,15 +122,18 @@ def work(
     failed = _tell_of(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
-    if failed and until_idle:
-        raise CobalanceError(f"{failed:,} of the jobs failed; see above.")
+    if until_idle and (failed or worker.jobs_left):
+        raise CobalanceError(
+            f"Not all jobs are done: {failed:,} failed, {len(worker.jobs_left):,} left to others."
+        )
 
 
 def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
     """Say what has become of the jobs that a worker saw, and give how many of them failed."""
-    if not worker.jobs_seen:
+    for job, extra in worker.jobs_left.items():
+        say(f"{MissingExtraError(f'Job {job}', extra)} It is left to workers that have them.")
+    if not worker.jobs_seen and not worker.jobs_left:
         say("There was nothing to do.")
-        return 0
     failed = 0
     with open_store(settings) as store:
         for job in worker.jobs_seen:

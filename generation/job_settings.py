@@ -72,6 +72,14 @@ class JobSettings(BaseModel):
     split: str | None = None
     seed: str = ""
 
+    @property
+    def extra(self) -> str:
+        """The part of cobalance that a worker must have to make the images."""
+        plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]
+        if self.segmenter is not None:
+            plugins.append(SEGMENTERS[self.segmenter])
+        return "models" if any(plugin.extra == "models" for plugin in plugins) else "worker"
+
     def filter_options(self) -> dict[str, Mapping[str, Any]]:
         """The filters to run, in order, each with its options."""
         return usual_filters(self.backend) if self.filters is None else dict(self.filters)

@@ -6,7 +6,7 @@ ended. What was ordered and what became of it are in the graph, and the files in
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from generation.chunks import Chunk
 from graph.errors import OptionError, StoreUnavailableError
 
 NAME = "cobalance"
-_QUEUE = "chunks"
+EXTRAS = ("worker", "models")
+"""The parts of cobalance that a chunk may need: each has a queue of its own."""
+_QUEUES = {extra: f"chunks-{extra}" for extra in EXTRAS}
 _VERSION = "1"  # of the workflow below; workers of another one leave its chunks alone
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _ENDED_BADLY = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -58,7 +60,7 @@ _Pickling.deserialize = _read_no_pickle  # type: ignore[assignment]
 
 
 @DBOS.workflow(name="chunk", max_recovery_attempts=1000)
-def _chunk(job: str, attempt: int, identity: str, items: list[list[int]]) -> Outcome:
+def _chunk(job: str, attempt: int, identity: str, items: list[list[int]], extra: str) -> Outcome:
     if _work is None:
         raise RuntimeError("the queue is not open")
     chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
@@ -67,7 +69,7 @@ def _chunk(job: str, attempt: int, identity: str, items: list[list[int]]) -> Out
     try:
         outcome = _work(chunk, attempt)
         if outcome == "halved":
-            _enqueue(chunk.halves(), attempt)
+            _enqueue(chunk.halves(), attempt, extra)
         return outcome
     finally:
         _here.discard(name)
@@ -87,6 +89,8 @@ class Queue:
         raises ends the chunk for good.
     poll_s : float
         How often to look for chunks.
+    extras : sequence of str
+        Of `EXTRAS`: only chunks that need no other are taken.
 
     Raises
     ------
@@ -97,7 +101,12 @@ class Queue:
     """
 
     def __init__(
-        self, url: str, worker: str, work: Callable[[Chunk, int], Outcome], poll_s: float = 0.2
+        self,
+        url: str,
+        worker: str,
+        work: Callable[[Chunk, int], Outcome],
+        poll_s: float = 0.2,
+        extras: Sequence[str] = EXTRAS,
     ) -> None:
         global _work
         checked = check_url(url)
@@ -115,14 +124,15 @@ class Queue:
             }
         )
         try:
-            DBOS.listen_queues([_QUEUE])
+            DBOS.listen_queues([_QUEUES[extra] for extra in extras])
             DBOS.launch()
-            DBOS.register_queue(
-                _QUEUE,
-                worker_concurrency=_AT_ONCE,
-                polling_interval_sec=poll_s,
-                on_conflict="always_update",
-            )
+            for name in _QUEUES.values():
+                DBOS.register_queue(
+                    name,
+                    worker_concurrency=_AT_ONCE,
+                    polling_interval_sec=poll_s,
+                    on_conflict="always_update",
+                )
         except Exception as error:  # whatever the driver of the database raises
             DBOS.destroy()
             raise StoreUnavailableError(
@@ -130,8 +140,13 @@ class Queue:
                 "database, or name another one with COBALANCE_QUEUE."
             ) from error
 
-    def enqueue(self, chunks: Iterable[Chunk], attempt: int) -> None:
+    def enqueue(self, chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
         """Add chunks; those that are there already stay as they are.
+
+        Parameters
+        ----------
+        extra : str
+            Of `EXTRAS`, what a worker must have to make them.
 
         Raises
         ------
@@ -139,7 +154,7 @@ class Queue:
             The database does not answer. So it is for all that follows.
         """
         with self._in_our_words():
-            _enqueue(chunks, attempt)
+            _enqueue(chunks, attempt, extra)
 
     def is_busy(self, job: str, attempt: int, round_number: int) -> bool:
         """Whether a chunk of a round waits or runs."""
@@ -167,9 +182,16 @@ class Queue:
 
     def give_back(self, workflows: list[str]) -> None:
         """Put chunks that nobody makes back into the queue."""
-        if workflows:
-            with self._in_our_words():
-                DBOS.resume_workflows(workflows, queue_name=_QUEUE)
+        if not workflows:
+            return
+        with self._in_our_words():
+            found = DBOS.list_workflows(
+                workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
+            )
+            for name in _QUEUES.values():
+                of_queue = [one.workflow_id for one in found if one.queue_name == name]
+                if of_queue:
+                    DBOS.resume_workflows(of_queue, queue_name=name)
 
     def cancel(self, job: str, attempt: int) -> int:
         """Take a job's waiting chunks out of the queue, and give how many; those that run, end."""
@@ -195,7 +217,7 @@ class Queue:
         with self._in_our_words():
             return DBOS.list_workflows(
                 workflow_id_prefix=prefix,
-                queue_name=_QUEUE,
+                queue_name=list(_QUEUES.values()),
                 status=status,
                 limit=limit,
                 load_input=False,
@@ -213,11 +235,12 @@ class Queue:
             ) from error
 
 
-def _enqueue(chunks: Iterable[Chunk], attempt: int) -> None:
+def _enqueue(chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
     for chunk in chunks:
         with SetWorkflowID(_prefix(chunk.job, attempt) + chunk.id):
+            items = [list(item) for item in chunk.items]
             DBOS.enqueue_workflow(
-                _QUEUE, _chunk, chunk.job, attempt, chunk.id, [list(item) for item in chunk.items]
+                _QUEUES[extra], _chunk, chunk.job, attempt, chunk.id, items, extra
             )
 
 

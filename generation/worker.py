@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +39,7 @@ from generation.filters import open_filter
 from generation.job_manifest import write_job_manifest
 from generation.job_settings import JobSettings, read_job_settings
 from generation.output import OutputFolder
-from generation.queue import Outcome, Queue
+from generation.queue import EXTRAS, Outcome, Queue
 from generation.requests import JobBlockedError, OutOfMemoryError
 from generation.sources import Sources
 from graph.datasets import concept_names
@@ -137,6 +138,8 @@ class Worker:
     id: str = field(default_factory=lambda: f"{_machine()}:{os.getpid()}:{uuid.uuid4().hex[:8]}")
 
     def __post_init__(self) -> None:
+        self._extra_of: dict[str, str] = {}
+        self.jobs_left: dict[str, str] = {}  # to workers that have what they need, by that
         self.jobs_seen: dict[str, None] = {}  # in the order in which they were
         self._stop = threading.Event()
         self._ended = threading.Event()
@@ -165,14 +168,15 @@ class Worker:
             The graph or the queue does not answer at the start. Later it waits for them.
         """
         self._reach(lambda store: heartbeat(store, self.id, host=socket.gethostname()), wait=False)
-        queue = Queue(self.options.queue_url, self.id, self._work, self.options.poll_s)
+        options = self.options
+        queue = Queue(options.queue_url, self.id, self._work, options.poll_s, installed_extras())
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
         pause_s = 0.0
         try:
             while not self._stop.wait(pause_s):
                 try:
-                    active = [job for job in self._reach(active_jobs) if self._runs(job)]
+                    active = [job for job in self._reach(active_jobs) if self._serves(job)]
                     self.jobs_seen.update(dict.fromkeys(active))
                     if self._job not in active:
                         self._job = None
@@ -212,7 +216,8 @@ class Worker:
                 return
             begun = self._reach(lambda store: rounds.settle(store, job, settings, current))
             if begun is not None:
-                queue.enqueue(chunks_of(job, begun, settings.chunk_size), begun.attempt)
+                chunks = chunks_of(job, begun, settings.chunk_size)
+                queue.enqueue(chunks, begun.attempt, settings.extra)
             else:
                 self._reach(lambda store: write_job_manifest(store, self.places.folder, job))
                 self._reach(lambda store: end_job(store, job))
@@ -233,7 +238,7 @@ class Worker:
         known = queue.known(job, current.attempt, current.number)
         wanted = chunks_of(job, current, settings.chunk_size)
         missing = [chunk for chunk in wanted if chunk.id not in known]
-        queue.enqueue(missing, current.attempt)
+        queue.enqueue(missing, current.attempt, settings.extra)
         if missing or queue.is_busy(job, current.attempt, current.number):
             return False
         if rounds.is_made(current, self._reach(lambda store: read_query_progress(store, job))):
@@ -276,8 +281,21 @@ class Worker:
             name for name, since in self._strayed.items() if now - since > self.options.dead_after_s
         ]
 
-    def _runs(self, job: str) -> bool:
-        return self.options.jobs is None or job in self.options.jobs
+    def _serves(self, job: str) -> bool:
+        """Whether this worker is to run a job, and has what it takes."""
+        if self.options.jobs is not None and job not in self.options.jobs:
+            return False
+        if job not in self._extra_of:
+            try:
+                self._extra_of[job] = self._settings_of(job).extra
+            except JobNotFoundError:
+                return False
+            except OptionError:  # which fails the job
+                self._extra_of[job] = "worker"
+        if self._extra_of[job] in installed_extras():
+            return True
+        self.jobs_left[job] = self._extra_of[job]
+        return False
 
     def _tell(self, jobs: list[str]) -> None:
         if self.progress is silent or time.monotonic() - self._told < 1:
@@ -468,6 +486,12 @@ class Worker:
             if store is not None and store is self._store:
                 self._lost.append(store)  # another thread may still be in it
                 self._store = None
+
+
+def installed_extras() -> tuple[str, ...]:
+    """The parts of cobalance that this process has the packages of."""
+    models = ("torch", "diffusers", "transformers")
+    return EXTRAS if all(find_spec(name) for name in models) else ("worker",)
 
 
 def _fail_job(store: GraphStore, job: str, message: str) -> None:

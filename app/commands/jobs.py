@@ -131,7 +131,7 @@ def jobs(
                 notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
                 return
             shown = _for_people(found) if format_ is Format.TABLE else _jobs_frame(found)
-            write_frame(shown, format_, output, out, whole=True)
+            write_frame(shown, format_, output, out, whole=True, unbroken=["job"])
             for one in found:
                 if format_ is Format.TABLE and one.error:
                     notes.print(f"{one.id}: {one.error}", markup=False)
@@ -139,7 +139,7 @@ def jobs(
         one = read_job(store, job)
         queries = read_queries(store, job, limit=limit)
     if format_ is Format.TABLE and output is None:
-        write_frame(_for_people([one]), format_, None, out, whole=True)
+        write_frame(_for_people([one]), format_, None, out, whole=True, unbroken=["job"])
         if one.error:
             out.print(one.error, markup=False)
     frame = queries[

@@ -215,7 +215,7 @@ def _controls(job: Job) -> None:
             args=(retry_job, job.id),
             help="Go on with what is left.",
         )
-    elif job.queries["failed"]:
+    elif job.state == "failed" or job.queries["failed"]:
         st.button(
             "Retry failed",
             key="_retry_job",

@@ -514,7 +514,7 @@ def test_a_pickle_that_somebody_put_into_the_queue_is_not_read(tmp_path):
         return "done"
 
     queue = Queue(url, "worker", work, poll_s=0.05)
-    queue.enqueue([Chunk("job", "000-000000", ((0, 0),))], 0)
+    queue.enqueue([Chunk("job", "000-000000", ((0, 0),))], 0, "worker")
     until(lambda: done and not queue.is_busy("job", 0, 0))
     queue.close()
     evil = base64.b64encode(pickle.dumps(_Pickled(str(tmp_path / "opened")))).decode()

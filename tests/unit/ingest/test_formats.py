@@ -138,9 +138,9 @@ def test_csv_with_a_column_a_concept(write):
     )
     annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
     assert records(annotations) == [
-        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat"))),
-        ImageRecord("2.jpg", "Male", (Mention("Hat"),)),
-        ImageRecord("3.jpg", "not Male"),
+        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
+        ImageRecord("2.jpg", "Male", (Mention("Hat"),), uri="2.jpg"),
+        ImageRecord("3.jpg", "not Male", uri="3.jpg"),
     ]
     only = TableOptions(class_name="note", concept_columns=("Hat",))
     with pytest.raises(InputError, match="line 3: the class is empty"):
@@ -229,9 +229,9 @@ def test_list_attr(write):
     options = ReadOptions(table=TableOptions(class_name="Male"))
     annotations = read_annotations(path, options)
     assert records(annotations) == [
-        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat"))),
-        ImageRecord("2.jpg", "Male", (Mention("Hat"),)),
-        ImageRecord("3.jpg", "not Male"),
+        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
+        ImageRecord("2.jpg", "Male", (Mention("Hat"),), uri="2.jpg"),
+        ImageRecord("3.jpg", "not Male", uri="3.jpg"),
     ]
     assert f"{path}: class 1 is 'Male', and -1 is 'not Male'" in annotations.notes
 
