@@ -337,8 +337,7 @@ def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
         There is no such candidate.
     """
     rows = store.read(
-        "MATCH (c:Candidate {id: $candidate}) "
-        "RETURN coalesce(c.provenance, '{}') AS provenance",
+        "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
         candidate=candidate,
     )
     if not rows:
