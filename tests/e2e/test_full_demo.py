@@ -1,0 +1,61 @@
+"""The whole way, as `cobalance demo --full` goes it: with the real queue, filters and graph."""
+
+import pytest
+
+from app.commands.demo import show_full
+from app.demo.experiment import BASE, EXEMPLARS, OVER_SAMPLING, WEIGHTS
+from app.demo.full import run_full_demo
+from graph.datasets import drop_dataset, find_dataset
+
+DATASETS = ("digits", "digits-rebalanced")
+
+
+@pytest.fixture
+def own(settings, store, tmp_path, monkeypatch):
+    """Settings with places of this test's own."""
+    monkeypatch.setenv("COBALANCE_HOME", str(settings.cobalance_home))
+    yield settings.model_copy(update={"cobalance_output": str(tmp_path / "generated")})
+    for name in DATASETS:
+        if find_dataset(store, name) is not None:
+            drop_dataset(store, name)
+
+
+def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys):
+    found = run_full_demo(store, own, seeds=[0])
+    (made,) = found.made
+    assert (made.job.state, made.job.accepted) == ("done", made.planned.plan.images)
+    assert made.planned.plan.images > 500
+    assert made.change.summary["total_gap_before"].sum() > 1000
+    assert made.change.summary["total_gap_after"].sum() == 0
+    # From the images themselves, and not from what was mined.
+    rows = store.read(
+        "MATCH (y:Class {dataset: $name})<-[:LABELED]-(i:Image) "
+        "MATCH (a:Concept)<-[:CONTAINS]-(i)-[:CONTAINS]->(b:Concept) WHERE a.name <= b.name "
+        "RETURN a.name AS a, b.name AS b, y.name AS y, count(DISTINCT i) AS images",
+        name=made.rebalanced,
+    )
+    counts = {}
+    for row in rows:
+        counts.setdefault((row["a"], row["b"]), {})[row["y"]] = row["images"]
+    assert len(counts) > 20
+    assert all(of["eight"] == of["three"] for of in counts.values())
+
+    by_name = found.accuracies.set_index("training")
+    assert set(by_name.index) == {BASE, OVER_SAMPLING, WEIGHTS, EXEMPLARS}
+    assert by_name.loc[EXEMPLARS, "ood"] >= by_name.loc[BASE, "ood"] + 0.10
+    assert by_name.loc[EXEMPLARS, "cb"] > by_name.loc[BASE, "cb"]
+
+    show_full(found)
+    said = capsys.readouterr().out
+    assert "over-sampled" in said
+    assert "weighted" in said
+
+    # Again: the same job, with nothing left to make; and after a drop, all of it anew.
+    again = run_full_demo(store, own, seeds=[0])
+    assert again.made[0].job.id == made.job.id
+    for name in DATASETS:
+        drop_dataset(store, name)
+    anew = run_full_demo(store, own, seeds=[0])
+    assert anew.made[0].job.id != made.job.id
+    assert anew.made[0].job.accepted == made.job.accepted
+    assert anew.accuracies.equals(found.accuracies)
