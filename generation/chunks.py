@@ -148,6 +148,9 @@ class Studio:
         if failed and not requests:  # it will be the same with all the others
             raise JobBlockedError(next(iter(failed.values()))["reason"])
         made, found, seconds = self._made(requests)
+        done = read_record(folder, chunk)  # by another, while this one was taken for dead
+        if done is not None:
+            return done
         rows: dict[str, Row] = dict(failed)
         about = self.backend.describe()
         for request, image, judgements in zip(requests, made, found, strict=True):

@@ -31,7 +31,7 @@ _VERDICTS: Mapping[str, Verdict | None] = {
 }
 _PROBLEM = "_candidate_problem"
 _FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
-_LAST = ("chunk", "chunk_items")
+_LAST = ("chunk", "settings", "software")
 
 
 def show(job: Job) -> None:

@@ -124,7 +124,7 @@ def test_from_the_form_to_the_comparison(
     assert widths == [128] * 16  # a placeholder is larger
     screenshot(page, "jobs-made")
     page.get_by_role("button", name="Provenance").first.click()
-    expect(page.get_by_text("chunk_items")).to_be_visible()
+    expect(page.get_by_text("digital_source_type")).to_be_visible()
     settle(page)
     screenshot(page, "jobs-provenance")
     page.keyboard.press("Escape")
