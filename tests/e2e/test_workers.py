@@ -21,7 +21,7 @@ from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
 
 CONCEPTS = ("cow", "forest_road", "gate", "street sign")
-SETTINGS = {"making": {"width_px": 32, "height_px": 32}, "filters": {"sanity": {}, "blank": {}}}
+SETTINGS = {"filters": {"sanity": {}, "blank": {}}}
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def queries_for(images):
     return [(*query[:2], each + (at < rest)) for at, query in enumerate(wanted)]
 
 
-def survive(store, dataset, settings, tmp_path, queue_url, images, kills):
+def survive(store, dataset, settings, tmp_path, queue_url, images, kills, side_px=32):
     seed = random.Random(uuid.uuid4().int)
     output = tmp_path / "generated"
     environment = environment_of(settings) | {
@@ -94,7 +94,8 @@ def survive(store, dataset, settings, tmp_path, queue_url, images, kills):
         "COBALANCE_OUTPUT": str(output),
         "OMP_NUM_THREADS": "1",
     }
-    job = create_job(store, dataset, "plan", queries_for(images), settings=SETTINGS)
+    wanted = SETTINGS | {"making": {"width_px": side_px, "height_px": side_px}}
+    job = create_job(store, dataset, "plan", queries_for(images), settings=wanted)
     workers = Workers(environment, tmp_path)
     try:
         workers.start("a")
@@ -151,4 +152,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_twenty_kills(store, loaded, settings, tmp_path, queue_url):
-    assert survive(store, loaded, settings, tmp_path, queue_url, images=1000, kills=20) >= 15
+    kills = survive(
+        store, loaded, settings, tmp_path, queue_url, images=1000, kills=20, side_px=384
+    )
+    assert kills == 20
