@@ -12,8 +12,9 @@ from graph.errors import CobalanceError
 MAX_PIXELS = 89_478_485
 """Of a file: Pillow's own limit, beyond which it warns of a decompression bomb."""
 
-_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
-_TURNS = {
+FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
+"""Formats that are decoded, as Pillow names them."""
+TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -22,6 +23,7 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+"""How a picture is turned to be shown, by its EXIF orientation."""
 
 
 class DecodingError(CobalanceError):
@@ -45,7 +47,7 @@ class Decoded:
 
     def upright(self) -> Image.Image:
         """The image as it is shown."""
-        turn = _TURNS.get(self.orientation)
+        turn = TURNS.get(self.orientation)
         return self.stored if turn is None else self.stored.transpose(turn)
 
     def turned_for(self, annotated_px: tuple[int, int] | None) -> Image.Image:
@@ -88,7 +90,7 @@ def decode(content: bytes) -> Decoded:
 
 def _decoded(content: bytes) -> Decoded:
     Image.init()
-    known = [name for name in _FORMATS if name in Image.OPEN]
+    known = [name for name in FORMATS if name in Image.OPEN]
     with Image.open(BytesIO(content), formats=known) as image:
         if image.width * image.height > MAX_PIXELS:
             raise DecodingError(_too_many())

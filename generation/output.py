@@ -136,11 +136,6 @@ class OutputFolder:
             if entry["type"] == "file" and name.endswith(".tmp"):
                 self.delete(f"{folder}/{name}")
 
-    def path(self, name: str) -> str:
-        """Where a file is: its path on this machine, or its URL."""
-        path = self._path(name)
-        return path if self._is_local else str(self._fs.unstrip_protocol(path))
-
     def _path(self, name: str) -> str:
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or any(part in ("..", ".") for part in parts):

@@ -193,15 +193,6 @@ class Queue:
                 if of_queue:
                     DBOS.resume_workflows(of_queue, queue_name=name)
 
-    def cancel(self, job: str, attempt: int) -> int:
-        """Take a job's waiting chunks out of the queue, and give how many; those that run, end."""
-        waiting = self._list(_prefix(job, attempt), ["ENQUEUED", "DELAYED"])
-        names = [status.workflow_id for status in waiting]
-        with self._in_our_words():
-            for start in range(0, len(names), 500):
-                DBOS.cancel_workflows(names[start : start + 500])
-        return len(names)
-
     def close(self, wait_s: int = 0) -> None:
         """Take no more chunks, and give those that run some time to end."""
         DBOS.destroy(workflow_completion_timeout_sec=wait_s)

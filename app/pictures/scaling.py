@@ -10,23 +10,11 @@ import numpy as np
 from PIL import ExifTags, Image, UnidentifiedImageError
 
 from app.pictures.problems import PictureError
+from generation.decoding import FORMATS, MAX_PIXELS, TURNS
 
-MAX_PIXELS = 89_478_485
-"""Of a file: Pillow's own limit, beyond which it warns of a decompression bomb."""
-
-_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
 _LARGE = 20_000_000  # pixels; of files beyond, one at a time is decoded, for the memory it takes
 _large = threading.Lock()
 _QUALITY = 88
-_TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 
 
 @dataclass(frozen=True)
@@ -78,7 +66,7 @@ def scaled(content: bytes, size_px: int, *, upright: bool = True) -> Scaled:
 
 def _scaled(content: bytes, size_px: int, upright: bool) -> Scaled:
     Image.init()
-    known = [name for name in _FORMATS if name in Image.OPEN]
+    known = [name for name in FORMATS if name in Image.OPEN]
     with Image.open(BytesIO(content), formats=known) as image:
         if image.width * image.height > MAX_PIXELS:
             raise PictureError(_too_many())
@@ -92,8 +80,8 @@ def _scaled(content: bytes, size_px: int, upright: bool) -> Scaled:
                 small = _rgb(image)
                 small.thumbnail((size_px, size_px))
         orientation = _orientation(image) if upright else 1
-    if orientation in _TURNS:
-        small = small.transpose(_TURNS[orientation])
+    if orientation in TURNS:
+        small = small.transpose(TURNS[orientation])
     if orientation >= 5:
         width, height = height, width
     return Scaled(small, width, height)
