@@ -234,8 +234,7 @@ class Bench:
         """Order a job and wait for its manifest; gives the seconds, and those of making."""
         started = time.perf_counter()
         job = self.order(images)
-        manifest = Path(self.there.folder.path(manifest_name(job)))
-        while not manifest.exists():
+        while not self.there.folder.exists(manifest_name(job)):
             if time.perf_counter() - started > 1800:
                 raise SystemExit(f"job {job} does not end: {read_job(self.store, job)}")
             time.sleep(0.02)

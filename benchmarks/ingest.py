@@ -14,8 +14,10 @@ import resource
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import LiteralString
 
 import numpy as np
+from neo4j import ManagedTransaction
 
 from app.services import open_store, plan_dataset
 from app.settings import Settings
@@ -83,9 +85,14 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
             ),
         ):
             for batch in batches(rows):
-                session.execute_write(
-                    lambda tx, t=text, b=batch: tx.run(t, rows=b, dataset=dataset).consume()
-                )
+                session.execute_write(run_merge, text, batch, dataset)
+
+
+def run_merge(
+    tx: ManagedTransaction, text: LiteralString, rows: list[list[object]], dataset: str
+) -> None:
+    """Run one batch's statement."""
+    tx.run(text, rows=rows, dataset=dataset).consume()
 
 
 def batches(rows: list[list[object]]) -> Iterator[list[list[object]]]:

@@ -30,6 +30,7 @@ _ENDED_BADLY = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 # A chunk is read and written while another one computes.
 _AT_ONCE = 2
+_DELETED_AT_ONCE = 500  # rows, by their ids; SQLite takes no more than 999 of these
 
 Outcome = str
 """``done``, ``left`` for one that nobody wants any more, or ``halved``."""
@@ -192,6 +193,12 @@ class Queue:
                 of_queue = [one.workflow_id for one in found if one.queue_name == name]
                 if of_queue:
                     DBOS.resume_workflows(of_queue, queue_name=name)
+
+    def forget(self, job: str) -> None:
+        """Delete a job that has ended: each look for work goes through all that was ever queued."""
+        with self._in_our_words():
+            while found := self._list(f"{job}/", limit=_DELETED_AT_ONCE):
+                DBOS.delete_workflows([status.workflow_id for status in found])
 
     def close(self, wait_s: int = 0) -> None:
         """Take no more chunks, and give those that run some time to end."""

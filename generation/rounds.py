@@ -82,7 +82,7 @@ def is_made(of: Round, progress: Sequence[QueryProgress]) -> bool:
 
 
 def next_spans(
-    progress: Sequence[QueryProgress], candidates_per_image: int, attempt: int
+    progress: Sequence[QueryProgress], candidates_per_image: int
 ) -> tuple[list[Span], dict[int, str]]:
     """Decide what to make next, and which queries end, each with a message for people.
 
@@ -94,15 +94,13 @@ def next_spans(
         All queries of the job.
     candidates_per_image : int
         A query gets so many candidates for each image that it wants; as many again each time that
-        people queue it anew.
-    attempt : int
-        How often they did.
+        people had it queued anew.
 
     Examples
     --------
     >>> def query(position, accepted, made):
     ...     return QueryProgress(position, "urban", ("cow",), 10, "running", accepted, made)
-    >>> spans, ended = next_spans([query(0, 10, 12), query(1, 7, 12), query(2, 1, 40)], 4, 0)
+    >>> spans, ended = next_spans([query(0, 10, 12), query(1, 7, 12), query(2, 1, 40)], 4)
     >>> spans
     [Span(query=1, first=12, count=3)]
     >>> ended
@@ -114,7 +112,7 @@ the rejected ones for why.'}
         if query.state not in ("queued", "running"):
             continue
         missing = query.n - query.accepted
-        cap = query.n * candidates_per_image * (attempt + 1)
+        cap = query.n * candidates_per_image * (query.retries + 1)
         if missing <= 0:
             ended[query.position] = ""
         elif query.made >= cap:
@@ -140,9 +138,8 @@ def settle(
     """
     if current is not None and "duplicates" in settings.filter_options():
         _reject_repeated(store, job, settings, current)
-    attempt = current.attempt if current is not None else 0
     progress = read_query_progress(store, job)
-    spans, ended = next_spans(progress, settings.candidates_per_image, attempt)
+    spans, ended = next_spans(progress, settings.candidates_per_image)
     messages = {query_id(job, position): message for position, message in ended.items()}
     finish_queries(store, job, messages, after=None if current is None else current.number)
     if not spans:

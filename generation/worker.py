@@ -221,6 +221,7 @@ class Worker:
             else:
                 self._reach(lambda store: write_job_manifest(store, self.places.folder, job))
                 self._reach(lambda store: end_job(store, job))
+                queue.forget(job)
         except JobNotFoundError:  # dropped with its dataset, meanwhile
             return
         except (JobBlockedError, OptionError, MissingExtraError) as error:
@@ -235,6 +236,8 @@ class Worker:
         JobBlockedError
             A chunk has ended without images.
         """
+        if rounds.is_made(current, self._reach(lambda store: read_query_progress(store, job))):
+            return True
         known = queue.known(job, current.attempt, current.number)
         wanted = chunks_of(job, current, settings.chunk_size)
         missing = [chunk for chunk in wanted if chunk.id not in known]
@@ -242,7 +245,7 @@ class Worker:
         if missing or queue.is_busy(job, current.attempt, current.number):
             return False
         if rounds.is_made(current, self._reach(lambda store: read_query_progress(store, job))):
-            return True
+            return True  # between the first look and the last chunk's end
         errors = queue.errors(job, current.attempt, current.number)
         raise JobBlockedError(
             "Some images were neither made nor rejected: "

@@ -66,6 +66,8 @@ class QueryProgress:
         As in `graph.jobs`.
     accepted, made : int
         Its candidates: those accepted, and all.
+    retries : int
+        How often people had it queued again.
     """
 
     position: int
@@ -75,6 +77,7 @@ class QueryProgress:
     state: QueryState
     accepted: int
     made: int
+    retries: int = 0
 
 
 def read_round(store: GraphStore, job: str) -> Round | None:
@@ -119,7 +122,7 @@ def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
     rows = store.read(
         "MATCH (q:JobQuery {job: $job}) RETURN q.position AS position, q.class_name AS class_name, "
         "q.concepts AS concepts, q.n AS n, q.state AS state, q.accepted AS accepted, "
-        "q.accepted + q.rejected AS made ORDER BY position",
+        "q.accepted + q.rejected AS made, coalesce(q.retries, 0) AS retries ORDER BY position",
         job=job,
     )
     return [QueryProgress(**(row | {"concepts": tuple(row["concepts"])})) for row in rows]

@@ -210,7 +210,8 @@ CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE j.state <> 'preparing' AND (q.state = 'failed'
     OR $short AND q.state = 'done' AND q.accepted < q.n)
-  SET q.state = 'queued', q.message = '', q.ended_at = null
+  SET q.state = 'queued', q.message = '', q.ended_at = null,
+    q.retries = coalesce(q.retries, 0) + 1
   RETURN count(q) AS queued
 }}
 CALL (j, queued) {{

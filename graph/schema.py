@@ -127,6 +127,7 @@ JOB_QUERY = Node(
         "rejected",
         "seconds",
         "message",
+        "retries",
         "started_at",
         "ended_at",
     ),

@@ -9,6 +9,7 @@ import pytest
 
 from app.services import open_store, plan_dataset
 from generation.planning import PlanOptions
+from generation.rounds import next_spans
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.datasets import drop_dataset, rename_dataset
@@ -40,7 +41,7 @@ from graph.job_reports import (
     start_query,
     stop_worker,
 )
-from graph.job_rounds import Span, begin_round
+from graph.job_rounds import Span, begin_round, read_query_progress
 from graph.job_work import end_job, finish_queries
 from graph.jobs import QUERY_STATES, cancel_job, create_job, query_id, retry_job
 from graph.migrations import MIGRATIONS
@@ -226,6 +227,19 @@ def test_what_is_done_with_too_few_can_be_queued_again(store, job):
     assert retry_job(store, job, short=True) == 1
     assert states(store, job) == ["done", "queued", "done"]
     assert read_job(store, job).state == "queued"
+
+
+def test_a_running_job_tries_again_for_more_than_its_cap(store, job):
+    first = query_id(job, 0)
+    start_query(store, first)
+    record_candidates(store, first, [rejected(first, i) for i in range(3)])
+    finish_query(store, first, "the cap was reached")
+    assert retry_job(store, job, short=True) == 1
+    assert read_job(store, job).state == "running"
+    assert [query.retries for query in read_query_progress(store, job)] == [1, 0, 0]
+    spans, ended = next_spans(read_query_progress(store, job)[:1], candidates_per_image=1)
+    assert spans == [Span(0, 3, 3)]
+    assert not ended
 
 
 def test_more_may_be_accepted_than_wanted(store, job):

@@ -9,16 +9,21 @@ import uuid
 
 import numpy as np
 import pytest
+from dbos import DBOS
 from PIL import Image
 
+import generation.queue
+from generation.chunks import Chunk
 from generation.job_manifest import manifest_name
 from generation.manifest import read_manifest
 from generation.provenance import read_provenance, sha256
+from generation.queue import Queue
 from graph.build import write_annotations
 from graph.job_progress import read_job
 from graph.jobs import create_job
 from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
+from tests.waiting import until
 
 CONCEPTS = ("cow", "forest_road", "gate", "street sign")
 SETTINGS = {"filters": {"sanity": {}, "blank": {}}}
@@ -147,6 +152,26 @@ def test_workers_that_are_killed_lose_and_double_nothing(
     store, loaded, settings, tmp_path, queue_url
 ):
     survive(store, loaded, settings, tmp_path, queue_url, images=320, kills=3)
+
+
+def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
+    monkeypatch.setattr(generation.queue, "_DELETED_AT_ONCE", 5)
+    made = []
+
+    def work(chunk, _attempt):
+        made.append(chunk.job)
+        return "done"
+
+    queue = Queue(queue_url, "worker", work, poll_s=0.02)
+    try:
+        queue.enqueue([Chunk("ended", f"000-{i:06d}", ((i, 0),)) for i in range(12)], 0, "worker")
+        queue.enqueue([Chunk("ended", "000-000000", ((0, 0),))], 1, "models")
+        queue.enqueue([Chunk("ended2", "000-000000", ((0, 0),))], 0, "worker")
+        until(lambda: len(made) == 14 and not queue.running())
+        queue.forget("ended")
+        assert [left.workflow_id for left in DBOS.list_workflows()] == ["ended2/0/000-000000"]
+    finally:
+        queue.close()
 
 
 @pytest.mark.soak

@@ -48,12 +48,13 @@ def test_halving_ends_at_single_images(n):
 def test_a_job_ends_with_enough_or_at_its_cap(wanted, per_image, data):
     """Simulated with any verdicts: numbers go on without a gap, and no query is asked too much."""
     accepted, made, state = Counter(), Counter(), dict.fromkeys(range(len(wanted)), "running")
+    retries = [data.draw(st.integers(0, 2)) for _ in wanted]
     for _ in range(1000):
         progress = [
-            QueryProgress(i, "c", ("k",), n, state[i], accepted[i], made[i])
+            QueryProgress(i, "c", ("k",), n, state[i], accepted[i], made[i], retries[i])
             for i, n in enumerate(wanted)
         ]
-        spans, ended = next_spans(progress, per_image, 0)
+        spans, ended = next_spans(progress, per_image)
         state |= dict.fromkeys(ended, "done")
         if not spans:
             break
@@ -68,7 +69,7 @@ def test_a_job_ends_with_enough_or_at_its_cap(wanted, per_image, data):
             for i, n in enumerate(wanted)])  # fmt: skip
     assert set(state.values()) == {"done"}
     for i, n in enumerate(wanted):
-        assert accepted[i] == n or made[i] == n * per_image
+        assert accepted[i] == n or made[i] == n * per_image * (1 + retries[i])
 
 
 def test_seeds_differ_and_fit():
@@ -102,11 +103,11 @@ def test_settings_that_cannot_be_used(values, error, said):
 def test_a_round_has_only_so_many_images_and_the_next_ones_have_the_rest():
     wanted = [QueryProgress(at, "urban", ("cow",), n, "queued", 0, 0)
               for at, n in enumerate((10, 10**9, 5))]  # fmt: skip
-    spans, ended = next_spans(wanted, 4, 0)
+    spans, ended = next_spans(wanted, 4)
     assert spans == [Span(0, 0, 10), Span(1, 0, MOST - 10)]
     assert ended == {}
     half = [QueryProgress(1, "urban", ("cow",), MOST + 5, "running", MOST, MOST), wanted[2]]
-    assert next_spans(half, 4, 0)[0] == [Span(1, MOST, 5), Span(2, 0, 5)]
+    assert next_spans(half, 4)[0] == [Span(1, MOST, 5), Span(2, 0, 5)]
 
 
 def test_a_round_does_not_wait_for_a_query_that_has_ended():
