@@ -4,8 +4,16 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; interrupted while it is still being imported, end quietly."""
+    """Run the command line; interrupted while it is still being imported, end quietly.
+
+    The version is told without that import, which takes a second.
+    """
     try:
+        if sys.argv[1:] == ["--version"]:
+            from app.version import print_version
+
+            print_version()
+            return
         from app.cli import run
     except KeyboardInterrupt:
         sys.exit(130)

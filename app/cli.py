@@ -1,19 +1,37 @@
-"""The command line: `cobalance`, its commands, and how errors reach the person."""
+"""The command line: `cobalance`, its commands, and how errors reach the person.
+
+Exit codes: 2 where the command asks for what cannot be used (an option, a value, the name of a
+dataset, plan, job or class), 1 where anything else fails, 130 on Ctrl-C, and else 0.
+"""
 
 import sys
-from importlib.metadata import version
+import traceback
 from typing import Annotated, NoReturn
 
 import typer
 
 from app.commands import console, datasets, demo, diagnosis, jobs, load, results, server, web
 from app.commands.common import notes
-from graph.errors import CobalanceError, OptionError
+from app.version import print_version
+from graph.errors import (
+    CobalanceError,
+    DatasetExistsError,
+    DatasetNotFoundError,
+    JobNotFoundError,
+    OptionError,
+)
+
+EXIT_CODES = (
+    "It exits with 0 when it is done; with 1 when it failed, and the message says why and what to "
+    "do; with 2 when the command asks for what cannot be used, such as an unknown option, dataset, "
+    "plan, job or class; with 130 when it was interrupted: run it again, and it goes on."
+)
 
 app = typer.Typer(
     name="cobalance",
     help="Find the concept combinations that lean to one class in an image dataset, and plan the "
     "images that rebalance it.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -38,7 +56,7 @@ app.add_typer(server.app, name="store")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"cobalance {version('cobalance')}")
+        print_version()
         raise typer.Exit
 
 
@@ -75,15 +93,28 @@ def debug_first(arguments: list[str]) -> list[str]:
     return ["--debug", *kept, *arguments[end:]]
 
 
+def exit_code(error: CobalanceError) -> int:
+    """The exit code of an error: 2 for a name or value that cannot be used, or else 1.
+
+    Examples
+    --------
+    >>> exit_code(OptionError("the budget is 0")), exit_code(CobalanceError("the disk is full"))
+    (2, 1)
+    """
+    unusable = (OptionError, DatasetNotFoundError, DatasetExistsError, JobNotFoundError)
+    return 2 if isinstance(error, unusable) else 1
+
+
 def run() -> NoReturn:
-    """Run the command line: 0 for success, 1 for a failure, 2 for usage, 130 when interrupted."""
+    """Run the command line, and end the process with its exit code."""
     state: dict[str, bool] = {}
     try:
         app(debug_first(sys.argv[1:]), obj=state)
     except CobalanceError as error:
         if state.get("debug"):
-            raise
-        notes.print("[bold red]Error:[/] ", end="")
-        notes.print(str(error), markup=False)
-        sys.exit(2 if isinstance(error, OptionError) else 1)
+            traceback.print_exc()
+        else:
+            notes.print("[bold red]Error:[/] ", end="")
+            notes.print(str(error), markup=False)
+        sys.exit(exit_code(error))
     sys.exit(0)

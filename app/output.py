@@ -4,7 +4,7 @@ import json
 import math
 import sys
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -17,9 +17,10 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from graph.errors import OptionError
+from graph.errors import CobalanceError, OptionError
 
 _NARROW = 12  # characters that a text keeps in a narrow table
+_SHORT = 20  # characters that a shortened text keeps as long as there are columns to leave out
 _BETWEEN = 3  # characters between two columns
 
 
@@ -30,6 +31,18 @@ class Format(StrEnum):
     CSV = "csv"
     JSON = "json"
     PARQUET = "parquet"
+
+
+def check_output(format_: Format, output: Path | None) -> None:
+    """Refuse a format that needs a file where there is none, before anything is done.
+
+    Raises
+    ------
+    OptionError
+        Parquet without a file.
+    """
+    if format_ is Format.PARQUET and output is None:
+        raise OptionError("Parquet is not text. Name a file with --output FILE.")
 
 
 def write_frame(
@@ -58,35 +71,40 @@ def write_frame(
     Raises
     ------
     OptionError
-        Parquet without a file, or a file that cannot be written.
+        Parquet without a file.
+    CobalanceError
+        The file cannot be written.
     """
+    check_output(format_, output)
     if format_ is Format.PARQUET:
-        if output is None:
-            raise OptionError("Parquet is not text. Name a file with --output FILE.")
         with _writable(output):
             frame.to_parquet(output, index=False)
     elif format_ is Format.TABLE and output is None:
-        console.print(fitting_table(frame, console, title, whole=whole, unbroken=unbroken))
+        with _writable(output):
+            console.print(fitting_table(frame, console, title, whole=whole, unbroken=unbroken))
     else:
         write_text(as_text(frame, format_, title), output)
 
 
 def write_text(text: str, output: Path | None) -> None:
     """Write to standard output, or to a file."""
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        with _writable(output):
+    with _writable(output):
+        if output is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
             output.write_text(text, encoding="utf-8")
 
 
 @contextmanager
-def _writable(output: Path) -> Iterator[None]:
+def _writable(output: Path | None) -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:  # who reads it has seen enough
+        raise
     except OSError as error:
-        raise OptionError(
-            f"{output}: {error.strerror}. Name a file that can be written."
+        raise CobalanceError(
+            f"{output or 'Standard output'}: {error.strerror}. Name a file that can be written."
         ) from error
 
 
@@ -147,7 +165,7 @@ def as_table(
         Characters of a line, where that is too few for the table: its texts then give way to its
         numbers, and take as many lines as they need.
     most : int, optional
-        Characters of a name; that of a column has at most half of them.
+        Characters of a name; that of a column has at most three lines.
     unbroken : collection of str
         Columns whose texts stay on one line, as numbers do.
     """
@@ -155,9 +173,13 @@ def as_table(
         title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
     )
     cells = [[_cell(value, most) for value in frame[name]] for name in frame.columns]
-    headers = [_cut(str(name).replace("_", " "), most and most // 2) for name in frame.columns]
+    headers = [str(name).replace("_", " ") for name in frame.columns]
     if width is not None:
-        headers = ["\n".join(textwrap.wrap(header, _NARROW)) for header in headers]
+        lines = 3 if most else None
+        headers = [
+            "\n".join(textwrap.wrap(header, _NARROW, max_lines=lines, placeholder="…"))
+            for header in headers
+        ]
     is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
     wide = [
         max(map(len, [*texts, *header.split("\n")]))
@@ -180,6 +202,60 @@ def as_table(
     for row in zip(*cells, strict=True):
         table.add_row(*map(escape, row))
     return table
+
+
+def narrowed(
+    frame: pd.DataFrame, width: int, *, spare: Sequence[str], shortened: str
+) -> pd.DataFrame:
+    """A frame as wide as the screen: without columns that are less needed, with shorter texts.
+
+    Parameters
+    ----------
+    width : int
+        Characters of a line.
+    spare : sequence of str
+        Columns to leave out, the first one first, for as long as the rest is too wide.
+    shortened : str
+        A column of texts that are cut in the middle, to what the others leave for them; those of
+        the others are where they take more than a third of the line.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"n": [4], "day": ["May 1"], "source": ["instances_train2017.json"]})
+    >>> narrowed(frame, 80, spare=["day"], shortened="source").columns.tolist()
+    ['n', 'day', 'source']
+    >>> narrowed(frame, 22, spare=["day"], shortened="source").to_dict("records")
+    [{'n': 4, 'source': 'instanc…17.json'}]
+    """
+    for left_out in range(len(spare) + 1):
+        kept = frame.drop(columns=list(spare[:left_out]))
+        others = kept.drop(columns=shortened).map(
+            lambda value: _middle(value, width // 3) if isinstance(value, str) else value
+        )
+        taken = sum(
+            max([len(str(name)), *(len(_cell(value)) for value in others[name])]) + _BETWEEN
+            for name in others
+        )
+        left = width - taken - _BETWEEN
+        wanted = max(map(len, kept[shortened].map(_cell)), default=0)
+        if left >= min(wanted, _SHORT):
+            break
+    texts = kept[shortened].map(lambda value: _middle(_cell(value), max(left, _NARROW)))
+    return kept.assign(**others, **{shortened: texts})
+
+
+def _middle(text: str, most: int) -> str:
+    """A text without its middle where that is too long.
+
+    Examples
+    --------
+    >>> _middle("instances_train2017.json", 15)
+    'instanc…17.json'
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 
 
 def _cut(text: str, most: int | None) -> str:

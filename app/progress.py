@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     SpinnerColumn,
     TaskID,
     TextColumn,
@@ -18,32 +18,83 @@ from rich.progress import Progress as Bars
 from graph.progress import Progress
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """A stage's bar, how far it is, and the number of the report that said so."""
+
+    bar: TaskID
+    done: int
+    total: int | None
+    report: int
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is expected of it, as soon as another stage begins."""
+        return self.total is None or self.done >= self.total
+
+
+class Stages:
+    """The stages that are under way, each with a bar, and with a clock of its own.
+
+    A stage that is done gives way to the next one, and so does one that is silent while another
+    reports twice; those that report by turns, such as jobs, stand below each other.
+
+    Parameters
+    ----------
+    bars : rich.progress.Progress
+        Where they are drawn.
+
+    Examples
+    --------
+    >>> bars = Bars(disable=True)
+    >>> report = Stages(bars)
+    >>> for stage, done in [("read", 0), ("read", 9), ("job a", 1), ("job b", 0), ("job a", 2)]:
+    ...     report(stage, done, 9)
+    >>> [(task.description, task.completed) for task in bars.tasks]
+    [('job a', 2), ('job b', 0)]
+    """
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._drawn: dict[str, _Drawn] = {}
+        self._reports = 0
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Take a report, see `graph.progress.Progress`."""
+        self._reports += 1
+        drawn = self._drawn.get(stage)
+        for name, other in list(self._drawn.items()):
+            silent = drawn is not None and other.report < drawn.report
+            if name != stage and (other.is_over or silent):
+                self._remove(name)
+        count = "" if total is None else f"{done:,}/{total:,}"
+        if drawn is None:
+            bar = self._bars.add_task(stage, total=total, completed=done, count=count)
+        else:
+            bar = drawn.bar
+            self._bars.update(bar, completed=done, total=total, count=count)
+        self._drawn[stage] = _Drawn(bar, done, total, self._reports)
+
+    def _remove(self, stage: str) -> None:
+        self._bars.remove_task(self._drawn.pop(stage).bar)
+
+
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
     """Draw each stage that is reported as a bar; nothing where nobody watches."""
     console = Console(stderr=True)
     with Bars(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     ) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def report(stage: str, done: int, total: int | None) -> None:
-            for known, task in tasks.items():
-                if known != stage and not bars.tasks[task].finished:
-                    bars.update(task, visible=False)
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total, visible=True)
-
         try:
-            yield report
+            yield Stages(bars)
         except KeyboardInterrupt:
             bars.stop()
             console.print("Interrupted. Run the same command again: it goes on where it stopped.")

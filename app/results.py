@@ -13,13 +13,19 @@ from app.pictures.problems import PictureError
 from app.pictures.roots import Roots
 from app.services import RebalancedDataset, rebalanced_dataset
 from app.settings import Settings
-from generation.annotators import open_annotator
-from generation.export import ExportOptions, ExportReport, Rebalanced, export
+from generation.annotators import ANNOTATORS, open_annotator
+from generation.export import (
+    ExportError,
+    ExportOptions,
+    ExportReport,
+    Rebalanced,
+    export,
+)
 from generation.job_manifest import read_job_manifest
 from generation.output import OutputFolder
 from graph.analysis import mine_dataset
 from graph.datasets import concept_names
-from graph.errors import OptionError, StaleError
+from graph.errors import StaleError
 from graph.job_progress import read_job
 from graph.mined import mined_with
 from graph.progress import Progress, silent
@@ -49,20 +55,18 @@ def export_job(
     ------
     JobNotFoundError
         There is no such job.
-    OptionError
-        The folder holds the images that are to be exported.
     ExportError, UnknownNameError, MissingExtraError
-        See `generation.export.export`.
+        The folder holds the images that are to be exported; see also `generation.export.export`.
     """
     _check_target(settings, folder)
     dataset = read_job(store, job).dataset
     output = OutputFolder(settings.output_folder())
-    made = read_job_manifest(store, output, job)
+    made = _accepted(store, output, job, check=format_ != "weights")  # which has no image
     roots = Roots(settings.image_roots())
     exported = Rebalanced(
         dataset,
         _real_images(store, dataset, progress) if real else None,
-        made[(made["verdict"] == "accepted") & made["path"].notna()],
+        made,
         lambda uri: _read(roots, uri),
         output.read,
         lambda ids: read_regions(settings.regions_folder(), dataset, ids),
@@ -115,13 +119,13 @@ def annotate_job(
     progress: Progress = silent,
 ) -> dict[str, Sequence[Mention]]:
     """Give by candidate the concepts of its dataset that an annotator finds in accepted images."""
+    checked = ANNOTATORS.check(annotator, options)
     dataset = read_job(store, job).dataset
     vocabulary = concept_names(store, dataset)
     output = OutputFolder(settings.output_folder())
-    made = read_job_manifest(store, output, job)
-    made = made[(made["verdict"] == "accepted") & made["path"].notna()]
+    made = _accepted(store, output, job)
     names, paths = made["candidate"].tolist(), made["path"].tolist()
-    looks = open_annotator(annotator, options)
+    looks = open_annotator(annotator, checked)
     found: dict[str, Sequence[Mention]] = {}
     for start in range(0, len(names), _AT_ONCE):
         images = [_pixels(output.read(path)) for path in paths[start : start + _AT_ONCE]]
@@ -129,6 +133,28 @@ def annotate_job(
         found |= zip(names[start : start + _AT_ONCE], mentions, strict=True)
         progress("annotate", len(found), len(names))
     return found
+
+
+def _accepted(
+    store: GraphStore, output: OutputFolder, job: str, *, check: bool = True
+) -> pd.DataFrame:
+    """The manifest's rows of a job's accepted images that have a file.
+
+    Raises
+    ------
+    ExportError
+        Workers wrote them, or some of them, to another folder than this one.
+    """
+    found = read_job(store, job)
+    made = read_job_manifest(store, output, job)
+    accepted = made[made["verdict"] == "accepted"]
+    is_short = len(accepted) < found.accepted and not (found.is_active and len(accepted))
+    if check and is_short:
+        raise ExportError(
+            f"{output.place} has {len(accepted):,} of the {found.accepted:,} accepted images of "
+            f"job {job}. Name the folder that its workers wrote to with COBALANCE_OUTPUT."
+        )
+    return accepted[accepted["path"].notna()]
 
 
 def _real_images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:
@@ -167,7 +193,7 @@ def _check_target(settings: Settings, folder: Path) -> None:
     target = folder.expanduser().resolve()
     for root in settings.image_roots():
         if "://" not in root and Path(root).expanduser().resolve().is_relative_to(target):
-            raise OptionError(
+            raise ExportError(
                 f"{folder} holds the images to export ({root}), and an export replaces its folder. "
                 "Name another one."
             )

@@ -20,6 +20,7 @@ from graph.progress import Progress, silent
 from graph.records import Annotations, Mention
 from graph.store import GraphStore
 from graph.synthetic import read_accepted, write_rebalanced
+from ingest.plurals import counted
 from ingest.regions import copy_regions, drop_regions, rename_regions, write_regions
 
 
@@ -118,7 +119,7 @@ def describe_load(dataset: str, report: IngestReport) -> str:
     'cars: 4 images new, 1 changed, 0 deleted, 2 as before.'
     """
     return (
-        f"{dataset}: {report.created:,} images new, {report.updated:,} changed, "
+        f"{dataset}: {counted(report.created, 'images')} new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."
     )
 

@@ -15,10 +15,11 @@ from app.services import open_store
 from app.settings import Settings
 from generation.job_settings import JobSettings
 from generation.output import OutputFolder
+from generation.reach import Places
 from generation.requests import ImageArray, MakingError, MaskArray
 from generation.segmenters import open_segmenter
 from generation.sources import Segment, Sources
-from generation.worker import Places, Worker, WorkerOptions
+from generation.worker import Worker, WorkerOptions
 from graph.class_images import read_class_images
 from graph.errors import (
     CobalanceError,
@@ -32,6 +33,7 @@ from graph.mined import mined_with
 from graph.progress import Progress, silent
 from graph.records import Box
 from graph.store import GraphStore
+from ingest.plurals import counted
 from ingest.regions import read_regions
 
 
@@ -119,6 +121,8 @@ def work(
         with _stopping(worker, say) as was_stopped:
             say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
             worker.run()
+    if not (worker.jobs_seen or worker.jobs_left or was_stopped()):
+        say("There was nothing to do.")
     failed = _tell_of(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
@@ -132,8 +136,6 @@ def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> 
     """Say what has become of the jobs that a worker saw, and give how many of them failed."""
     for job, extra in worker.jobs_left.items():
         say(f"{MissingExtraError(f'Job {job}', extra)} It is left to workers that have them.")
-    if not worker.jobs_seen and not worker.jobs_left:
-        say("There was nothing to do.")
     failed = 0
     with open_store(settings) as store:
         for job in worker.jobs_seen:
@@ -187,8 +189,8 @@ def gpu_numbers(gpus: str) -> list[int]:
     missing = [number for number in wanted if number not in there]
     if missing or not wanted:
         raise OptionError(
-            f"--gpus {gpus!r}: this machine has {len(there)} GPUs that torch can use. Leave the "
-            "option out to work without."
+            f"--gpus {gpus!r}: this machine has {counted(len(there), 'GPUs')} that torch can use. "
+            "Leave the option out to work without."
         )
     return wanted
 

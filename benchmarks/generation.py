@@ -51,13 +51,14 @@ from generation.filters import open_filter
 from generation.job_manifest import manifest_name
 from generation.job_settings import JobSettings, read_job_settings
 from generation.prompts import prompt_for
+from generation.reach import Places
 from generation.requests import Request, seed_of
-from generation.worker import Places, Worker, WorkerOptions
+from generation.worker import Worker, WorkerOptions
 from graph import local_server
 from graph.build import write_annotations
 from graph.job_progress import read_job
+from graph.job_reports import start_queries
 from graph.job_rounds import Round, Span
-from graph.job_work import start_queries
 from graph.jobs import create_job, query_id
 from graph.records import Annotations, ImageRecord, Mention
 from graph.store import GraphStore

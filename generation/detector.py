@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from pydantic import Field, field_validator
 from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
 
 from generation.checkpoints import load_processor
 from generation.devices import out_of_memory
-from generation.options import ModelOptions
-from generation.prompts import PHOTO, check_template, prompt_for
+from generation.options import DetectorOptions, ModelOptions
+from generation.prompts import prompt_for
 from generation.requests import ImageArray
 from generation.vision import VisionModel, find_model, open_vision
 from graph.records import Box
@@ -22,33 +21,6 @@ Floats = npt.NDArray[np.float32]
 
 TEXTS_AT_ONCE = 64
 """Names whose texts are encoded together, to bound the memory of a large vocabulary."""
-
-
-class DetectorOptions(ModelOptions):
-    """How to detect.
-
-    Parameters
-    ----------
-    threshold : float
-        The least score of something found. The default is that of the library's own
-        post-processing; it lets false alarms through, and was not measured on any data of ours.
-    overlap : float
-        Of two boxes of one name that overlap more, as intersection over union, the surer stays.
-    query : str
-        The words for a name: a template as in `generation.prompts`.
-    """
-
-    model: str = "google/owlv2-base-patch16-ensemble"
-    batch_size: int = Field(default=4, ge=1, le=1024)
-    threshold: float = Field(default=0.1, ge=0, le=1)
-    overlap: float = Field(default=0.5, ge=0, le=1)
-    query: str = PHOTO
-
-    @field_validator("query")
-    @classmethod
-    def _check_query(cls, query: str) -> str:
-        check_template(query)
-        return query
 
 
 @dataclass(frozen=True)

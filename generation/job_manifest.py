@@ -9,7 +9,7 @@ import pandas as pd
 from generation.chunks import read_records
 from generation.manifest import manifest_frame, manifest_table, write_table
 from generation.output import OutputFolder
-from graph.job_work import read_verdicts
+from graph.job_candidates import read_verdicts
 from graph.store import GraphStore
 
 

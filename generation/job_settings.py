@@ -101,9 +101,9 @@ def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
     Raises
     ------
     OptionError
-        One is unknown or cannot be used.
+        One is unknown or cannot be used, or an option of a filter or of the segmenter is.
     UnknownNameError
-        No backend or filter has this name.
+        No backend, filter or segmenter has this name.
 
     Examples
     --------
@@ -114,6 +114,11 @@ def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
     ...
     graph.errors.OptionError: The setting making.steps is 0: input should be greater than or \
 equal to 1.
+    >>> read_job_settings({"filters": {"blank": {"treshold": 0.1}}})
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The filter blank has no option 'treshold'. Its options: \
+min_luminance, threshold.
     """
     try:
         settings = JobSettings.model_validate(dict(values))
@@ -126,10 +131,10 @@ equal to 1.
             f"The setting {name} is {first['input']!r}: {_uncapitalised(first['msg'])}."
         ) from error
     _ = BACKENDS[settings.backend]
-    for name in settings.filter_options():
-        _ = FILTERS[name]
+    for name, options in settings.filter_options().items():
+        FILTERS.check(name, options)
     if settings.segmenter is not None:
-        _ = SEGMENTERS[settings.segmenter]
+        SEGMENTERS.check(settings.segmenter, settings.segmenter_options)
     elif settings.masks.masks == "segmenter":
         raise OptionError("The setting masks.masks is 'segmenter', and segmenter names none.")
     if settings.prompt is not None:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from generation.prompts import PHOTO, check_template
 from graph.errors import OptionError
 
 
@@ -53,6 +54,33 @@ class ModelOptions(Options):
         return self.revision if chosen or self.revision is not None else default
 
 
+class DetectorOptions(ModelOptions):
+    """How to detect.
+
+    Parameters
+    ----------
+    threshold : float
+        The least score of something found. The default is that of the library's own
+        post-processing; it lets false alarms through, and was not measured on any data of ours.
+    overlap : float
+        Of two boxes of one name that overlap more, as intersection over union, the surer stays.
+    query : str
+        The words for a name: a template as in `generation.prompts`.
+    """
+
+    model: str = "google/owlv2-base-patch16-ensemble"
+    batch_size: int = Field(default=4, ge=1, le=1024)
+    threshold: float = Field(default=0.1, ge=0, le=1)
+    overlap: float = Field(default=0.5, ge=0, le=1)
+    query: str = PHOTO
+
+    @field_validator("query")
+    @classmethod
+    def _check_query(cls, query: str) -> str:
+        check_template(query)
+        return query
+
+
 OptionsT = TypeVar("OptionsT", bound=Options)
 
 
@@ -91,7 +119,7 @@ unable to parse string as a number.
     """
     unknown = sorted(set(values) - set(kind.model_fields))
     if unknown:
-        known = ", ".join(sorted(kind.model_fields))
+        known = ", ".join(sorted(kind.model_fields)) or "none"
         raise OptionError(f"{what} has no option {unknown[0]!r}. Its options: {known}.")
     try:
         return kind.model_validate(dict(values))

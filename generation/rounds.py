@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from generation.chunks import Chunk, Row
-from generation.filters.duplicates import DuplicatesOptions, find_duplicates
+from generation.filters.duplicates import find_duplicates
+from generation.filters.options import DuplicatesOptions
 from generation.job_settings import JobSettings
-from graph.job_reports import NewCandidate
+from graph.job_candidates import NewCandidate, fingerprints, record_made, reject_made
+from graph.job_reports import finish_queries
 from graph.job_rounds import QueryProgress, Round, Span, begin_round, read_query_progress
-from graph.job_work import fingerprints, finish_queries, record_made, reject_made
 from graph.jobs import query_id
 from graph.store import GraphStore
 from graph.sync import BATCH
@@ -133,8 +134,8 @@ def settle(
     """End a round and begin the next; None where the job has all that it can get.
 
     Images of a query that repeat an earlier one of another chunk are rejected first. Any number
-    of workers may do this at the same time. The job is ended by `graph.job_work.end_job`, when its
-    manifest is written.
+    of workers may do this at the same time. The job is ended by `graph.job_reports.end_job`, when
+    its manifest is written.
     """
     if current is not None and "duplicates" in settings.filter_options():
         _reject_repeated(store, job, settings, current)

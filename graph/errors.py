@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 class CobalanceError(Exception):
-    """Base of all expected failures: the CLI prints the message alone and exits with 1."""
+    """Base of all expected failures: the CLI prints the message alone; `app.cli` has its codes."""
 
 
 class InputError(CobalanceError):

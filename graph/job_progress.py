@@ -128,7 +128,7 @@ class Candidate:
     class_name, concepts
         What it should show.
     uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
-        As the worker reported them, see `graph.job_reports.NewCandidate`.
+        As the worker reported them, see `graph.job_candidates.NewCandidate`.
     verdict : Verdict
         Of the filters, or of the person who decided since.
     decided_by : str or None
@@ -329,7 +329,7 @@ def list_candidates(
 
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
-    """What a worker has said of how a candidate was made, see `graph.job_reports.NewCandidate`.
+    """What a worker has said of how a candidate was made, see `graph.job_candidates.NewCandidate`.
 
     Raises
     ------

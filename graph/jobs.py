@@ -6,9 +6,9 @@ either. Each copy keeps class, concepts and number of images as properties, and 
 and the clique for as long as these exist.
 
 A job is ``preparing`` while its queries are written, then ``queued``, ``running``, and at its end
-``done``, ``failed`` (some query failed) or ``cancelled``. A query is ``queued``, ``running``,
-``done`` or ``failed``. What workers report is in `graph.job_reports`, what people read in
-`graph.job_progress`.
+``done``, ``failed`` (it could not go on) or ``cancelled``. A query is ``queued``, ``running``,
+``done``, or ``failed`` with its job. What workers report is in `graph.job_reports`, what they make
+in `graph.job_candidates`, what people read in `graph.job_progress`.
 
 Every write takes the lock of its job first, so that any number of processes may write at once: the
 second sees what the first has written. That holds for a drop and a rename of the dataset too.
@@ -39,18 +39,6 @@ MAX_IMAGES = 10**9
 
 LOCK_JOB = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j "
 """Begin a write to a job ``$job``, one at a time."""
-
-SETTLE = """
-CALL (j) {
-  WITH j
-  WHERE j.state IN ['queued', 'running'] AND NOT EXISTS {
-    MATCH (o:JobQuery {job: j.id}) WHERE o.state IN ['queued', 'running']
-  }
-  SET j.ended_at = datetime(), j.state =
-    CASE WHEN EXISTS { MATCH (:JobQuery {job: j.id, state: 'failed'}) } THEN 'failed'
-         ELSE 'done' END
-}"""
-"""End the job ``j`` if no query of it is left to run."""
 
 
 def create_job(

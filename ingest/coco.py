@@ -20,8 +20,8 @@ Id = int | str
 T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
-# The first of these keys in a file tells what its annotations are.
-_MARKS = {b'"category_id"': "instances", b'"bbox"': "instances", b'"caption"': "captions"}
+# The first of these keys in a file tells what its annotations are; a value may read alike.
+_MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
 
 
 class Image(msgspec.Struct, gc=False):
@@ -52,10 +52,9 @@ def coco_kind(path: Path, head: bytes) -> str | None:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             window = tail + chunk
-            found = {window.find(mark): kind for mark, kind in _MARKS.items() if mark in window}
-            if found:
-                return found[min(found)]
-            tail = chunk[-32:]
+            if found := _MARK.search(window):
+                return "captions" if found[1] == b"caption" else "instances"
+            tail = window[-32:]
     return "instances"
 
 

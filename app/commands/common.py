@@ -1,5 +1,6 @@
 """What all commands share: the store they open, how they print, the options that mean the same."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from graph.progress import Progress
 from graph.store import GraphStore
 
 out = Console(highlight=False, soft_wrap=False)
+if not out.is_terminal and "COLUMNS" not in os.environ:
+    out.width = 10_000  # a line for a row, so that grep finds all of it
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
 
 DatasetName = Annotated[str, typer.Argument(metavar="DATASET", help="Name of a dataset.")]
@@ -34,3 +37,9 @@ def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
     settings = Settings.from_environment()
     with progress_bars() as progress, open_store(settings, progress) as store:
         yield store, progress
+
+
+def note_limit(limit: int) -> None:
+    """Say that there are more rows than those that are shown."""
+    rows = "row is" if limit == 1 else f"{limit:,} rows are"
+    notes.print(f"Only the first {rows} shown; see --limit.")

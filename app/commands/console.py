@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from app.commands.common import FormatOption, OutputOption, notes, opened_store, out
+from app.commands.common import FormatOption, OutputOption, note_limit, opened_store, out
 from app.output import Format, write_frame
 from graph.catalogue import CATALOGUE, CatalogueQuery, describe_parameters
 from graph.console import run_console_query
@@ -67,7 +67,7 @@ def cypher(
     frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
     write_frame(frame, format_, output, out)
     if result.truncated:
-        notes.print(f"Only the first {limit:,} rows are shown; see --limit.")
+        note_limit(limit)
 
 
 def saved_queries() -> pd.DataFrame:

@@ -6,10 +6,11 @@ import pandas as pd
 import typer
 
 from app.commands.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
-from app.output import Format, write_frame
+from app.output import Format, narrowed, write_frame
 from app.services import drop_dataset, rename_dataset
 from graph.catalogue import CATALOGUE
 from graph.datasets import dataset_state, list_datasets, split_sizes
+from ingest.plurals import counted
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
 
@@ -22,9 +23,8 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
     if frame.empty and format_ is Format.TABLE:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
-    if format_ is Format.TABLE:
-        frame = _for_people(frame)
-    write_frame(frame, format_, output, out)
+    shown = _for_people(frame) if format_ is Format.TABLE and output is None else frame
+    write_frame(shown, format_, output, out)
 
 
 @app.command()
@@ -47,7 +47,8 @@ def show(
     if format_ is Format.TABLE and output is None:
         write_frame(_for_people(summary), format_, None, out)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
-        out.print(f"Concept graph: {size['nodes']:,} nodes, {size['edges']:,} edges")
+        nodes, edges = counted(size["nodes"], "nodes"), counted(size["edges"], "edges")
+        out.print(f"Concept graph: {nodes}, {edges}")
         out.print(f"Images per class: {sizes}", markup=False)
         if splits.keys() != {None}:
             of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
@@ -56,8 +57,12 @@ def show(
 
 
 def _for_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with days in place of times, so that there is room for the source."""
-    return frame.assign(updated_at=frame["updated_at"].str[:10])
+    """Days in place of times; on a screen, what fits it. The other formats have all."""
+    days = frame.assign(updated_at=frame["updated_at"].str[:10])
+    if not out.is_terminal:
+        return days
+    spare = ("updated_at", "classes", "cliques", "concepts")
+    return narrowed(days, out.width, spare=spare, shortened="source")
 
 
 @app.command()

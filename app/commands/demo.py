@@ -9,7 +9,6 @@ from app.commands.common import opened_store, out
 from app.commands.diagnosis import (
     changes_for_people,
     describe,
-    describe_comparison,
     for_people,
     summary_for_people,
 )
@@ -27,9 +26,12 @@ from graph.mined import Ranking, read_imbalances
 from graph.progress import Progress
 from graph.records import Annotations
 from graph.store import GraphStore
+from ingest.plurals import counted
 
 if TYPE_CHECKING:
-    from app.demo.full import FullDemo
+    from collections.abc import Sequence
+
+    from app.demo.full import FullDemo, Made
 
 _CYPHER = f"""\
 MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
@@ -93,24 +95,20 @@ def show_full(found: "FullDemo") -> None:
     )
     out.print(fitting_table(changes_for_people(first.change).head(6), out))
     out.print(f"\n{describe(first.planned.plan)}")
-    for made in found.made:
-        job = made.job
-        out.print(
-            f"{made.rebalanced}: {job.accepted:,} of {job.wanted:,} images made and accepted, "
-            f"{job.rejected:,} rejected. {describe_comparison(made.change)}",
-            markup=False,
-        )
+    out.print("\nWhat has been made, from each seed:\n")
+    out.print(fitting_table(made_for_people(found.made), out))
     out.print(
         f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
         "handwriting and other parts of the photographs; mean and standard deviation of "
-        f"{len(found.made)} seeds:\n"
+        f"{counted(len(found.made), 'seeds')}:\n"
     )
     out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
     out.print(
-        "\nCB: every combination equally often. OOD: background and thing of the other class. ID: "
-        "of the own class. D_aug: the generated images, with looks cut from D alone. "
-        "Over-sampling and weights need to know the groups of the training images.\n"
+        "\nD: the dataset as it was; the generated images have looks that are cut from it. Tested "
+        "on CB: every combination equally often; OOD: background and thing of the other class; ID: "
+        "of the own class. Over-sampling and weights need to know the groups of the training "
+        "images.\n"
     )
     out.print("[bold]Look further[/]")
     for command, purpose in (
@@ -121,6 +119,32 @@ def show_full(found: "FullDemo") -> None:
     ):
         out.print(f"  [dim]# {purpose}[/]")
         out.print(f"  {command}", markup=False, style="cyan", soft_wrap=True)
+
+
+def made_for_people(made: "Sequence[Made]") -> pd.DataFrame:
+    """What each seed's job has made, and what has become of the imbalances."""
+    totals = [one.change.summary.sum(numeric_only=True) for one in made]
+    arrow = " \N{RIGHTWARDS ARROW} "
+
+    def count(total: pd.Series, *statuses: str) -> str:
+        return f"{int(total[[*statuses, 'reduced', 'grown', 'unchanged']].sum()):,}"
+
+    return pd.DataFrame(
+        {
+            "dataset": [one.rebalanced for one in made],
+            "wanted": [one.job.wanted for one in made],
+            "accepted": [one.job.accepted for one in made],
+            "rejected": [one.job.rejected for one in made],
+            "imbalances": [
+                count(total, "solved", "absent") + arrow + count(total, "introduced")
+                for total in totals
+            ],
+            "sum of gaps": [
+                arrow.join(f"{int(total[f'total_gap_{when}']):,}" for when in ("before", "after"))
+                for total in totals
+            ],
+        }
+    )
 
 
 def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import pandas as pd
@@ -15,7 +16,7 @@ from app.commands.common import (
     opened_store,
     out,
 )
-from app.output import Format, write_frame, write_text
+from app.output import Format, check_output, write_frame, write_text
 from app.services import Planned, plan_dataset
 from generation.plan_file import plan_to_json
 from generation.planning import Plan, PlanOptions
@@ -30,6 +31,7 @@ from graph.comparison import (
 from graph.errors import OptionError
 from graph.imbalance import COUNT
 from graph.mined import Ranking, read_imbalances
+from ingest.plurals import counted
 
 BY = "gap"
 """What imbalances are ranked by when nobody says otherwise."""
@@ -74,10 +76,10 @@ def mine(
             f"Class {name!r} has no image in split {split!r} and was not compared.", markup=False
         )
     if report.left_out:
-        concepts = "1 concept" if report.left_out == 1 else f"{report.left_out:,} concepts"
         notes.print(
-            f"Left out: {concepts} that some class never shows. See `cobalance "
-            f"cypher missing-concepts -d {dataset}`, or keep them with --any-class.",
+            f"Left out: {counted(report.left_out, 'concepts')} that some class never shows. See "
+            f"`cobalance cypher missing-concepts -d {quote(dataset)}`, or keep them with "
+            "--any-class.",
             markup=False,
         )
     notes.print(
@@ -245,6 +247,7 @@ def plan(
 
     The plan is kept in the graph under its name. As JSON it is a file that workers read.
     """
+    check_output(format_, output)
     with opened_store() as (store, progress):
         options = PlanOptions(min_size, max_size, max_per_query, budget)
         planned = plan_dataset(store, dataset, planner, options, name, progress)
@@ -255,6 +258,20 @@ def plan(
         out.print(describe(planned.plan), markup=False)
     else:
         write_frame(planned.queries(), format_, output, out)
+    if not planned.plan.images:
+        notes.print(_why_nothing(planned, dataset), markup=False)
+
+
+def _why_nothing(planned: Planned, dataset: str) -> str:
+    """Why a plan asks for no images, and what would."""
+    smallest, summary = planned.plan.options.min_size, planned.summary.reset_index()
+    if not summary.loc[summary["size"] < smallest, "total_gap_after"].any():
+        return "There is no gap to close."
+    left_alone = "single concepts" if smallest == 2 else f"cliques of less than {smallest} concepts"
+    return (
+        "There is no gap of its sizes to close. To balance "
+        f"{left_alone} too: cobalance plan {quote(dataset)} --min-size 1"
+    )
 
 
 def summary_for_people(planned: Planned) -> pd.DataFrame:
@@ -285,5 +302,5 @@ def summary_for_people(planned: Planned) -> pd.DataFrame:
 def describe(plan: Plan) -> str:
     """How many images a plan asks for, in a sentence."""
     by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
-    images = f"{plan.images:,} images" + (f" ({by_class})" if by_class else "")
-    return f"The plan asks for {images} in {len(plan.queries):,} queries."
+    images = counted(plan.images, "images") + (f" ({by_class})" if by_class else "")
+    return f"The plan asks for {images} in {counted(len(plan.queries), 'queries')}."

@@ -1,8 +1,8 @@
 """`cobalance enqueue`, `jobs`, `work`, `cancel` and `retry`: from a plan to images."""
 
-import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from shlex import quote
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -11,11 +11,13 @@ from app.commands.common import (
     DatasetName,
     FormatOption,
     OutputOption,
+    note_limit,
     notes,
     opened_store,
     out,
 )
-from app.output import Format, write_frame
+from app.commands.job_settings import SettingOptions, is_path, read_settings
+from app.output import Format, check_output, narrowed, write_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.plan_file import plan_from_json
@@ -24,13 +26,16 @@ from graph.errors import InputError, MissingExtraError, OptionError
 from graph.job_progress import Job, list_jobs, read_job, read_queries
 from graph.jobs import cancel_job, create_job, retry_job
 from graph.plans import PlannedQuery, read_plan
+from ingest.plurals import counted
 
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, see `cobalance jobs`.")]
 
 
 def enqueue(
     dataset: DatasetName,
-    plan: Annotated[str, typer.Option(help="The plan's name in the dataset.")] = "conbias",
+    plan: Annotated[
+        str | None, typer.Option(help="The plan's name in the dataset. Default: conbias.")
+    ] = None,
     plan_file: Annotated[
         Path | None,
         typer.Option(help="A plan as `cobalance plan --format json` writes it, in its place."),
@@ -65,48 +70,42 @@ def enqueue(
         Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
     ] = None,
     format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
 ) -> None:
     """Order a plan's images: create a job, which workers then run."""
-    values: dict[str, Any] = {} if settings is None else _read_toml(settings)
-    for name in ("making", "filters"):
-        if not isinstance(values.get(name, {}), dict):
-            raise OptionError(f"{settings}: {name} is no table of settings. Write [{name}] for it.")
-    values.setdefault("making", {})
-    values["backend"] = backend or values.get("backend", "procedural")
-    if model is not None:
-        values["making"]["model"] = model
-    if preset is not None:
-        values["making"]["preset"] = preset
-    if filter_:
-        names = [name for name in filter_ if name != "none"]
-        given = values.get("filters", {})
-        values["filters"] = {name: given.get(name, {}) for name in names}
-    elif "filters" not in values and any(one.startswith("filters.") for one in setting or ()):
-        values["filters"] = _usual_filters(values["backend"])  # beside the one that is meant
-    for assignment in setting or ():
-        _assign(values, assignment)
-    checked = _check_settings(values)
+    check_output(format_, output)
+    if plan is not None and plan_file is not None:
+        raise OptionError("--plan and --plan-file both say what to make; give one of them.")
+    options = SettingOptions(backend, model, preset, filter_ or (), setting or ())
+    checked = read_settings(settings, options)
+    name = plan or "conbias"
     with opened_store() as (store, progress):
         if plan_file is None:
-            queries = read_plan(store, dataset, plan)
+            queries = read_plan(store, dataset, name)
         else:
-            queries, plan = _read_plan_file(plan_file)
+            queries, name = _read_plan_file(plan_file)
         if not queries:
             raise OptionError(
-                f"The plan {plan!r} asks for no images: no gap of its sizes is left. To balance "
-                f"single concepts too: cobalance plan {dataset} --min-size 1."
+                f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
+                f"single concepts alone: cobalance plan {quote(dataset)} --min-size 1"
             )
-        job = create_job(store, dataset, plan, queries, settings=checked, progress=progress)
+        same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
+        job = create_job(store, dataset, name, queries, settings=checked, progress=progress)
         created = read_job(store, job)
-    if format_ is not Format.TABLE:
-        write_frame(_jobs_frame([created]), format_, None, out)
-        return
-    out.print(job, markup=False)
+    if format_ is Format.TABLE and output is None:
+        out.print(job, markup=False)
+    else:
+        write_frame(_jobs_frame([created]), format_, output, out)
     notes.print(
-        f"Job {job}: {created.wanted:,} images in {len(queries):,} queries, by the backend "
-        f"{checked['backend']}. Make them: cobalance work --until-idle",
+        f"Job {job}: {counted(created.wanted, 'images')} in {counted(len(queries), 'queries')}, "
+        f"by the backend {checked['backend']}. Make them: cobalance work --until-idle",
         markup=False,
     )
+    if same:
+        notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
+    used = checked["making"].get("model")
+    if used is not None and is_path(used) and not Path(used).is_dir():
+        notes.print(f"There is no folder {used} on this machine; workers need it.", markup=False)
 
 
 def jobs(
@@ -126,26 +125,46 @@ def jobs(
         if job is None:
             if dataset is not None:
                 dataset_state(store, dataset)
-            found = list_jobs(store, dataset, limit=limit)
-            if not found and format_ is Format.TABLE:
-                notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
-                return
-            shown = _for_people(found) if format_ is Format.TABLE else _jobs_frame(found)
-            write_frame(shown, format_, output, out, whole=True, unbroken=["job"])
-            for one in found:
-                if format_ is Format.TABLE and one.error:
-                    notes.print(f"{one.id}: {one.error}", markup=False)
+            found = list_jobs(store, dataset, limit=limit + 1)
+            _write_jobs(found[:limit], format_, output)
+            if len(found) > limit:
+                note_limit(limit)
             return
         one = read_job(store, job)
         queries = read_queries(store, job, limit=limit)
-    if format_ is Format.TABLE and output is None:
-        write_frame(_for_people([one]), format_, None, out, whole=True, unbroken=["job"])
-        if one.error:
-            out.print(one.error, markup=False)
     frame = queries[
         ["position", "class_name", "concepts", "n", "state", "accepted", "rejected", "message"]
     ].rename(columns={"class_name": "class"})
-    write_frame(frame, format_, output, out)
+    if format_ is not Format.TABLE or output is not None:
+        write_frame(frame, format_, output, out)
+    else:
+        _write_jobs([one], format_, None)
+        write_frame(frame.drop(columns="message"), format_, None, out, unbroken=["state"])
+        for message, said in frame.groupby("message", sort=False):
+            if message in ("", one.error):
+                continue
+            positions = ", ".join(map(str, said["position"]))
+            out.print(f"At {positions}: {message}", markup=False)
+    if sum(one.queries.values()) > limit:
+        note_limit(limit)
+
+
+def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
+    """Write a row for each job; for people what fits, and below it why jobs failed."""
+    if format_ is not Format.TABLE:
+        write_frame(_jobs_frame(found), format_, output, out)
+        return
+    if not found:
+        notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
+        return
+    shown = _for_people(found)
+    if out.is_terminal and output is None:
+        spare = ("plan", "rejected")
+        shown = narrowed(shown, out.width, spare=spare, shortened="dataset")
+    write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
+    for one in found:
+        if one.error:
+            notes.print(f"{one.id}: {one.error}", markup=False)
 
 
 def work(
@@ -183,7 +202,8 @@ def cancel(job: JobId) -> None:
     """Cancel a job: what is being made is finished and kept, the rest is not begun."""
     with opened_store() as (store, _):
         state = cancel_job(store, job)
-    notes.print(f"Job {job} is {state}.", markup=False)
+    ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
+    notes.print(f"Job {job} is {state}.{ended}", markup=False)
 
 
 def retry(
@@ -198,11 +218,19 @@ def retry(
     """Queue the failed queries of a job again, and go on with a cancelled one."""
     with opened_store() as (store, _):
         queued = retry_job(store, job, short=short)
-        state = read_job(store, job).state
-    again = f"{queued:,} queries were queued again." if queued else "it goes on with what is left."
-    if state in ("done", "failed"):
-        again = "nothing of it failed. To ask again for images that are missing: --short."
-    notes.print(f"Job {job} is {state}: {again}", markup=False)
+        found = read_job(store, job)
+    if queued:
+        again = f"{counted(queued, 'queries')} queued again."
+    elif found.is_active:
+        again = "it goes on with what is left."
+    elif found.short and not short:
+        again = (
+            f"nothing of it failed. {counted(found.short, 'queries')} gave fewer images than "
+            f"wanted; to ask for them again: cobalance retry {job} --short"
+        )
+    else:
+        again = "nothing of it failed, and no image is missing."
+    notes.print(f"Job {job} is {found.state}: {again}", markup=False)
 
 
 def _for_people(found: list[Job]) -> pd.DataFrame:
@@ -213,8 +241,7 @@ def _for_people(found: list[Job]) -> pd.DataFrame:
             "dataset": [job.dataset for job in found],
             "plan": [job.plan for job in found],
             "state": [job.state for job in found],
-            "wanted": [job.wanted for job in found],
-            "accepted": [job.accepted for job in found],
+            "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
             "rejected": [job.rejected for job in found],
         }
     )
@@ -244,32 +271,6 @@ def _jobs_frame(found: list[Job]) -> pd.DataFrame:
     )
 
 
-def _check_settings(values: dict[str, Any]) -> dict[str, Any]:
-    try:
-        from generation.job_settings import read_job_settings
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Ordering images", "worker") from error
-    checked: dict[str, Any] = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
-    return checked | {"backend": values["backend"]}
-
-
-def _usual_filters(backend: str) -> dict[str, Any]:
-    from generation.job_settings import usual_filters
-
-    return dict(usual_filters(backend))
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            str(path), None, f"cannot be read ({error.strerror})", "Check the path."
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(str(path), None, f"is no TOML ({error})", "Correct it.") from error
-
-
 def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
     try:
         content = path.read_bytes()
@@ -279,22 +280,6 @@ def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
         ) from error
     plan = plan_from_json(content, file=str(path))
     return [(query.class_name, query.concepts, query.n) for query in plan.queries], plan.planner
-
-
-def _assign(values: dict[str, Any], assignment: str) -> None:
-    """Set a value by its path, such as ``making.steps=30``."""
-    name, equals, text = assignment.partition("=")
-    *path, last = name.strip().split(".")
-    if not equals or not last or not all(path):
-        raise OptionError(f"--set {assignment!r} is no NAME=VALUE, such as making.steps=30.")
-    inner = values
-    for part in path:
-        found = inner.get(part)
-        inner[part] = inner = found if isinstance(found, dict) else {}
-    try:
-        inner[last] = tomllib.loads(f"x = {text.strip()}")["x"]
-    except tomllib.TOMLDecodeError:  # a word without quotes
-        inner[last] = text.strip()
 
 
 def _say(message: str) -> None:

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
+from ingest.plurals import counted
 from ingest.vocabulary_file import word_list_names
 
 
@@ -207,12 +209,12 @@ def ingest(
     notes.print(describe_load(name, report), markup=False)
     if report.kept:
         notes.print(
-            f"{name} keeps {report.kept:,} images that are not in {file.name}; --replace would "
-            "delete them.",
+            f"{name} keeps {counted(report.kept, 'images')} not in {file.name}, which --replace "
+            "would delete.",
             markup=False,
         )
     following = "imbalances" if state.cliques_digest == state.digest else "mine"
-    notes.print(f"Next: cobalance {following} {name}", markup=False)
+    notes.print(f"Next: cobalance {following} {quote(name)}", markup=False)
 
 
 def _print_notes(annotations: Annotations) -> None:
@@ -221,7 +223,7 @@ def _print_notes(annotations: Annotations) -> None:
         notes.print(f"Note: {note}", markup=False)
     if annotations.skipped:
         some = len(annotations.skipped)
-        notes.print(f"Skipped {some:,} malformed record{'s' if some > 1 else ''}:")
+        notes.print(f"Skipped {counted(some, 'malformed records')}:")
         for message in annotations.skipped[:_SHOWN]:
             notes.print(f"  {message}", markup=False)
         if some > _SHOWN:

@@ -1,6 +1,7 @@
 """`cobalance rebalance` and `export`: a job's images back into the graph, and out for training."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from generation.annotators import ANNOTATORS
 from generation.export import EXPORTERS, ExportOptions
 from graph.errors import MissingExtraError
 from graph.job_progress import read_job
+from ingest.plurals import counted
 
 
 def rebalance(
@@ -49,8 +51,9 @@ def rebalance(
             progress=progress,
         )
     notes.print(
-        f"{merged.dataset}: the images of {dataset} and {merged.generated:,} generated ones.\n"
-        f"Next: cobalance imbalances {dataset} --compare {merged.dataset}",
+        f"{merged.dataset}: the images of {dataset} and "
+        f"{counted(merged.generated, 'generated ones')}.\n"
+        f"Next: cobalance imbalances {quote(dataset)} --compare {quote(merged.dataset)}",
         markup=False,
     )
 
@@ -81,6 +84,7 @@ def export(
         from app.results import export_job
     except ModuleNotFoundError as error:
         raise MissingExtraError("Exporting images", "worker") from error
+    _ = EXPORTERS[format_]  # or an error that lists them
     options = ExportOptions(
         images="reference" if reference else "copy",
         missing="skip" if skip_missing else "error",
@@ -97,5 +101,10 @@ def export(
             real=not generated_only,
             progress=progress,
         )
-    counts = ", ".join(f"{count:,} {name}" for name, count in report.counts.items())
-    out.print(f"{folder}: {counts}; {report.files:,} files, {report.bytes:,} bytes.", markup=False)
+    counts = ", ".join(
+        counted(count, name)
+        for name, count in report.counts.items()
+        if count or name in ("real images", "generated images")
+    )
+    written = f"{counted(report.files, 'files')}, {report.bytes:,} bytes"
+    out.print(f"{folder}: {counts}; {written}.", markup=False)

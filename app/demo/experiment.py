@@ -36,8 +36,8 @@ BATCH = 16
 BASE = "D"
 OVER_SAMPLING = "D, groups over-sampled"
 WEIGHTS = "D, groups weighted"
-INVENTED = "D ∪ D_aug, invented looks"
-EXEMPLARS = "D ∪ D_aug, looks from D"
+INVENTED = "D and generated images, invented looks"
+EXEMPLARS = "D and generated images"
 
 MAKING = BackendSettings(feather_px=0)
 """A digit's edge is hard in D, where two pixels are a large part of it."""

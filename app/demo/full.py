@@ -6,7 +6,7 @@ the test images is known to it.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -28,7 +28,8 @@ from generation.planning import PlanOptions
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.comparison import Comparison, compare_imbalances
-from graph.errors import OptionError
+from graph.datasets import find_dataset
+from graph.errors import DatasetExistsError, OptionError
 from graph.job_progress import Job, list_jobs, read_job
 from graph.jobs import create_job, retry_job
 from graph.plans import read_plan
@@ -98,6 +99,8 @@ def run_full_demo(
     ------
     OptionError
         The output folder is not on this machine.
+    DatasetExistsError
+        There is a rebalanced dataset without the one that it was made from.
     MissingExtraError
         scikit-learn is not installed.
     """
@@ -106,25 +109,36 @@ def run_full_demo(
             f"COBALANCE_OUTPUT is {settings.output_folder()}; the demonstration writes its digits "
             "beside its images. Name a folder of this machine."
         )
-    drawn = {seed: make_training_digits(per_class, seed) for seed in seeds}
     names = {seed: _name(seed) for seed in seeds}
+    _check_left(store, names.values())
+    drawn: dict[int, Digits] = {}
+    for seed in seeds:
+        progress("draw digits", len(drawn), len(seeds))
+        drawn[seed] = make_training_digits(per_class, seed)
+    progress("draw digits", len(seeds), len(seeds))
     planned = {
-        seed: _diagnose(store, settings, names[seed], drawn[seed], progress) for seed in seeds
+        seed: _diagnose(store, settings, names[seed], drawn[seed], _of(names[seed], progress))
+        for seed in seeds
     }
     jobs = {seed: _order(store, settings, names[seed], seed) for seed in seeds}
     queue = settings.cobalance_home.expanduser().absolute() / "demo" / "queue.sqlite"
     started = time.perf_counter()
-    run_here(settings, list(jobs.values()), f"sqlite:///{queue}", progress)
+    together = _together([read_job(store, job) for job in jobs.values()], progress)
+    run_here(settings, jobs.values(), f"sqlite:///{queue}", together)
     seconds = time.perf_counter() - started
+    ended = {seed: read_job(store, job) for seed, job in jobs.items()}
+    for job in ended.values():
+        together(f"job {job.id}", job.covered, job.wanted)
     made: list[Made] = []
+    for seed in seeds:
+        name, job = names[seed], ended[seed]
+        merged = merge_job(store, settings, job.id, progress=_of(name, progress))
+        change = compare_imbalances(store, name, merged.dataset)
+        made.append(Made(name, merged.dataset, planned[seed], job, change))
     frames: list[pd.DataFrame] = []
     for seed in seeds:
-        name, job = names[seed], jobs[seed]
-        merged = merge_job(store, settings, job, progress=progress)
-        change = compare_imbalances(store, name, merged.dataset)
-        made.append(Made(name, merged.dataset, planned[seed], read_job(store, job), change))
         progress("train and test", len(frames), len(seeds))
-        generated = _generated(store, settings, job)
+        generated = _generated(store, settings, jobs[seed])
         test = make_test_digits(per_group, seed)
         frames.append(compare(drawn[seed], test, {EXEMPLARS: generated}, seed))
     progress("train and test", len(seeds), len(seeds))
@@ -134,6 +148,34 @@ def run_full_demo(
 
 def _name(seed: int) -> str:
     return digits.NAME if seed == 0 else f"{digits.NAME}-{seed}"
+
+
+def _check_left(store: GraphStore, names: Iterable[str]) -> None:
+    """Refuse what an earlier run left, which the new job could not be merged into."""
+    for name in names:
+        left = f"{name}-rebalanced"
+        if find_dataset(store, left) is not None and find_dataset(store, name) is None:
+            raise DatasetExistsError(
+                f"{left!r} is left of an earlier demonstration, and {name!r} is not there any "
+                f"more. Drop it, too: cobalance datasets drop {left}"
+            )
+
+
+def _of(name: str, progress: Progress) -> Progress:
+    """The same with the dataset's name before each stage."""
+    return lambda stage, done, total: progress(f"{name}: {stage}", done, total)
+
+
+def _together(jobs: Sequence[Job], progress: Progress) -> Progress:
+    """One stage of what a worker reports of each job."""
+    wanted = sum(job.wanted for job in jobs)
+    made = {f"job {job.id}": job.covered for job in jobs}
+
+    def report(stage: str, done: int, _total: int | None) -> None:
+        made[stage] = done
+        progress("make images", sum(made.values()), wanted)
+
+    return report
 
 
 def _folder(settings: Settings, name: str) -> Path:

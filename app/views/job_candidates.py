@@ -12,8 +12,8 @@ from app.views.access import may_edit, require_editor, user
 from app.views.gallery import image_files
 from app.views.theme import shorten
 from graph.errors import CobalanceError
+from graph.job_candidates import decide
 from graph.job_progress import Candidate, Job, list_candidates, read_provenance, read_queries
-from graph.job_reports import decide
 from graph.jobs import Verdict
 from graph.store import GraphStore
 

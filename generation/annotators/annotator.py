@@ -38,21 +38,3 @@ class Annotator(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Its settings, and its model with revision and weights, for provenance; for JSON."""
         ...
-
-
-class OpenAnnotator(Protocol):
-    """Opens an annotator: what the registry in `generation.annotators` holds."""
-
-    def __call__(self, options: Mapping[str, Any]) -> Annotator:
-        """Check the options and load what the annotator needs.
-
-        Raises
-        ------
-        OptionError
-            An option is unknown or cannot be used.
-        MissingExtraError
-            It needs packages that are not installed.
-        JobBlockedError
-            Its model is missing, incomplete or of the wrong kind.
-        """
-        ...

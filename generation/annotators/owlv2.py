@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generation.detector import Detector, DetectorOptions, open_detector
-from generation.options import read_options
+from generation.detector import Detector, open_detector
+from generation.options import DetectorOptions
 from generation.requests import ImageArray
 from graph.records import Mention
 
@@ -41,8 +41,6 @@ class Owlv2Annotator:
         return {"annotator": "owlv2", **self.detector.describe()}
 
 
-def open_annotator(options: Mapping[str, Any]) -> Owlv2Annotator:
-    """The annotator with its detector loaded; see `generation.annotators.annotator`."""
-    return Owlv2Annotator(
-        open_detector(read_options(DetectorOptions, options, "The annotator owlv2"))
-    )
+def open_annotator(options: DetectorOptions) -> Owlv2Annotator:
+    """The annotator with its detector loaded; see `generation.plugins.Plugins`."""
+    return Owlv2Annotator(open_detector(options))

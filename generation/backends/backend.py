@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from generation.options import Options
 from generation.requests import Made, Request
 
 Preset = Literal["faithful", "fast"]
@@ -13,7 +14,7 @@ SYNTHETIC_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 """What an IPTC digital source type begins with."""
 
 
-class BackendSettings(BaseModel):
+class BackendSettings(Options):
     """How to make images; a backend refuses what it cannot do, and ignores what it has no use for.
 
     Parameters
@@ -48,8 +49,6 @@ class BackendSettings(BaseModel):
     offload : {"none", "model", "sequential"}
         For small cards: keep the model, or its layers, in main memory while they do not compute.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str | None = None
     revision: str | None = None
@@ -102,23 +101,5 @@ class Backend(Protocol):
         ``backend``, ``digital_source_type`` (an IPTC term), and for models ``model``, ``revision``
         (a commit, or None for a folder), ``weights_sha256``, ``settings``, ``device``, ``dtype``
         and ``software``, a mapping of package to version.
-        """
-        ...
-
-
-class OpenBackend(Protocol):
-    """Opens a backend: what the registry in `generation.backends` holds."""
-
-    def __call__(self, settings: BackendSettings) -> Backend:
-        """Load what the backend needs.
-
-        Raises
-        ------
-        OptionError
-            The settings ask for what it cannot do.
-        MissingExtraError
-            It needs packages that are not installed.
-        JobBlockedError
-            Its model is missing, incomplete or of the wrong kind.
         """
         ...

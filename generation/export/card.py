@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from generation.export.exporter import TableFile
+from ingest.plurals import counted
 
 NAME = "README.md"
 
@@ -72,10 +73,11 @@ def summary(facts: CardFacts) -> str:
     real, made = facts.total(synthetic=False), facts.total(synthetic=True)
     if facts.format == "weights":
         return (
-            f"Weights of the {real:,} real images of {facts.name} that balance its classes within "
-            "combinations of concepts, written by cobalance."
+            f"Weights of the {counted(real, 'real images')} of {facts.name} that balance its "
+            "classes within combinations of concepts, written by cobalance."
         )
-    what = f"{made:,} generated images" + (f" beside {real:,} real ones" if real else " alone")
+    beside = f" beside {counted(real, 'real ones')}" if real else " alone"
+    what = f"{counted(made, 'generated images')}{beside}"
     return f"{facts.name}, rebalanced by cobalance: {what}."
 
 
@@ -148,7 +150,7 @@ def _images(facts: CardFacts) -> str:
 
 def _left_out(facts: CardFacts) -> str:
     said = {"real images", "generated images"}
-    return _list(f"{n:,} {name}" for name, n in sorted(facts.counts.items()) if name not in said)
+    return _list(counted(n, name) for name, n in sorted(facts.counts.items()) if name not in said)
 
 
 def _origin(facts: CardFacts) -> str:
@@ -181,7 +183,7 @@ def _making(generated: pd.DataFrame) -> str:
         for versions in sorted(software):
             listed = ", ".join(f"{key} {value}" for key, value in json.loads(versions).items())
             facts += [f"Software: {escaped(listed)}"] if listed else []
-        parts.append(f"{len(rows):,} images:\n\n{_list(facts)}")
+        parts.append(f"{counted(len(rows), 'images')}:\n\n{_list(facts)}")
     return "\n\n".join([*parts, "`generated.parquet` has prompt, seed and source of each one."])
 
 

@@ -164,10 +164,11 @@ class ImageStream:
             if self.options.missing == "skip":
                 self._leave_out("real images left out", image.id)
                 return None
+            place = f" ({image.uri})" if image.uri else ""
+            first = "Put its file there" if image.uri else "Load the dataset with addresses"
             raise ExportError(
-                f"The real image {image.id!r} ({image.uri or 'without an address'}) {fault}. Put "
-                "its file there, leave such images out (--skip-missing), or leave real images "
-                "where they are (--reference)."
+                f"The real image {image.id!r}{place} {fault}. {first}, leave such images out "
+                "(--skip-missing), or leave real images where they are (--reference)."
             ) from fault
 
     def _read_real(self, image: ExportImage) -> bytes:

@@ -8,6 +8,7 @@ import hashlib
 import io
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -114,6 +115,8 @@ def staged(folder: Path, *, overwrite: bool) -> Iterator[Staging]:
         check_target(target, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
         lock_path = temporary.with_name(f"{temporary.name}.lock")
+        with tempfile.TemporaryFile(dir=target.parent):  # or the system's reason why not, which
+            pass  # FileLock may take for another's lock
         with FileLock(lock_path, timeout=0):
             try:
                 _remove(temporary)
@@ -146,10 +149,11 @@ def check_target(target: Path, *, overwrite: bool) -> None:
         It is a file, holds such files and `overwrite` is not set, or is one that nobody means to
         replace as a whole: a home folder, the working folder, or one around them.
     """
-    if not target.exists():
+    nearest = next(place for place in (target, *target.parents) if place.exists())
+    if not nearest.is_dir():
+        raise ExportError(f"{nearest} is a file. Name a folder.")
+    if nearest != target:
         return
-    if not target.is_dir():
-        raise ExportError(f"{target} is a file. Name a folder.")
     if next(target.iterdir(), None) is None:
         return
     around = {place for base in (Path.home(), Path.cwd()) for place in (base, *base.parents)}

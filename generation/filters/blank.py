@@ -6,29 +6,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
 from generation.filters.filter import Judgement
-from generation.options import Options, read_options
+from generation.filters.options import BlankOptions
 from generation.requests import Made, Request
 
 LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Weights of red, green and blue in luminance (ITU-R BT.601)."""
-
-
-class BlankOptions(Options):
-    """When an image counts as blank.
-
-    Parameters
-    ----------
-    threshold : float
-        The least standard deviation of luminance, from 0 to 0.5: 0.02 is five of 255 grey levels.
-    min_luminance : float
-        The least mean luminance, from 0 to 1: overflow in half precision makes black images.
-    """
-
-    threshold: float = Field(default=0.02, ge=0, le=0.5)
-    min_luminance: float = Field(default=0.01, ge=0, le=1)
 
 
 @dataclass(frozen=True)
@@ -82,6 +66,6 @@ def _pixels_outside(made: Made) -> npt.NDArray[np.uint8]:
     return made.image[~mask]
 
 
-def open_filter(options: Mapping[str, Any]) -> BlankFilter:
-    """The filter with its options checked; see `generation.filters.filter.OpenFilter`."""
-    return BlankFilter(read_options(BlankOptions, options, "The filter blank"))
+def open_filter(options: BlankOptions) -> BlankFilter:
+    """The filter; see `generation.plugins.Plugins`."""
+    return BlankFilter(options)

@@ -7,51 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from pydantic import Field, field_validator
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from generation.checkpoints import load_processor
 from generation.devices import out_of_memory
 from generation.filters.filter import Judgement
-from generation.options import ModelOptions, read_options
-from generation.prompts import PHOTO, check_template, prompt_for
+from generation.filters.options import CLIP_REVISION, CLIPSCORE_WEIGHT, ClipOptions
+from generation.prompts import PHOTO, prompt_for
 from generation.requests import ImageArray, Made, Request
 from generation.vision import VisionModel, find_model, open_vision
-
-WEIGHT = 2.5
-"""What CLIPScore multiplies a cosine with."""
-
-REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
-"""The hub's own conversion of the default model to safetensors: its main branch has a pickle."""
-
-
-class ClipOptions(ModelOptions):
-    """How to score with CLIP.
-
-    Parameters
-    ----------
-    threshold : float
-        The least CLIPScore, from 0 to 2.5. The paper's 0.6 is a cosine of 0.24.
-    text : str
-        What the image is compared with: ``prompt``, the request's; ``concepts``, the paper's
-        prompt for the request's concepts, whatever the backend was told; or a template as in
-        `generation.prompts`. A request without concepts is compared with its prompt.
-    prefix : str
-        Put before the text. The authors of CLIPScore write "A photo depicts " before captions;
-        the prompts here begin with "a photo of" as they are.
-    """
-
-    model: str = "openai/clip-vit-base-patch32"
-    threshold: float = Field(default=0.6, ge=0, le=WEIGHT)
-    text: str = "prompt"
-    prefix: str = ""
-
-    @field_validator("text")
-    @classmethod
-    def _check_text(cls, text: str) -> str:
-        if text not in ("prompt", "concepts"):
-            check_template(text)
-        return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +109,7 @@ class ClipFilter:
         }
 
     def _judgement(self, text: str, cosine: np.float64) -> Judgement:
-        score = WEIGHT * max(float(cosine), 0.0)
+        score = CLIPSCORE_WEIGHT * max(float(cosine), 0.0)
         details: dict[str, Any] = {"cosine": float(cosine)}
         length = self.vision.model.config.text_config.max_position_embeddings
         if len(self.tokenizer(text)["input_ids"]) > length:
@@ -166,10 +130,9 @@ def _rows(features: Any) -> npt.NDArray[np.float64]:
     return rows
 
 
-def open_filter(options: Mapping[str, Any]) -> ClipFilter:
-    """The filter with its model loaded; see `generation.filters.filter.OpenFilter`."""
-    chosen = read_options(ClipOptions, options, "The filter clip")
-    checkpoint = find_model(chosen, REVISION)
+def open_filter(options: ClipOptions) -> ClipFilter:
+    """The filter with its model loaded; see `generation.plugins.Plugins`."""
+    checkpoint = find_model(options, CLIP_REVISION)
     processor = load_processor(CLIPImageProcessorPil, checkpoint)
-    vision = open_vision(chosen, checkpoint, CLIPModel, processor)
-    return ClipFilter(chosen, vision, load_processor(CLIPTokenizer, checkpoint))
+    vision = open_vision(options, checkpoint, CLIPModel, processor)
+    return ClipFilter(options, vision, load_processor(CLIPTokenizer, checkpoint))

@@ -9,29 +9,13 @@ import imagehash
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from pydantic import Field
 
 from generation.filters.filter import Judgement
-from generation.options import Options, read_options
+from generation.filters.options import DuplicatesOptions
 from generation.requests import ImageArray, Made, Request
 from graph.errors import OptionError
 
 Words = npt.NDArray[np.uint64]
-
-
-class DuplicatesOptions(Options):
-    """When two images count as the same.
-
-    Parameters
-    ----------
-    distance : int
-        Images whose hashes differ in so many bits or fewer are the same.
-    hash_size : int
-        Side of the hash, which has its square in bits: 8 for 64 bits.
-    """
-
-    distance: int = Field(default=2, ge=0)
-    hash_size: int = Field(default=8, ge=4, le=32, multiple_of=4)
 
 
 @dataclass(frozen=True)
@@ -185,6 +169,6 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
     return counts
 
 
-def open_filter(options: Mapping[str, Any]) -> DuplicatesFilter:
-    """The filter with its options checked; see `generation.filters.filter.OpenFilter`."""
-    return DuplicatesFilter(read_options(DuplicatesOptions, options, "The filter duplicates"))
+def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
+    """The filter; see `generation.plugins.Plugins`."""
+    return DuplicatesFilter(options)

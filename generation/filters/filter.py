@@ -45,26 +45,3 @@ class Filter(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Its settings, and its model with revision and weights, for provenance; for JSON."""
         ...
-
-
-class OpenFilter(Protocol):
-    """Opens a filter: what the registry in `generation.filters` holds."""
-
-    def __call__(self, options: Mapping[str, Any]) -> Filter:
-        """Check the options and load what the filter needs.
-
-        Parameters
-        ----------
-        options : mapping
-            Its own, such as ``threshold`` and ``model``; each has a default.
-
-        Raises
-        ------
-        OptionError
-            An option is unknown or cannot be used.
-        MissingExtraError
-            It needs packages that are not installed.
-        JobBlockedError
-            Its model is missing, incomplete or of the wrong kind.
-        """
-        ...

@@ -4,34 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generation.detector import Detector, DetectorOptions, open_detector
+from generation.detector import Detector, open_detector
 from generation.filters.filter import Judgement
-from generation.options import read_options
+from generation.filters.options import ObjectsOptions
+from generation.options import DetectorOptions
 from generation.prompts import listed, readable
 from generation.requests import Made, Request
-
-
-class ObjectsOptions(DetectorOptions):
-    """What a detector must find.
-
-    Parameters
-    ----------
-    check_class : bool
-        Whether the class must be found too.
-    class_text : str, mapping of str to str, or None
-        What the class is called: one text for all classes, such as "bird" where they are kinds of
-        it, or one by class; None, or a class that is left out, for the class's own name.
-    vocabulary : tuple of str
-        The concepts of the dataset, to report those that nobody asked for.
-    reject_unasked : bool
-        Whether to reject an image that shows one of those: it would count for other cliques than
-        those that it was made for.
-    """
-
-    check_class: bool = True
-    class_text: str | Mapping[str, str] | None = None
-    vocabulary: tuple[str, ...] = ()
-    reject_unasked: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +91,6 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
     return listed([f"{readable(name)} ({scores[name]:.2f})" for name in names])
 
 
-def open_filter(options: Mapping[str, Any]) -> ObjectsFilter:
-    """The filter with its detector loaded; see `generation.filters.filter.OpenFilter`."""
-    chosen = read_options(ObjectsOptions, options, "The filter objects")
-    return ObjectsFilter(chosen, open_detector(chosen))
+def open_filter(options: ObjectsOptions) -> ObjectsFilter:
+    """The filter with its detector loaded; see `generation.plugins.Plugins`."""
+    return ObjectsFilter(options, open_detector(options))

@@ -13,30 +13,14 @@ from transformers import CLIPImageProcessorPil
 from generation.checkpoints import Checkpoint, load_processor, quiet, software
 from generation.devices import out_of_memory
 from generation.filters.filter import Judgement
-from generation.options import ModelOptions, read_options
+from generation.filters.options import SAFETY_REVISION, SafetyOptions
 from generation.requests import ImageArray, JobBlockedError, Made, Request
 from generation.vision import VisionModel, find_model, open_vision
-
-REVISION = "refs/pr/41"
-"""A pull request that has the default model's weights as safetensors, in half precision: its main
-branch has a pickle alone, which is refused."""
 
 PROCESSOR_FILE = "preprocessor_config.json"
 
 # It warns that a black image is returned, which is not so here.
 logging.getLogger(StableDiffusionSafetyChecker.__module__).setLevel(logging.ERROR)
-
-
-class SafetyOptions(ModelOptions):
-    """Which checker to use.
-
-    Parameters
-    ----------
-    model : str
-        As for any model; a folder may be the ``safety_checker`` of a pipeline with safetensors.
-    """
-
-    model: str = "CompVis/stable-diffusion-safety-checker"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +75,14 @@ def _judgement(flagged: bool) -> Judgement:
     return Judgement(1.0, accepted=True)
 
 
-def open_filter(options: Mapping[str, Any]) -> SafetyFilter:
-    """The filter with its model loaded; see `generation.filters.filter.OpenFilter`."""
-    chosen = read_options(SafetyOptions, options, "The filter safety")
-    checkpoint = find_model(chosen, REVISION)
+def open_filter(options: SafetyOptions) -> SafetyFilter:
+    """The filter with its model loaded; see `generation.plugins.Plugins`."""
+    checkpoint = find_model(options, SAFETY_REVISION)
     processor = load_processor(CLIPImageProcessorPil, _with_processor(checkpoint))
-    vision = open_vision(chosen, checkpoint, StableDiffusionSafetyChecker, processor, _load_checker)
-    return SafetyFilter(chosen, vision)
+    vision = open_vision(
+        options, checkpoint, StableDiffusionSafetyChecker, processor, _load_checker
+    )
+    return SafetyFilter(options, vision)
 
 
 def _with_processor(checkpoint: Checkpoint) -> Checkpoint:

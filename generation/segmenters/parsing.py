@@ -10,27 +10,14 @@ from transformers import SegformerForSemanticSegmentation, SegformerImageProcess
 
 from generation.checkpoints import load_processor
 from generation.devices import out_of_memory
-from generation.options import ModelOptions, read_options
 from generation.requests import ImageArray, MaskArray
+from generation.segmenters.options import ParsingOptions
 from generation.segmenters.segmenter import check_box, check_mask
 from generation.vision import VisionModel, find_model, open_vision
 from graph.errors import OptionError
 from graph.records import Box
 
 BACKGROUND = "background"
-
-
-class ParsingOptions(ModelOptions):
-    """Which parts belong to the object.
-
-    Parameters
-    ----------
-    labels : tuple of str or None
-        Names of the model's labels, such as Hair and Face; None for all but the background.
-    """
-
-    model: str = "mattmdjaga/segformer_b2_clothes"
-    labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +80,13 @@ def _within(image: ImageArray, box: Box) -> MaskArray:
     return inside
 
 
-def open_segmenter(options: Mapping[str, Any]) -> ParsingSegmenter:
-    """The segmenter with its model loaded; see `generation.segmenters.segmenter`."""
-    chosen = read_options(ParsingOptions, options, "The segmenter parsing")
-    checkpoint = find_model(chosen)
+def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
+    """The segmenter with its model loaded; see `generation.plugins.Plugins`."""
+    checkpoint = find_model(options)
     processor = load_processor(SegformerImageProcessorPil, checkpoint)
-    vision = open_vision(chosen, checkpoint, SegformerForSemanticSegmentation, processor)
+    vision = open_vision(options, checkpoint, SegformerForSemanticSegmentation, processor)
     known = {int(number): str(name) for number, name in vision.model.config.id2label.items()}
-    wanted = chosen.labels or [name for name in known.values() if name.lower() != BACKGROUND]
+    wanted = options.labels or [name for name in known.values() if name.lower() != BACKGROUND]
     unknown = [name for name in wanted if name not in known.values()]
     if unknown:
         raise OptionError(

@@ -10,17 +10,11 @@ from transformers import SamImageProcessorPil, SamModel, SamProcessor
 
 from generation.checkpoints import load_processor
 from generation.devices import out_of_memory
-from generation.options import ModelOptions, read_options
 from generation.requests import ImageArray, MakingError, MaskArray
+from generation.segmenters.options import SamOptions
 from generation.segmenters.segmenter import check_box, check_mask
 from generation.vision import VisionModel, find_model, open_vision
 from graph.records import Box
-
-
-class SamOptions(ModelOptions):
-    """Which model to use."""
-
-    model: str = "facebook/sam-vit-base"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +72,8 @@ class SamSegmenter:
         return mask
 
 
-def open_segmenter(options: Mapping[str, Any]) -> SamSegmenter:
-    """The segmenter with its model loaded; see `generation.segmenters.segmenter`."""
-    chosen = read_options(SamOptions, options, "The segmenter sam")
-    checkpoint = find_model(chosen)
+def open_segmenter(options: SamOptions) -> SamSegmenter:
+    """The segmenter with its model loaded; see `generation.plugins.Plugins`."""
+    checkpoint = find_model(options)
     processor = load_processor(SamImageProcessorPil, checkpoint)
-    return SamSegmenter(open_vision(chosen, checkpoint, SamModel, processor))
+    return SamSegmenter(open_vision(options, checkpoint, SamModel, processor))

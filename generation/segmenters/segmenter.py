@@ -34,24 +34,6 @@ class Segmenter(Protocol):
         ...
 
 
-class OpenSegmenter(Protocol):
-    """Opens a segmenter: what the registry in `generation.segmenters` holds."""
-
-    def __call__(self, options: Mapping[str, Any]) -> Segmenter:
-        """Check the options and load what the segmenter needs.
-
-        Raises
-        ------
-        OptionError
-            An option is unknown or cannot be used.
-        MissingExtraError
-            It needs packages that are not installed.
-        JobBlockedError
-            Its model is missing, incomplete or of the wrong kind.
-        """
-        ...
-
-
 def check_box(image: ImageArray, box: Box) -> None:
     """Raise MakingError unless a box has an area inside the image.
 

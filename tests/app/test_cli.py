@@ -1,16 +1,26 @@
 """The command line, run as a person or a script runs it: output, exit codes, messages."""
 
+import contextlib
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
+import uuid
+from dataclasses import dataclass
+from importlib.metadata import version
 
 import pandas as pd
 import pytest
 
+from app import cli
 from app.commands.console import parse_free, parse_named
 from generation.plan_file import plan_from_json
 from graph.catalogue import CATALOGUE
+from graph.datasets import drop_dataset, list_datasets
 from graph.errors import OptionError
 
 ROWS = """id,class,concepts
@@ -47,6 +57,43 @@ def run(environment):
         return done
 
     return command
+
+
+@dataclass
+class Ended:
+    code: object
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def main(environment, monkeypatch, capsys):
+    """The same in this process, which is quicker."""
+    for name in ("COBALANCE_HOME", "COBALANCE_CACHE"):
+        if name in environment:
+            monkeypatch.setenv(name, environment[name])
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["cobalance", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.run()
+        return Ended(ended.value.code, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def cars(run, store, tmp_path_factory):
+    """A mined dataset for the whole module, and one beside it that is not."""
+    name = f"test {uuid.uuid4()}"
+    file = tmp_path_factory.mktemp("cars") / "instances_train_and_val_2017.csv"
+    file.write_text("id,class,concepts\n1,country,cow|road\n2,country,cow\n3,urban,cow|road\n")
+    for dataset in (name, f"{name} 2"):
+        run("ingest", file, "--dataset", dataset)
+    run("mine", name)
+    yield name
+    for dataset in (name, f"{name} 2"):
+        drop_dataset(store, dataset)
 
 
 @pytest.fixture
@@ -106,6 +153,8 @@ def test_every_format_holds_the_same_table(run, mined, tmp_path):
     assert "cow + road" in table
     assert "too few" in table
     run("imbalances", mined, "--format", "parquet", exit_code=2)
+    piped = run("imbalances", mined).stdout  # a line for a row, however long
+    assert len(piped.splitlines()) == 2 + len(rows)
 
 
 def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp_path):
@@ -136,7 +185,7 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
     usage = run("imbalances", mined, "--compare", other, "--by", "lift", exit_code=2)
     assert "--by is of one dataset" in usage.stderr
-    assert "No dataset" in run("imbalances", mined, "--compare", "nothing", exit_code=1).stderr
+    assert "No dataset" in run("imbalances", mined, "--compare", "nothing", exit_code=2).stderr
 
 
 def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
@@ -149,9 +198,9 @@ def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
     assert "Images per split" not in shown
     assert "cars.csv" in run("datasets", "list", COLUMNS="150").stdout
     run("datasets", "rename", mined, f"{mined} renamed")
-    assert "No dataset" in run("imbalances", mined, exit_code=1).stderr
+    assert "No dataset" in run("imbalances", mined, exit_code=2).stderr
     run("datasets", "drop", f"{mined} renamed", "--yes")
-    assert "No dataset" in run("datasets", "drop", f"{mined} renamed", exit_code=1).stderr
+    assert "No dataset" in run("datasets", "drop", f"{mined} renamed", exit_code=2).stderr
 
 
 def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table):
@@ -161,20 +210,71 @@ def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table
     assert "--on-error skip" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert failed.stdout == ""
-    assert "No dataset" in run("mine", dataset, exit_code=1).stderr
+    assert "No dataset" in run("mine", dataset, exit_code=2).stderr
     skipped = run("ingest", table, "--dataset", dataset, "--on-error", "skip")
     assert skipped.stderr.splitlines()[-4:] == [
         "Skipped 1 malformed record:",
         f"  {table}, line 7: the class is empty. Name the image's class.",
         f"{dataset}: 5 images new, 0 changed, 0 deleted, 0 as before.",
-        f"Next: cobalance mine {dataset}",
+        f"Next: cobalance mine '{dataset}'",
     ]
 
 
 def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
-    assert f"Next: cobalance imbalances {mined}" in run("ingest", table, "-d", mined).stderr
+    assert f"Next: cobalance imbalances '{mined}'" in run("ingest", table, "-d", mined).stderr
     table.write_text(ROWS + "6,urban,cow\n")
-    assert f"Next: cobalance mine {mined}" in run("ingest", table, "-d", mined).stderr
+    assert f"Next: cobalance mine '{mined}'" in run("ingest", table, "-d", mined).stderr
+
+
+def test_a_plan_of_nothing_says_what_would_be_one(main, cars):
+    done = main("plan", cars)
+    assert "The plan asks for 0 images in 0 queries." in done.stdout
+    assert f"To balance single concepts too: cobalance plan '{cars}' --min-size 1" in done.stderr
+    assert "To balance" not in main("plan", cars, "--min-size", "1").stderr
+
+
+def test_a_list_of_datasets_has_a_line_for_each_on_80_columns(environment, store, cars):
+    listed = on_terminal(80, environment, "datasets", "list").splitlines()
+    assert max(map(len, listed)) <= 80
+    # The names take a third of the line at most; a file keeps both ends of its name.
+    rows = [line for line in listed if line.strip().startswith("test ")]
+    assert len(rows) == len([name for name in list_datasets(store)["dataset"] if "test" in name])
+    assert any("instances_" in row and "2017.csv" in row and "…" in row for row in rows)
+
+
+def on_terminal(columns, environment, *arguments):
+    """What a person sees on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    unset = {name: value for name, value in environment.items() if name != "COLUMNS"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", *arguments],
+        env=unset | {"TERM": "dumb"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    ) as child:
+        os.close(theirs)
+        shown = bytearray()
+        with contextlib.suppress(OSError):  # what the end of the terminal reads as
+            while part := os.read(ours, 4096):
+                shown += part
+    os.close(ours)
+    assert child.returncode == 0
+    return shown.decode()
+
+
+def test_the_version_needs_no_other_package(environment):
+    without = "import sys; sys.modules['pandas'] = sys.modules['typer'] = None"
+    told = "sys.argv[1:] = ['--version']; from app.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{without}; {told}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"cobalance {version('cobalance')}\n"
 
 
 def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
@@ -190,16 +290,40 @@ def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
 def test_debug_shows_the_traceback(run, place):
     arguments = ["mine", "no such dataset"]
     arguments.insert(place, "--debug")
-    assert "Traceback" in run(*arguments, exit_code=1).stderr
+    assert "Traceback" in run(*arguments, exit_code=2).stderr
 
 
-def test_usage_is_exit_code_2(run, mined):
-    run("imbalances", exit_code=2)
-    run("mine", mined, "--max-size", "none", exit_code=2)
-    assert (
-        "Known: conbias, published" in run("plan", mined, "--planner", "magic", exit_code=2).stderr
-    )
-    run("ingest", "x.csv", "--rename-class", "a", exit_code=2)
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("imbalances", 2, "Missing argument"),
+        ("mine CARS --max-size none", 2, "valid integer"),
+        ("mine CARS --split nope", 2, "unknown split 'nope'"),
+        ("plan CARS --planner magic", 2, "Known: conbias, published"),
+        ("ingest FILE --rename-class a", 2, "is not NAME=VALUE"),
+        ("imbalances nope", 2, "No dataset 'nope'"),
+        ("imbalances CARS --class nope", 2, "unknown class 'nope'"),
+        ("imbalances CARS --compare nope", 2, "No dataset 'nope'"),
+        ("datasets rename CARS CARS2", 2, "exists already"),
+        ("enqueue nope", 2, "No dataset 'nope'"),
+        ("enqueue CARS --plan nope", 2, "unknown plan 'nope'"),
+        ("jobs nope", 2, "There is no job 'nope'"),
+        ("jobs --dataset nope", 2, "No dataset 'nope'"),
+        ("export nope FOLDER", 2, "There is no job 'nope'"),
+        ("cypher nope", 2, "unknown query 'nope'"),
+        ("ingest nope.csv", 1, "nope.csv"),
+        ("enqueue CARS --settings nope.toml", 1, "nope.toml: cannot be read"),
+        ("datasets list -f csv -o FOLDER", 1, "Is a directory"),
+        ("imbalances CARS2", 1, "has not been mined yet"),
+        ("datasets list", 0, ""),
+    ],
+)
+def test_exit_codes(main, cars, tmp_path, arguments, code, said):
+    names = {"CARS": cars, "CARS2": f"{cars} 2", "FILE": "x.csv", "FOLDER": str(tmp_path)}
+    done = main(*(names.get(word, word) for word in arguments.split()))
+    assert done.code == code, done.stderr
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
 
 
 def test_settings_that_cannot_be_used_are_named(run):

@@ -63,7 +63,7 @@ def table(done):
     return pd.read_csv(io.StringIO(done.stdout))
 
 
-def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path):
+def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     plan = json.loads(run("plan", planned, "--max-size", 2, "--min-size", 1, "-f", "json").stdout)
     wanted = sum(query["n"] for query in plan["queries"])
     assert wanted > 0
@@ -88,17 +88,75 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path):
     run("export", job, tmp_path / "made", "--generated-only", "--as", "imagefolder")
     assert len(list((tmp_path / "made").rglob("*.png"))) == wanted
     weights = run("export", job, tmp_path / "weights", "--as", "weights").stdout
-    assert "14 real images" in " ".join(weights.split())
+    assert "14 real images" in weights
+    assert "left out" not in weights  # of which there are none
+    # Where nobody can write, not even root.
+    nowhere = "/proc/x" if os.path.exists("/proc") else "/dev/x/y"
+    refused = run("export", job, nowhere, "--generated-only", exit_code=1).stderr
+    assert f"{nowhere}: the export cannot be written (" in refused
+    assert "another export" not in refused
+    (tmp_path / "file").touch()
+    refused = run("export", job, tmp_path / "file" / "x", exit_code=1).stderr
+    assert f"{tmp_path / 'file'} is a file. Name a folder." in refused
+    environment["COBALANCE_OUTPUT"] = str(tmp_path / "elsewhere")
+    refused = run("export", job, tmp_path / "other", "--generated-only", exit_code=1).stderr
+    assert f"elsewhere has 0 of the {wanted} accepted images of job {job}" in refused
 
 
 def test_cancelled_before_it_began_and_taken_up_again(run, planned):
     job = run("enqueue", planned, *SMALL, "--filter", "none").stdout.strip()
+    twice = run("enqueue", planned, *SMALL)
+    assert f"Job {job} makes this plan, too. To end it: cobalance cancel {job}" in twice.stderr
+    run("cancel", twice.stdout.strip())
+    assert f"Job {job} is cancelled." in run("cancel", job).stderr
     assert f"Job {job} is cancelled." in run("cancel", job).stderr
     assert "There was nothing to do." in run("work", "--until-idle").stderr
-    assert table(run("jobs", "-d", planned, "-f", "csv"))["accepted"].tolist() == [0]
+    assert table(run("jobs", "-d", planned, "-f", "csv"))["accepted"].tolist() == [0, 0]
+    one = run("jobs", "-d", planned, "--limit", 1)
+    assert len(one.stdout.splitlines()) == 3
+    assert "Only the first row is shown; see --limit." in one.stderr
     assert f"Job {job} is queued" in run("retry", job).stderr
     run("work", "--until-idle")
-    assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["done"]
+    states = table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist()
+    assert states == ["cancelled", "done"]
+    assert "there is nothing to cancel" in run("cancel", job).stderr
+    for option in ([], ["--short"]):
+        said = run("retry", job, *option).stderr
+        assert f"Job {job} is done: nothing of it failed, and no image is missing." in said
+
+
+def test_one_image_in_one_query(run, planned, tmp_path):
+    plan = json.loads(run("plan", planned, "--min-size", 1, "-f", "json").stdout)
+    plan["queries"] = [plan["queries"][0] | {"n": 1}]
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    done = run("enqueue", planned, "--plan-file", tmp_path / "plan.json")
+    assert (
+        f"Job {done.stdout.strip()}: 1 image in 1 query, by the backend procedural" in done.stderr
+    )
+    assert "0 of 1" in run("jobs", done.stdout.strip()).stdout
+    plan["queries"] = []
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    said = run("enqueue", planned, "--plan-file", tmp_path / "plan.json", exit_code=2).stderr
+    assert f"cobalance plan '{planned}' --min-size 1" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "kept", "is_noted"),
+    [
+        ("owner/name", "owner/name", False),
+        ("{here}", "{here}", False),
+        ("{here}/nowhere", "{here}/nowhere", True),
+        ("~/nowhere", "{home}/nowhere", True),
+        ("./nowhere", "{cwd}/nowhere", True),
+    ],
+)
+def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model, kept, is_noted):
+    places = {"here": tmp_path, "home": os.path.expanduser("~"), "cwd": os.getcwd()}
+    done = run("enqueue", planned, "--backend", "inpaint", "--model", model.format(**places))
+    kept = kept.format(**places)
+    assert read_job(store, done.stdout.strip()).settings["making"]["model"] == kept
+    note = f"There is no folder {kept} on this machine; workers need it."
+    assert (note in done.stderr) == is_noted
 
 
 @pytest.mark.parametrize(
@@ -111,6 +169,11 @@ def test_cancelled_before_it_began_and_taken_up_again(run, planned):
         (["--set", "making.step=1"], "unknown setting 'making.step'"),
         (["--set", "nope"], "--set 'nope' is no NAME=VALUE"),
         (["--preset", "quick"], "The setting making.preset is 'quick'"),
+        (["--model", ""], "The model is empty"),
+        (["--model", "~nobody.of.that.name/sd"], "nobody's home folder is ~nobody.of.that.name"),
+        (["--plan", "conbias", "--plan-file", "x"], "give one of them"),
+        (["--filter", "none", "--filter", "blank"], "--filter none leaves no filter"),
+        (["--format", "parquet"], "Parquet is not text"),
     ],
 )
 def test_an_order_that_cannot_be_taken(run, planned, options, said):
@@ -120,7 +183,7 @@ def test_an_order_that_cannot_be_taken(run, planned, options, said):
 
 @pytest.mark.parametrize("command", ["cancel", "retry", "jobs", "rebalance"])
 def test_a_job_that_is_not_there(run, command):
-    assert "There is no job 'nope'" in run(command, "nope", exit_code=1).stderr
+    assert "There is no job 'nope'" in run(command, "nope", exit_code=2).stderr
 
 
 def test_one_filter_s_option_leaves_the_others(run, planned, store):

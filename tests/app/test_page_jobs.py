@@ -17,17 +17,9 @@ from app.workers import run_here
 from generation.export import EXPORTERS
 from graph.analysis import MiningOptions
 from graph.datasets import class_sizes, dataset_state, drop_dataset, find_dataset
+from graph.job_candidates import NewCandidate, record_made
 from graph.job_progress import list_candidates, list_jobs, read_job, read_queries
-from graph.job_reports import (
-    NewCandidate,
-    fail_job,
-    fail_query,
-    finish_query,
-    heartbeat,
-    record_candidates,
-    start_query,
-    stop_worker,
-)
+from graph.job_reports import fail_job, finish_queries, heartbeat, start_queries, stop_worker
 from graph.jobs import cancel_job, create_job, query_id
 from graph.mined import mined_with
 from graph.store import GraphStore
@@ -54,7 +46,7 @@ def report(store: GraphStore, job: str, tmp_path: Path, monkeypatch: pytest.Monk
         Image.new("RGB", (48, 32), color).save(tmp_path / name)
         return str(tmp_path / name)
 
-    def write(position: int, verdicts: str, first: int = 0) -> list[str]:
+    def write(position: int, verdicts: str, first: int = 0, attempt: int = 0) -> list[str]:
         """`verdicts` has an A or an R for each."""
         query = query_id(job, position)
         candidates = [
@@ -72,8 +64,8 @@ def report(store: GraphStore, job: str, tmp_path: Path, monkeypatch: pytest.Monk
             )
             for index, verdict in enumerate(verdicts, first)
         ]
-        start_query(store, query)
-        record_candidates(store, query, candidates)
+        assert start_queries(store, job, attempt, [query])
+        record_made(store, job, {query: candidates})
         return [candidate.id for candidate in candidates]
 
     return write
@@ -156,19 +148,22 @@ def test_progress_and_time_left(
         "no worker",
     ]
     report(0, "AA", first=4)
-    finish_query(store, query_id(job, 0))
+    finish_queries(store, job, {query_id(job, 0): ""})
     app.run()
     assert metric(app, "Queries done") == "1"
 
 
 def test_queries_by_state(open_page: OpenPage, store: GraphStore, cars: str, job: str) -> None:
-    start_query(store, query_id(job, 1))
-    fail_query(store, query_id(job, 1), "CUDA out of memory")
+    finish_queries(store, job, {query_id(job, 0): "", query_id(job, 2): "the cap was reached"})
+    fail_job(store, job, "CUDA out of memory")
     app = open_page("jobs", dataset=cars, query_state="failed")
     assert table(app, "number") == [2]
     assert table(app, "message") == ["CUDA out of memory"]
     app.button_group(key="query_state").set_value("done").run()
-    assert "No query is done" in shown_text(app)
+    assert table(app, "number") == [1, 3]
+    assert table(app, "message") == ["", "the cap was reached"]
+    app.button_group(key="query_state").set_value("running").run()
+    assert "No query is running" in shown_text(app)
 
 
 def test_cancel_resume_and_retry(
@@ -181,11 +176,11 @@ def test_cancel_resume_and_retry(
     assert "_cancel_job" not in keys(app)
     app.button(key="_resume_job").click().run()
     assert read_job(store, job).state == "queued"
-    fail_query(store, query_id(job, 0), "no")
+    fail_job(store, job, "no")
     app.run().button(key="_retry_job").click().run()
     assert read_queries(store, job)["state"].tolist() == ["queued"] * 3
-    report(1, "A")
-    finish_query(store, query_id(job, 1), "the cap of 1 was reached")
+    report(1, "A", attempt=2)
+    finish_queries(store, job, {query_id(job, 1): "the cap of 1 was reached"})
     app.run().button(key="_fill_job").click().run()
     assert read_queries(store, job)["state"].tolist() == ["queued"] * 3
     assert not app.exception
@@ -216,15 +211,12 @@ def test_pictures_that_are_missing_or_outside(
 ) -> None:
     report(0, "A")
     query = query_id(job, 0)
-    record_candidates(
-        store,
-        query,
-        [
-            NewCandidate(f"{query}/gone", "gone.png", "accepted"),
-            NewCandidate(f"{query}/outside", "/etc/passwd", "accepted"),
-            NewCandidate(f"{query}/not kept", None, "rejected"),
-        ],
-    )
+    made = [
+        NewCandidate(f"{query}/gone", "gone.png", "accepted"),
+        NewCandidate(f"{query}/outside", "/etc/passwd", "accepted"),
+        NewCandidate(f"{query}/not kept", None, "rejected"),
+    ]
+    record_made(store, job, {query: made})
     app = open_page("jobs", dataset=cars)
     assert not app.exception
     assert len(app.image) == 3 + 2  # placeholders for two
@@ -394,7 +386,7 @@ def test_where_a_candidate_without_a_file_comes_from(
     report(0, "A")
     query = query_id(job, 0)
     made = NewCandidate(f"{query}/other", None, "accepted", seed=5, provenance={"model": "m"})
-    record_candidates(store, query, [made])
+    record_made(store, job, {query: [made]})
     found = list_candidates(store, job).candidates
     known = [provenance_of(store, candidate) for candidate in found]
     assert "model" not in known[0]
@@ -517,7 +509,7 @@ def test_many_jobs_and_hostile_names(
         made = NewCandidate(
             f"{query}/**0**", "../../etc", "rejected", {"<b>": 1.0}, "*no* <b>$x$", "<id>"
         )
-        record_candidates(store, query, [made])
+        record_made(store, job, {query: [made]})
     cancel_job(store, job)
     app = open_page("jobs", dataset=dataset)
     assert not app.exception

@@ -14,8 +14,8 @@ from generation.job_settings import read_job_settings
 from generation.plan_file import plan_to_json
 from generation.planning import PlanOptions
 from graph.datasets import dataset_state
+from graph.job_candidates import NewCandidate, record_made
 from graph.job_progress import Job, list_jobs, read_queries
-from graph.job_reports import NewCandidate, record_candidates
 from graph.jobs import create_job, query_id
 from graph.store import GraphStore
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
@@ -265,7 +265,7 @@ def test_jobs_have_measured_how_long_an_image_takes(
         job = create_job(store, cars, "timed", [("country", ("cow",), 1)])
         query = query_id(job, 0)
         made = NewCandidate(f"{query}/0", None, "accepted", seconds=took)
-        record_candidates(store, query, [made])
+        record_made(store, job, {query: [made]})
     app = open_page("plan", dataset=cars)
     assert "latest jobs of the backend procedural took" in shown_text(app)
     low, high = seconds(app)
@@ -279,7 +279,7 @@ def test_jobs_of_another_backend_say_nothing(
     settings = {"backend": "instruct"}
     job = create_job(store, cars, "timed", [("country", ("cow",), 1)], settings=settings)
     made = NewCandidate(f"{query_id(job, 0)}/0", None, "accepted", seconds=7000.0)
-    record_candidates(store, query_id(job, 0), [made])
+    record_made(store, job, {query_id(job, 0): [made]})
     app = open_page("plan", dataset=cars)
     assert seconds(app)[1] < 7000
     app.selectbox(key="backend").select("instruct").run()

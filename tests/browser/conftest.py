@@ -6,13 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.settings import Settings
 from graph.store import GraphStore
 from tests.browser import chromium
 from tests.browser.pages import Pages
 from tests.browser.server import WebApp, environment_of, running
+
+expect.set_options(timeout=30_000)  # ms, as all else waits; on a busy machine a page takes 5 s
 
 
 @pytest.fixture(scope="package")

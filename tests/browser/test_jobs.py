@@ -9,8 +9,9 @@ from playwright.sync_api import Browser, expect
 
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
+from graph.job_candidates import NewCandidate, record_made
 from graph.job_progress import list_candidates
-from graph.job_reports import NewCandidate, finish_query, record_candidates, start_query
+from graph.job_reports import finish_queries, start_queries
 from graph.jobs import create_job, query_id
 from graph.records import Annotations, ImageRecord, Mention
 from graph.store import GraphStore
@@ -78,10 +79,10 @@ def test_a_job_is_live_and_decided_upon(
     expect(page.get_by_text("0 of 26 images")).to_be_visible()
     page.evaluate("window.sameDocument = true")
     query = query_id(job, 0)
-    start_query(store, query)
+    start_queries(store, job, 0, [query])
     verdicts = ["rejected" if index in (1, 4) else "accepted" for index in range(6)]
     made = [candidate(images, query, index, verdict) for index, verdict in enumerate(verdicts)]
-    record_candidates(store, query, made)
+    record_made(store, job, {query: made})
     expect(page.get_by_text("4 of 26 images, about 50 s left for one worker")).to_be_visible()
     expect(page.get_by_role("button", name="Reject")).to_have_count(4)
     settle(page)
@@ -91,7 +92,7 @@ def test_a_job_is_live_and_decided_upon(
     expect(page.get_by_text("3 of 26 images")).to_be_visible()
     expect(page.get_by_role("button", name="Reject")).to_have_count(3)
     assert list_candidates(store, job, verdict="rejected").total == 3
-    finish_query(store, query, "the cap of 6 candidates was reached")
+    finish_queries(store, job, {query: "the cap of 6 candidates was reached"})
     expect(page.get_by_role("button", name="Fill up")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()

@@ -20,6 +20,14 @@ from graph.errors import (
     StoreError,
     UnknownNameError,
 )
+from graph.job_candidates import (
+    NewCandidate,
+    QueryCounts,
+    decide,
+    read_verdicts,
+    record_made,
+    reject_made,
+)
 from graph.job_counts import COUNTS
 from graph.job_progress import (
     list_candidates,
@@ -30,19 +38,14 @@ from graph.job_progress import (
     workers_alive,
 )
 from graph.job_reports import (
-    NewCandidate,
-    QueryCounts,
-    decide,
+    end_job,
     fail_job,
-    fail_query,
-    finish_query,
+    finish_queries,
     heartbeat,
-    record_candidates,
-    start_query,
+    start_queries,
     stop_worker,
 )
 from graph.job_rounds import Span, begin_round, read_query_progress
-from graph.job_work import end_job, finish_queries
 from graph.jobs import QUERY_STATES, cancel_job, create_job, query_id, retry_job
 from graph.migrations import MIGRATIONS
 from graph.records import Annotations, ImageRecord, Mention
@@ -100,26 +103,28 @@ def test_a_job_is_its_queries_and_nothing_more(store, loaded, job):
     assert [(e["name"], tuple(e["concepts"])) for e in edges] == [q[:2] for q in QUERIES]
 
 
-def test_the_course_of_a_job(store, job):
+def test_the_course_of_a_job(store, loaded, job):
     first, second, third = (query_id(job, i) for i in range(3))
-    assert start_query(store, first)
+    assert start_queries(store, job, 0, [first]) == loaded
     assert read_job(store, job).state == "running"
-    counts = record_candidates(store, first, [accepted(first, 0), rejected(first, 1)])
-    assert counts == QueryCounts(n=3, accepted=1, rejected=1)
+    counts = record_made(store, job, {first: [accepted(first, 0), rejected(first, 1)]})
+    assert counts == {first: QueryCounts(n=3, accepted=1, rejected=1)}
     read = read_job(store, job)
     assert (read.seconds, read.seconds_per_image, read.remaining) == (4.0, 4.0, 9)
     assert read.seconds_left == 36.0
     queries = read_queries(store, job, seconds_per_image=5.0)
     assert queries["seconds_left"].tolist() == [8.0, 10.0, 25.0]
     assert read_queries(store, job)["seconds_left"].notna().tolist() == [True, False, False]
-    record_candidates(store, first, [accepted(first, i) for i in (2, 3)])
-    finish_query(store, first)
+    record_made(store, job, {first: [accepted(first, i) for i in (2, 3)]})
+    finish_queries(store, job, {first: ""})
     assert states(store, job) == ["done", "queued", "queued"]
-    assert start_query(store, second)
-    fail_query(store, second, "CUDA out of memory")
-    start_query(store, third)
+    assert start_queries(store, job, 0, [first, second, third]) == loaded
+    assert states(store, job) == ["done", "running", "running"]
+    finish_queries(store, job, {third: "the cap of 20 candidates was reached"})
+    end_job(store, job)
     assert read_job(store, job).state == "running"
-    finish_query(store, third, "the cap of 20 candidates was reached")
+    fail_job(store, job, "CUDA out of memory")
+    assert states(store, job) == ["done", "failed", "done"]
     read = read_job(store, job)
     assert (read.state, read.short, read.seconds_left) == ("failed", 1, None)
     assert read.ended_at is not None
@@ -130,20 +135,24 @@ def test_the_course_of_a_job(store, job):
     ]
     assert retry_job(store, job) == 1
     read = read_job(store, job)
-    assert (read.state, read.ended_at) == ("queued", None)
+    assert (read.state, read.error, read.ended_at) == ("queued", "", None)
     assert states(store, job) == ["done", "queued", "done"]
-    assert start_query(store, second)
-    finish_query(store, second)
-    assert read_job(store, job).state == "done"
+    assert start_queries(store, job, 0, [second]) is None  # the attempt before
+    assert start_queries(store, job, 1, [second]) == loaded
+    finish_queries(store, job, {second: ""})
+    assert read_job(store, job).state == "running"
+    end_job(store, job)
+    read = read_job(store, job)
+    assert (read.state, read.ended_at is None) == ("done", False)
 
 
 def test_the_rate_of_a_job_is_shared_by_its_workers(store, job):
     first = query_id(job, 0)
-    start_query(store, first)
-    record_candidates(store, first, [accepted(first, 0)])
+    start_queries(store, job, 0, [first])
+    record_made(store, job, {first: [accepted(first, 0)]})
     try:
         for name in ("one", "two", "three"):
-            assert heartbeat(store, f"{job} {name}", host="here", job=job) == "running"
+            heartbeat(store, f"{job} {name}", host="here", job=job)
         read = read_job(store, job)
         assert read.workers == 3
         assert read.heartbeat_at is not None
@@ -155,8 +164,8 @@ def test_the_rate_of_a_job_is_shared_by_its_workers(store, job):
 
 def test_workers_are_alive_while_they_are_heard_of(store, job):
     name = f"worker of {job}"
-    assert heartbeat(store, name, host="here") is None
-    assert heartbeat(store, name, host="here", job=job) == "queued"
+    heartbeat(store, name, host="here")
+    heartbeat(store, name, host="here", job=job)
     (alive,) = [worker for worker in workers_alive(store) if worker.id == name]
     assert (alive.host, alive.job) == ("here", job)
     assert 0 <= alive.silent_s < 30
@@ -171,7 +180,7 @@ def test_workers_are_alive_while_they_are_heard_of(store, job):
     heartbeat(store, f"{name} 2")
     assert store.read("MATCH (w:Worker {id: $id}) RETURN w.id", id=name) == []
     stop_worker(store, f"{name} 2")
-    assert heartbeat(store, name, job="no such job") is None
+    heartbeat(store, name, job="no such job")
     stop_worker(store, name)
 
 
@@ -179,32 +188,52 @@ def test_reports_may_be_repeated(store, dump, loaded, job):
     query = query_id(job, 0)
     batch = [accepted(query, 0, scores={"clip": 0.7}, seed=-5), rejected(query, 1)]
     for _ in range(3):
-        assert start_query(store, query)
-        assert record_candidates(store, query, batch) == QueryCounts(3, 1, 1)
+        assert start_queries(store, job, 0, [query]) == loaded
+        assert record_made(store, job, {query: batch}) == {query: QueryCounts(3, 1, 1)}
     before = dump(loaded)
-    record_candidates(store, query, batch)
+    record_made(store, job, {query: batch})
     after = dump(loaded)
     assert {t for t in before if "Candidate" in t} == {t for t in after if "Candidate" in t}
-    for _ in range(2):
-        finish_query(store, query)
-    assert not start_query(store, query)
-    fail_query(store, query, "too late")
-    assert states(store, job)[0] == "done"
+    for message in ("enough", "more than enough"):
+        finish_queries(store, job, {query: message})
+    assert read_queries(store, job)["message"].tolist() == ["enough", "", ""]
+    assert start_queries(store, job, 0, [query]) is None
     for _ in range(2):
         assert cancel_job(store, job) == "cancelled"
+    fail_job(store, job, "too late")
+    end_job(store, job)
+    assert read_job(store, job).state == "cancelled"
+    assert states(store, job) == ["done", "queued", "queued"]
 
 
 def test_a_decision_by_hand_outlives_a_repeated_report(store, job):
     query = query_id(job, 0)
     batch = [accepted(query, i) for i in range(3)]
-    record_candidates(store, query, batch)
+    record_made(store, job, {query: batch})
     assert decide(store, batch[1].id, "rejected", "ann") == QueryCounts(3, 2, 1)
     assert decide(store, batch[1].id, "rejected", "ann") == QueryCounts(3, 2, 1)
-    assert record_candidates(store, query, batch) == QueryCounts(3, 2, 1)
+    assert record_made(store, job, {query: batch}) == {query: QueryCounts(3, 2, 1)}
     (candidate,) = list_candidates(store, job, verdict="rejected").candidates
     assert (candidate.id, candidate.decided_by) == (batch[1].id, "ann")
     assert candidate.decided_at is not None
     assert decide(store, batch[1].id, "accepted", "") == QueryCounts(3, 3, 0)
+
+
+def test_what_is_found_twice_is_rejected_unless_people_decided(store, job):
+    first, second = query_id(job, 0), query_id(job, 1)
+    made = {first: [accepted(first, i) for i in range(3)], second: [accepted(second, 0)]}
+    record_made(store, job, made)
+    decide(store, f"{first}/1", "accepted", "ann")
+    for reason in ("twice", "found twice again"):
+        reject_made(store, job, dict.fromkeys([f"{first}/1", f"{first}/2", f"{second}/0"], reason))
+    assert read_verdicts(store, job) == {
+        f"{first}/0": {"verdict": "accepted", "reason": "", "decided_by": None},
+        f"{first}/1": {"verdict": "accepted", "reason": "", "decided_by": "ann"},
+        f"{first}/2": {"verdict": "rejected", "reason": "twice", "decided_by": None},
+        f"{second}/0": {"verdict": "rejected", "reason": "twice", "decided_by": None},
+    }
+    assert read_queries(store, job)["accepted"].tolist() == [2, 0, 0]
+    assert counted(store, job) == recounted(store, job)
 
 
 def test_a_query_has_only_so_many_images(store, loaded):
@@ -213,11 +242,12 @@ def test_a_query_has_only_so_many_images(store, loaded):
 
 
 def test_what_is_done_with_too_few_can_be_queued_again(store, job):
-    for position, (_, _, n) in enumerate(QUERIES):
-        query = query_id(job, position)
-        start_query(store, query)
-        record_candidates(store, query, [accepted(query, i) for i in range(n)])
-        finish_query(store, query)
+    wanted = {query_id(job, position): n for position, (_, _, n) in enumerate(QUERIES)}
+    start_queries(store, job, 0, list(wanted))
+    made = {query: [accepted(query, i) for i in range(n)] for query, n in wanted.items()}
+    assert record_made(store, job, made) == {q: QueryCounts(n, n, 0) for q, n in wanted.items()}
+    finish_queries(store, job, dict.fromkeys(wanted, ""))
+    end_job(store, job)
     assert read_job(store, job).state == "done"
     decide(store, f"{query_id(job, 1)}/0", "rejected", "ann")
     read = read_job(store, job)
@@ -231,9 +261,9 @@ def test_what_is_done_with_too_few_can_be_queued_again(store, job):
 
 def test_a_running_job_tries_again_for_more_than_its_cap(store, job):
     first = query_id(job, 0)
-    start_query(store, first)
-    record_candidates(store, first, [rejected(first, i) for i in range(3)])
-    finish_query(store, first, "the cap was reached")
+    start_queries(store, job, 0, [first])
+    record_made(store, job, {first: [rejected(first, i) for i in range(3)]})
+    finish_queries(store, job, {first: "the cap was reached"})
     assert retry_job(store, job, short=True) == 1
     assert read_job(store, job).state == "running"
     assert [query.retries for query in read_query_progress(store, job)] == [1, 0, 0]
@@ -245,7 +275,7 @@ def test_a_running_job_tries_again_for_more_than_its_cap(store, job):
 def test_more_may_be_accepted_than_wanted(store, job):
     query = query_id(job, 1)
     batch = [accepted(query, 0), accepted(query, 1), rejected(query, 2)]
-    record_candidates(store, query, batch)
+    record_made(store, job, {query: batch})
     decide(store, batch[2].id, "accepted", "ann")
     read = read_job(store, job)
     assert (read.accepted, read.covered, read.remaining) == (3, 2, 8)
@@ -253,17 +283,15 @@ def test_more_may_be_accepted_than_wanted(store, job):
 
 def test_a_cancelled_job_starts_nothing_and_can_go_on(store, job):
     first, second, _ = (query_id(job, i) for i in range(3))
-    start_query(store, first)
-    finish_query(store, first)
-    start_query(store, second)
+    start_queries(store, job, 0, [first, second])
+    finish_queries(store, job, {first: ""})
     assert cancel_job(store, job) == "cancelled"
-    assert not start_query(store, second)
+    assert start_queries(store, job, 0, [second]) is None
     assert states(store, job) == ["done", "queued", "queued"]
-    assert heartbeat(store, job, job=job) == "cancelled"
-    stop_worker(store, job)
     # What a worker was about to report is taken, and does not bring the job back to life.
-    assert record_candidates(store, second, [accepted(second, 0)]).accepted == 1
-    finish_query(store, second)
+    assert record_made(store, job, {second: [accepted(second, 0)]})[second].accepted == 1
+    finish_queries(store, job, {second: ""})
+    end_job(store, job)
     assert read_job(store, job).state == "cancelled"
     assert retry_job(store, job) == 0
     assert read_job(store, job).state == "queued"
@@ -272,17 +300,20 @@ def test_a_cancelled_job_starts_nothing_and_can_go_on(store, job):
 
 def test_a_cancelled_job_with_nothing_left_stays_cancelled(store, job):
     cancel_job(store, job)
-    for position in range(3):
-        finish_query(store, query_id(job, position))
+    finish_queries(store, job, {query_id(job, i): "" for i in range(3)})
+    end_job(store, job)
     assert retry_job(store, job) == 0
     assert read_job(store, job).state == "cancelled"
 
 
 def test_a_job_that_cannot_go_on(store, job):
     first = query_id(job, 0)
-    start_query(store, first)
-    finish_query(store, first)
+    start_queries(store, job, 0, [first])
+    finish_queries(store, job, {first: ""})
     fail_job(store, job, "the folder of the model is missing")
+    fail_job(store, job, "another worker finds the same")
+    end_job(store, job)
+    assert start_queries(store, job, 0, [query_id(job, 1)]) is None
     read = read_job(store, job)
     assert (read.state, read.error) == ("failed", "the folder of the model is missing")
     assert states(store, job) == ["done", "failed", "failed"]
@@ -320,8 +351,8 @@ def test_whoever_decides_for_a_round_that_is_over_ends_nothing(store, job):
 
 
 def test_an_ended_job_is_not_cancelled(store, job):
-    for position in range(3):
-        finish_query(store, query_id(job, position))
+    finish_queries(store, job, {query_id(job, i): "" for i in range(3)})
+    end_job(store, job)
     assert cancel_job(store, job) == "done"
 
 
@@ -339,9 +370,9 @@ def test_candidates_come_with_all_that_was_reported_in_pages(store, job):
         -(2**63),
         1.5,
     )
-    record_candidates(store, query, [full])
-    record_candidates(store, query, [accepted(query, i) for i in range(1, 6)])
-    record_candidates(store, other, [NewCandidate(f"{other}/0", None, "rejected")])
+    record_made(store, job, {query: [full]})
+    later = {query: [accepted(query, i) for i in range(1, 6)]}
+    record_made(store, job, later | {other: [NewCandidate(f"{other}/0", None, "rejected")]})
     (read,) = list_candidates(store, job, per_page=1).candidates
     assert (read.class_name, read.concepts, read.query) == ("a", ("x", "y"), query)
     assert (read.uri, read.source_image, read.source_uri, read.mask_uri) == (
@@ -364,7 +395,7 @@ def test_candidates_come_with_all_that_was_reported_in_pages(store, job):
 
 
 def test_queries_in_parts(store, job):
-    start_query(store, query_id(job, 2))
+    start_queries(store, job, 0, [query_id(job, 2)])
     assert read_queries(store, job, state="running")["position"].tolist() == [2]
     assert read_queries(store, job, state="failed").empty
     for state in (None, "queued"):
@@ -377,7 +408,7 @@ def test_queries_in_parts(store, job):
 def test_measured_speeds(store, loaded, job):
     other = create_job(store, loaded, "mine", QUERIES)
     query = query_id(job, 0)
-    record_candidates(store, query, [accepted(query, 0), rejected(query, 1)])
+    record_made(store, job, {query: [accepted(query, 0), rejected(query, 1)]})
     speeds = measured_speeds(store).set_index("job")
     assert speeds.loc[job, "seconds_per_image"] == 4.0
     assert speeds.loc[job, "images"] == 1
@@ -405,7 +436,7 @@ def test_planning_and_mining_anew_change_no_job(store, loaded):
         for query in load(("a", "x"), ("b", "x"), ("b", "x")).queries
     ]
     pd.testing.assert_frame_equal(read_queries(store, job), before)
-    assert start_query(store, query_id(job, 0))
+    assert start_queries(store, job, 0, [query_id(job, 0)]) == loaded
 
 
 def test_the_same_job_created_twice(store, loaded, dump):
@@ -430,7 +461,7 @@ def test_a_creation_that_was_interrupted_goes_on(store, loaded):
         create_job(store, loaded, "mine", queries, job=f"{loaded} job", progress=stop)
     job = f"{loaded} job"
     assert read_job(store, job).state == "preparing"
-    assert not start_query(store, query_id(job, 0))
+    assert start_queries(store, job, 0, [query_id(job, 0)]) is None
     assert retry_job(store, job) == 0
     assert create_job(store, loaded, "mine", queries, job=job) == job
     read = read_job(store, job)
@@ -467,26 +498,32 @@ def test_names_that_are_not_there(store, job):
         lambda: cancel_job(store, "no"),
         lambda: retry_job(store, "no"),
         lambda: fail_job(store, "no", ""),
-        lambda: start_query(store, "no"),
-        lambda: finish_query(store, "no"),
-        lambda: record_candidates(store, "no", []),
+        lambda: record_made(store, "no", {"no/000000": []}),
         lambda: decide(store, "no", "accepted", ""),
     ):
         with pytest.raises(JobNotFoundError, match=r"There is no .* 'no'"):
             call()
+    # Of a job that was dropped there is nothing left to begin, finish, reject or end.
+    assert start_queries(store, "no", 0, ["no/000000"]) is None
+    finish_queries(store, "no", {"no/000000": ""})
+    reject_made(store, "no", {"no/000000/0": "twice"})
+    end_job(store, "no")
     with pytest.raises(UnknownNameError, match="unknown verdict 'maybe'"):
         decide(store, "no", "maybe", "")
     with pytest.raises(UnknownNameError, match="unknown verdict 'maybe'"):
         NewCandidate("1", None, "maybe")
 
 
-def test_a_candidate_of_another_query(store, job):
+def test_a_candidate_stays_with_its_query(store, job):
     first, second = query_id(job, 0), query_id(job, 1)
     candidate = accepted(first, 0)
-    record_candidates(store, first, [candidate])
-    with pytest.raises(StoreError, match="belongs to the query"):
-        record_candidates(store, second, [candidate])
+    record_made(store, job, {first: [candidate]})
+    assert record_made(store, job, {second: [candidate]}) == {second: QueryCounts(2, 0, 0)}
     assert read_queries(store, job)["accepted"].tolist() == [1, 0, 0]
+    made_for = store.read(
+        "MATCH (:Candidate {id: $id})-[:MADE_FOR]->(q) RETURN q.id AS query", id=candidate.id
+    )
+    assert made_for == [{"query": first}]
 
 
 def test_hostile_names_are_data(store, dataset):
@@ -495,11 +532,8 @@ def test_hostile_names_are_data(store, dataset):
     write_annotations(store, dataset, Annotations.from_records(records), source="a test")
     job = create_job(store, dataset, names[0], [(names[1], (names[2],), 1)], created_by=names[1])
     query = query_id(job, 0)
-    record_candidates(
-        store,
-        query,
-        [NewCandidate(names[0], names[1], "rejected", {names[2]: 1.0}, names[0], names[1])],
-    )
+    made = NewCandidate(names[0], names[1], "rejected", {names[2]: 1.0}, names[0], names[1])
+    record_made(store, job, {query: [made]})
     decide(store, names[0], "accepted", names[2])
     (read,) = list_candidates(store, job).candidates
     assert (read.id, read.uri, read.reason, read.decided_by) == (
@@ -508,26 +542,29 @@ def test_hostile_names_are_data(store, dataset):
         names[0],
         names[2],
     )
-    fail_query(store, query, names[0])
-    assert read_job(store, job).created_by == names[1]
+    finish_queries(store, job, {query: names[2]})
+    fail_job(store, job, names[0])
+    read = read_job(store, job)
+    assert (read.created_by, read.error) == (names[1], names[0])
+    assert read_queries(store, job)["message"].tolist() == [names[2]]
 
 
 def test_drop_takes_jobs_along(store, loaded, job):
     query = query_id(job, 0)
-    record_candidates(store, query, [accepted(query, 0)])
+    record_made(store, job, {query: [accepted(query, 0)]})
     drop_dataset(store, loaded)
     with pytest.raises(JobNotFoundError, match="dropped with its dataset"):
-        record_candidates(store, query, [accepted(query, 1)])
+        record_made(store, job, {query: [accepted(query, 1)]})
     left = store.read("MATCH (n {dataset: $d}) RETURN count(n) AS n", d=loaded)
     assert left == [{"n": 0}]
 
 
 def test_rename_takes_jobs_along(store, loaded, job):
     query = query_id(job, 0)
-    record_candidates(store, query, [accepted(query, 0)])
+    record_made(store, job, {query: [accepted(query, 0)]})
     new = f"{loaded} renamed"
     rename_dataset(store, loaded, new)
-    record_candidates(store, query, [accepted(query, 1)])
+    record_made(store, job, {query: [accepted(query, 1)]})
     assert [found.id for found in list_jobs(store, new)] == [job]
     assert list_jobs(store, loaded) == []
     labels = store.read(
@@ -549,7 +586,7 @@ def test_a_worker_reports_while_its_dataset_is_dropped_or_renamed(store, loaded,
 
     def report(stage, done, total):
         try:
-            record_candidates(store, query, [accepted(query, len(made))])
+            record_made(store, job, {query: [accepted(query, len(made))]})
         except JobNotFoundError:
             made.append(False)
         else:
@@ -595,15 +632,16 @@ def test_several_writers_at_once_lose_and_double_nothing(settings, store, loaded
         random = Random(seed)
         with open_store(settings) as own:
             for query in random.sample(ids, 2):
-                start_query(own, query)
+                start_queries(own, job, 0, [query])
                 indexes = list(range(40))
                 random.shuffle(indexes)
                 for start in range(0, 40, 8):
                     batch = [accepted(query, i) for i in indexes[start : start + 8]]
-                    record_candidates(own, query, batch)
+                    record_made(own, job, {query: batch})
                     decide(own, random.choice(batch).id, "rejected", f"person {seed}")
                     heartbeat(own, f"{job} {seed}", job=job)
-                finish_query(own, query)
+                finish_queries(own, job, {query: ""})
+                end_job(own, job)
             stop_worker(own, f"{job} {seed}")
 
     with ThreadPoolExecutor(4) as pool:
@@ -622,17 +660,18 @@ def test_several_writers_at_once_lose_and_double_nothing(settings, store, loaded
 
 def test_the_last_two_queries_end_at_once(settings, store, loaded):
     """Whoever comes second ends the job: it sees that the other query has ended."""
+
+    def end(own, job, position):
+        finish_queries(own, job, {query_id(job, position): ""})
+        end_job(own, job)
+
     with open_store(settings) as one, open_store(settings) as two, ThreadPoolExecutor(2) as pool:
         for _ in range(10):
             job = create_job(store, loaded, "mine", QUERIES[:2])
-            for position in range(2):
-                start_query(store, query_id(job, position))
-            ends = [
-                pool.submit(finish_query, own, query_id(job, position))
-                for position, own in enumerate((one, two))
-            ]
-            for end in ends:
-                end.result()
+            start_queries(store, job, 0, [query_id(job, position) for position in range(2)])
+            ends = [pool.submit(end, own, job, position) for position, own in enumerate((one, two))]
+            for ended in ends:
+                ended.result()
             assert read_job(store, job).state == "done"
 
 
@@ -661,32 +700,47 @@ def counted(store, job):
 def act_at_random(store, job, random, steps):
     """Report, decide, cancel and try again, in any order, whether it makes sense or not."""
     made = []
-    for step in range(steps):
-        query = query_id(job, random.randrange(len(QUERIES)))
-        match random.choice(["start", "report", "report", "decide", "finish", "fail", "job"]):
+    for _ in range(steps):
+        positions = random.sample(range(len(QUERIES)), random.randint(1, len(QUERIES)))
+        queries = [query_id(job, position) for position in positions]
+        match random.choice(["start", "report", "report", "decide", "reject", "finish", "job"]):
             case "start":
-                start_query(store, query)
+                attempt = begin_round(store, job, 0, []).attempt
+                start_queries(store, job, attempt, queries)
             case "report":
-                one = NewCandidate(
-                    f"{query}/{random.randrange(8)}",
-                    "0.png",
-                    random.choice(["accepted", "rejected"]),
-                    seconds=random.choice([None, random.random()]),
-                )
-                record_candidates(store, query, [one])
-                made.append(one.id)
+                found = {
+                    query: NewCandidate(
+                        f"{query}/{random.randrange(8)}",
+                        "0.png",
+                        random.choice(["accepted", "rejected"]),
+                        seconds=random.choice([None, random.random()]),
+                    )
+                    for query in queries
+                }
+                record_made(store, job, {query: [one] for query, one in found.items()})
+                made += [one.id for one in found.values()]
             case "decide" if made:
                 decide(store, random.choice(made), random.choice(["accepted", "rejected"]), "ann")
+            case "reject" if made:
+                reject_made(store, job, dict.fromkeys(random.choices(made, k=2), "twice"))
             case "finish":
-                finish_query(store, query)
-            case "fail":
-                fail_query(store, query, "it went wrong")
-            case "job" if step % 2:
-                random.choice([cancel_job, retry_job])(store, job)
+                finish_queries(store, job, dict.fromkeys(queries, ""))
             case "job":
-                if random.random() < 0.5:
-                    fail_job(store, job, "no model")
-                retry_job(store, job, short=True)
+                act_on_job(store, job, random)
+
+
+def act_on_job(store, job, random):
+    match random.choice(["cancel", "retry", "end", "fail", "fill"]):
+        case "cancel":
+            cancel_job(store, job)
+        case "retry":
+            retry_job(store, job)
+        case "end":
+            end_job(store, job)
+        case "fail":
+            fail_job(store, job, "no model")
+        case "fill":
+            retry_job(store, job, short=True)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -699,10 +753,12 @@ def test_the_counts_of_a_job_are_those_of_its_queries(store, job, seed):
 
 def test_writers_at_once_leave_no_count_out(store, job):
     with ThreadPoolExecutor(6) as pool:
-        running = [pool.submit(act_at_random, store, job, Random(i), 25) for i in range(6)]
-        for writer in running:
-            writer.result()
-    assert counted(store, job) == recounted(store, job)
+        for turn in range(5):
+            seeds = range(6 * turn, 6 * turn + 6)
+            running = [pool.submit(act_at_random, store, job, Random(seed), 5) for seed in seeds]
+            for writer in running:
+                writer.result()
+            assert counted(store, job) == recounted(store, job)
     assert counted(store, job)["accepted"] > 0
 
 

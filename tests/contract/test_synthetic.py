@@ -15,7 +15,8 @@ from graph.errors import (
     StaleError,
     StoreError,
 )
-from graph.job_reports import NewCandidate, decide, record_candidates, start_query
+from graph.job_candidates import NewCandidate, decide, record_made
+from graph.job_reports import start_queries
 from graph.jobs import create_job, query_id
 from graph.mined import load_cliques
 from graph.records import Annotations, ImageRecord, Mention
@@ -68,23 +69,22 @@ def job(store, loaded):
     """Two waterbirds with sea and tree, and three with a tree, one of them rejected."""
     queries = [("water", ("sea", "tree"), 2), ("water", ("tree",), 3)]
     job = create_job(store, loaded, "mine", queries)
-    for position, verdicts in enumerate((["accepted"] * 2, ["accepted", "accepted", "rejected"])):
-        query = query_id(job, position)
-        start_query(store, query)
-        record_candidates(
-            store,
-            query,
-            [
-                NewCandidate(
-                    f"{query}/{i}",
-                    f"out/{position}-{i}.png",
-                    verdict,
-                    source_image=f"water {i}",
-                    provenance={"width_px": 512, "height_px": 256},
-                )
-                for i, verdict in enumerate(verdicts)
-            ],
-        )
+    judged = (["accepted"] * 2, ["accepted", "accepted", "rejected"])
+    made = {
+        query_id(job, position): [
+            NewCandidate(
+                f"{query_id(job, position)}/{i}",
+                f"out/{position}-{i}.png",
+                verdict,
+                source_image=f"water {i}",
+                provenance={"width_px": 512, "height_px": 256},
+            )
+            for i, verdict in enumerate(verdicts)
+        ]
+        for position, verdicts in enumerate(judged)
+    }
+    start_queries(store, job, 0, list(made))
+    record_made(store, job, made)
     return job
 
 
@@ -208,7 +208,7 @@ def test_another_dataset_is_not_overwritten(store, loaded, job, home, dump):
     with pytest.raises(OptionError, match="no accepted candidate"):
         rebalanced_dataset(store, second)
     query = query_id(second, 0)
-    record_candidates(store, query, [NewCandidate(f"{query}/0", "x.png", "accepted")])
+    record_made(store, second, {query: [NewCandidate(f"{query}/0", "x.png", "accepted")]})
     with pytest.raises(DatasetExistsError):
         rebalanced_dataset(store, second, made.dataset)
     with pytest.raises(JobNotFoundError):
@@ -219,9 +219,8 @@ def test_a_job_on_a_rebalanced_dataset_keeps_what_it_has(store, loaded, job, hom
     first = rebalanced_dataset(store, job).dataset
     second = create_job(store, first, "more", [("land", ("sea",), 1)])
     query = query_id(second, 0)
-    record_candidates(
-        store, query, [NewCandidate(f"{query}/0", "x.png", "accepted", source_image="land 1")]
-    )
+    image = NewCandidate(f"{query}/0", "x.png", "accepted", source_image="land 1")
+    record_made(store, second, {query: [image]})
     made = rebalanced_dataset(store, second, f"{loaded} copy")
     found = generated(store, made.dataset)
     before = generated(store, first)

@@ -30,12 +30,14 @@ from generation.manifest import read_manifest
 from generation.output import OutputFolder
 from generation.plugins import Plugin
 from generation.queue import Queue
+from generation.reach import Reach
+from generation.supervision import Supervision
 from generation.worker import Worker, WorkerOptions
 from graph.build import write_annotations
 from graph.datasets import rename_dataset
 from graph.errors import OptionError, StoreError, StoreUnavailableError
+from graph.job_candidates import decide
 from graph.job_progress import list_candidates, read_job, workers_alive
-from graph.job_reports import decide
 from graph.jobs import cancel_job, create_job, retry_job
 from graph.local_server import ensure_running
 from graph.records import Annotations, ImageRecord, Mention
@@ -323,19 +325,36 @@ def test_the_queue_goes_away_and_comes_back(store, loaded, own, work, fails, mon
     assert_complete(store, own, job)
 
 
-def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, options):
+def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, options, tmp_path):
     """As after its database was away between giving the chunk out and handing it over."""
 
-    class Lists:
-        def is_here(self, name):
-            return name == "a"
+    places, begun, go_on = workers.places(own), threading.Event(), threading.Event()
 
-    worker = Worker(workers.places(own), replace(options, dead_after_s=0.05))
-    running = {"a": worker.id, "b": worker.id, "c": "another"}
-    assert worker._strays(Lists(), running) == []
-    time.sleep(0.1)
-    assert worker._strays(Lists(), running) == ["b"]
-    assert worker._strays(Lists(), {"a": worker.id}) == []
+    def work(_chunk, _attempt):
+        begun.set()
+        assert go_on.wait(60)
+        return "done"
+
+    queue = Queue(options.queue_url, "mine", work, options.poll_s, extras=["worker"])
+    try:
+        queue.enqueue([Chunk("ours", "000-000000", ((0, 0),))], 0, "worker")
+        queue.enqueue([Chunk("lost", "000-000000", ((0, 0),))], 0, "models")
+        assert begun.wait(60)
+        with contextlib.closing(sqlite3.connect(tmp_path / "queue.sqlite")) as connection:
+            connection.execute(
+                "UPDATE workflow_status SET status = 'PENDING', executor_id = 'mine' "
+                "WHERE workflow_uuid LIKE 'lost/%'"
+            )
+            connection.commit()
+        reach = Reach(places.connect, threading.Event())
+        supervision = Supervision("mine", reach, queue, places.folder, dead_after_s=0.5)
+        supervision.adopt()
+        assert set(queue.running()) == {"ours/0/000-000000", "lost/0/000-000000"}
+        until(lambda: supervision.adopt() or set(queue.running()) == {"ours/0/000-000000"})
+        reach.close()
+    finally:
+        go_on.set()
+        queue.close(wait_s=60)
 
 
 def test_a_refusal_of_the_graph_is_no_end(store, loaded, own, options, fails, monkeypatch):

@@ -1,14 +1,19 @@
 """Concepts that a detector finds, as mentions."""
 
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 
+from app.results import annotate_job
+from app.settings import Settings
 from generation.annotators import ANNOTATORS, open_annotator
-from generation.detector import DetectorOptions, open_detector
+from generation.detector import open_detector
+from generation.options import DetectorOptions
 from generation.requests import JobBlockedError
 from graph.errors import OptionError, UnknownNameError
 from graph.records import Annotations, ImageRecord
+from graph.store import GraphStore
 from tests.tiny.vision import save_owlv2
 from tests.unit.generation.filters.making import noise
 
@@ -39,3 +44,10 @@ def test_registry(tmp_path: Path) -> None:
         open_annotator("owlv2", {"vocabulary": []})
     with pytest.raises(JobBlockedError, match="no such folder"):
         open_annotator("owlv2", {"model": str(tmp_path / "nothing")})
+
+
+def test_a_job_is_not_annotated_with_bad_options() -> None:
+    store, settings = create_autospec(GraphStore), create_autospec(Settings)
+    with pytest.raises(OptionError, match="The annotator owlv2: threshold is 2"):
+        annotate_job(store, settings, "job", "owlv2", {"threshold": 2})
+    assert not store.mock_calls

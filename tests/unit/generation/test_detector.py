@@ -13,7 +13,8 @@ from transformers import (
     Owlv2Processor,
 )
 
-from generation.detector import Detector, DetectorOptions, open_detector
+from generation.detector import Detector, open_detector
+from generation.options import DetectorOptions
 from generation.requests import JobBlockedError, OutOfMemoryError
 from tests.tiny.vision import save_clip, save_owlv2
 from tests.unit.generation.filters.making import noise

@@ -124,6 +124,9 @@ def test_a_round_does_not_wait_for_a_query_that_has_ended():
         ({"prompt": "a photo"}, "no place for the concepts"),
         ({"segmenter": "sam2"}, "unknown segmenter"),
         ({"masks": {"masks": "segmenter"}}, "segmenter names none"),
+        ({"filters": {"blank": {"threshold": 2}}}, "The filter blank: threshold is 2: input"),
+        ({"filters": {"clip": {"text": "a photo"}}}, "no place for the concepts"),
+        ({"segmenter": "sam", "segmenter_options": {"dtype": 1}}, "The segmenter sam: dtype is 1"),
     ],
 )
 def test_settings_that_no_worker_could_use_are_refused_when_ordered(settings, message):

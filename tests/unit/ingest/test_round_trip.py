@@ -167,6 +167,7 @@ def test_table(writer, separator, records, tmp_path_factory):
 @settings(max_examples=60, deadline=None)
 @given(records=RECORDS)
 @example(records=PLAIN)
+@example(records=[ImageRecord("caption", "caption"), ImageRecord("1", "0")])
 def test_coco(records, tmp_path_factory):
     """Classes are categories here, and boxes stand first among what a record may lack."""
     classes = {record.class_name for record in records}

@@ -10,7 +10,8 @@ from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from generation.filters import open_filter
-from generation.filters.clip import REVISION, ClipFilter, ClipOptions
+from generation.filters.clip import ClipFilter
+from generation.filters.options import CLIP_REVISION, ClipOptions
 from generation.requests import JobBlockedError, Made, OutOfMemoryError
 from graph.errors import OptionError
 from tests.tiny.vision import save_clip, save_owlv2
@@ -111,9 +112,9 @@ def test_what_it_scores_with_is_described(model: Path) -> None:
 
 
 def test_the_default_model_has_a_revision_of_its_own() -> None:
-    assert ClipOptions().revision_or(REVISION) == REVISION
-    assert ClipOptions(revision="main").revision_or(REVISION) == "main"
-    assert ClipOptions(model="other/clip").revision_or(REVISION) is None
+    assert ClipOptions().revision_or(CLIP_REVISION) == CLIP_REVISION
+    assert ClipOptions(revision="main").revision_or(CLIP_REVISION) == "main"
+    assert ClipOptions(model="other/clip").revision_or(CLIP_REVISION) is None
 
 
 def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

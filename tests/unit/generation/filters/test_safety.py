@@ -11,7 +11,7 @@ from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionS
 from safetensors import safe_open
 
 from generation.filters import open_filter
-from generation.filters.safety import REVISION, SafetyOptions
+from generation.filters.options import SAFETY_REVISION, SafetyOptions
 from generation.requests import JobBlockedError, Made, OutOfMemoryError
 from graph.errors import OptionError
 from tests.tiny.vision import save_clip, save_safety
@@ -122,7 +122,7 @@ def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options() -> None:
-    assert SafetyOptions().revision_or(REVISION) == REVISION
+    assert SafetyOptions().revision_or(SAFETY_REVISION) == SAFETY_REVISION
     with pytest.raises(OptionError, match="The filter safety has no option 'threshold'"):
         open_filter("safety", {"threshold": 1})
 

@@ -1,0 +1,141 @@
+"""How a job makes its images, from the options of `cobalance enqueue` and a file of settings."""
+
+import os
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph.errors import InputError, MissingExtraError, OptionError
+
+
+@dataclass(frozen=True)
+class SettingOptions:
+    """What a person gave, the file aside; it wins over the file.
+
+    Parameters
+    ----------
+    backend, model, preset : str or None
+        See `generation.job_settings.JobSettings` and `generation.backends.backend`.
+    filters : sequence of str
+        Names; ``none`` alone for none, nothing for the backend's usual ones.
+    assignments : sequence of str
+        Such as ``making.steps=30``.
+    """
+
+    backend: str | None = None
+    model: str | None = None
+    preset: str | None = None
+    filters: Sequence[str] = ()
+    assignments: Sequence[str] = ()
+
+
+def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
+    """Put a job's settings together and check them.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is no TOML.
+    OptionError, UnknownNameError
+        A setting is unknown or cannot be used.
+    MissingExtraError
+        The packages that check them are not installed.
+    """
+    values: dict[str, Any] = {} if file is None else _read_toml(file)
+    for name in ("making", "filters"):
+        if not isinstance(values.get(name, {}), dict):
+            raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
+    making = values.setdefault("making", {})
+    values["backend"] = options.backend or values.get("backend", "procedural")
+    if options.model is not None:
+        making["model"] = options.model
+    if options.preset is not None:
+        making["preset"] = options.preset
+    if options.filters:
+        values["filters"] = _chosen(options.filters, values.get("filters", {}))
+    elif "filters" not in values and any(one.startswith("filters.") for one in options.assignments):
+        values["filters"] = _usual_filters(values["backend"])  # beside the one that is meant
+    for assignment in options.assignments:
+        _assign(values, assignment)
+    checked = _check(values)
+    if "model" in checked.get("making", {}):
+        checked["making"]["model"] = placed_model(checked["making"]["model"])
+    return checked
+
+
+def placed_model(model: str) -> str:
+    """A model with its whole path, where it is a folder and no name of the hub.
+
+    Raises
+    ------
+    OptionError
+        It is empty, or of a home folder that is not there.
+
+    Examples
+    --------
+    >>> placed_model("owner/name"), placed_model("/models/../models/sd")
+    ('owner/name', '/models/sd')
+    """
+    if not model.strip():
+        raise OptionError("The model is empty. Give a folder, or owner/name of the hub.")
+    if not is_path(model):
+        return model
+    path = os.path.expanduser(model)
+    if path.startswith("~"):
+        raise OptionError(f"The model {model}: nobody's home folder is {model.partition('/')[0]}.")
+    return os.path.abspath(path)
+
+
+def is_path(model: str) -> bool:
+    """Whether a model is written as a path of this machine."""
+    return model.startswith(("/", "./", "../", "~")) or model in (".", "..")
+
+
+def _chosen(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
+    if "none" in names and len(set(names)) > 1:
+        raise OptionError("--filter none leaves no filter. Give it alone, or leave it out.")
+    return {name: given.get(name, {}) for name in names if name != "none"}
+
+
+def _check(values: dict[str, Any]) -> dict[str, Any]:
+    try:
+        from generation.job_settings import read_job_settings
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Ordering images", "worker") from error
+    checked: dict[str, Any] = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
+    return checked | {"backend": values["backend"]}
+
+
+def _usual_filters(backend: str) -> dict[str, Any]:
+    from generation.job_settings import usual_filters
+
+    return dict(usual_filters(backend))
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            str(path), None, f"cannot be read ({error.strerror})", "Check the path."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(str(path), None, f"is no TOML ({error})", "Correct it.") from error
+
+
+def _assign(values: dict[str, Any], assignment: str) -> None:
+    """Set a value by its path, such as ``making.steps=30``."""
+    name, equals, text = assignment.partition("=")
+    *path, last = name.strip().split(".")
+    if not equals or not last or not all(path):
+        raise OptionError(f"--set {assignment!r} is no NAME=VALUE, such as making.steps=30.")
+    inner = values
+    for part in path:
+        found = inner.get(part)
+        inner[part] = inner = found if isinstance(found, dict) else {}
+    try:
+        inner[last] = tomllib.loads(f"x = {text.strip()}")["x"]
+    except tomllib.TOMLDecodeError:  # a word without quotes
+        inner[last] = text.strip()
