@@ -102,14 +102,22 @@ class Worker:
         StoreUnavailableError
             The graph or the queue does not answer at the start. Later it waits for them.
         """
-        self._reach(lambda store: heartbeat(store, self.id, host=socket.gethostname()), wait=False)
-        options = self.options
-        queue = Queue(
-            options.queue_url, self.id, self._maker.make, options.poll_s, installed_extras()
-        )
-        supervision = Supervision(
-            self.id, self._reach, queue, self.places.folder, options.dead_after_s
-        )
+        host = socket.gethostname()
+        try:
+            self._reach(lambda store: heartbeat(store, self.id, host=host), wait=False)
+            try:
+                self._work()
+            finally:
+                with contextlib.suppress(CobalanceError):
+                    self._reach(lambda store: stop_worker(store, self.id), wait=False)
+        finally:
+            self._reach.close()
+
+    def _work(self) -> None:
+        options, made_by = self.options, self._maker.make
+        queue = Queue(options.queue_url, self.id, made_by, options.poll_s, installed_extras())
+        folder = self.places.folder
+        supervision = Supervision(self.id, self._reach, queue, folder, options.dead_after_s)
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
         try:
@@ -119,9 +127,6 @@ class Worker:
             queue.close(wait_s=600)
             self._ended.set()  # till now it was alive to others, who would take its chunks
             beating.join(20)
-            with contextlib.suppress(CobalanceError):
-                self._reach(lambda store: stop_worker(store, self.id), wait=False)
-            self._reach.close()
 
     def _supervise(self, supervision: Supervision) -> None:
         """Look after all jobs until told to stop; the queue's threads make chunks meanwhile."""

@@ -10,18 +10,17 @@ import subprocess
 import sys
 import termios
 import uuid
-from dataclasses import dataclass
 from importlib.metadata import version
 
 import pandas as pd
 import pytest
 
-from app import cli
 from app.commands.console import parse_free, parse_named
 from generation.plan_file import plan_from_json
 from graph.catalogue import CATALOGUE
 from graph.datasets import drop_dataset, list_datasets
 from graph.errors import OptionError
+from tests.app.commands import call, spawn
 
 ROWS = """id,class,concepts
 1,country,cow|road
@@ -46,38 +45,12 @@ def environment(settings):
 @pytest.fixture(scope="module")
 def run(environment):
     def command(*arguments, exit_code=0, **changes):
-        done = subprocess.run(
-            [sys.executable, "-m", "app", *map(str, arguments)],
-            env={**environment, **changes},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        if changes:
+            done = spawn(environment | changes, *arguments)
+        else:
+            done = call(environment, *arguments)
         assert done.returncode == exit_code, done.stderr
         return done
-
-    return command
-
-
-@dataclass
-class Ended:
-    code: object
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def main(environment, monkeypatch, capsys):
-    """The same in this process, which is quicker."""
-    for name in ("COBALANCE_HOME", "COBALANCE_CACHE"):
-        if name in environment:
-            monkeypatch.setenv(name, environment[name])
-
-    def command(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cobalance", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.run()
-        return Ended(ended.value.code, *capsys.readouterr())
 
     return command
 
@@ -226,11 +199,11 @@ def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
     assert f"Next: cobalance mine '{mined}'" in run("ingest", table, "-d", mined).stderr
 
 
-def test_a_plan_of_nothing_says_what_would_be_one(main, cars):
-    done = main("plan", cars)
+def test_a_plan_of_nothing_says_what_would_be_one(run, cars):
+    done = run("plan", cars)
     assert "The plan asks for 0 images in 0 queries." in done.stdout
     assert f"To balance single concepts too: cobalance plan '{cars}' --min-size 1" in done.stderr
-    assert "To balance" not in main("plan", cars, "--min-size", "1").stderr
+    assert "To balance" not in run("plan", cars, "--min-size", "1").stderr
 
 
 def test_a_list_of_datasets_has_a_line_for_each_on_80_columns(environment, store, cars):
@@ -318,10 +291,10 @@ def test_debug_shows_the_traceback(run, place):
         ("datasets list", 0, ""),
     ],
 )
-def test_exit_codes(main, cars, tmp_path, arguments, code, said):
+def test_exit_codes(environment, cars, tmp_path, arguments, code, said):
     names = {"CARS": cars, "CARS2": f"{cars} 2", "FILE": "x.csv", "FOLDER": str(tmp_path)}
-    done = main(*(names.get(word, word) for word in arguments.split()))
-    assert done.code == code, done.stderr
+    done = call(environment, *(names.get(word, word) for word in arguments.split()))
+    assert done.returncode == code, done.stderr
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 

@@ -11,6 +11,7 @@ import pytest
 
 from graph.datasets import drop_dataset, find_dataset
 from graph.job_progress import read_job
+from tests.app.commands import call, spawn
 from tests.browser.server import environment_of
 
 ROWS = "id,class,concepts\n" + "".join(
@@ -35,13 +36,8 @@ def environment(settings, tmp_path):
 @pytest.fixture
 def run(environment):
     def command(*arguments, exit_code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "app", *map(str, arguments)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        # A worker's process is its own: it ends with what it registers for signals and the queue.
+        done = (spawn if arguments[0] == "work" else call)(environment, *arguments)
         assert done.returncode == exit_code, done.stderr
         return done
 
@@ -194,18 +190,11 @@ def test_one_filter_s_option_leaves_the_others(run, planned, store):
 
 def test_a_screen_of_80_columns_breaks_no_id(run, planned, environment):
     job = run("enqueue", planned, *SMALL).stdout.strip()
-    environment["COLUMNS"] = "80"
-    assert job in run("jobs", "-d", planned).stdout
+    assert job in spawn(environment | {"COLUMNS": "80"}, "jobs", "-d", planned).stdout
 
 
 def test_a_queue_that_is_none(environment):
-    done = subprocess.run(
-        [sys.executable, "-m", "app", "work"],
-        env=environment | {"COBALANCE_QUEUE": "mysql://me:secret@host/db"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = call(environment | {"COBALANCE_QUEUE": "mysql://me:secret@host/db"}, "work")
     assert done.returncode == 2
     assert "mysql://me:***@host/db is neither sqlite" in done.stderr
     assert "secret" not in done.stderr
