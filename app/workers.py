@@ -234,7 +234,8 @@ def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[
         if asked > 1:
             os._exit(128 + number)
         say("Ending when the images under way are done; once more to end at once.")
-        worker.stop()
+        # In a thread: this one may hold the lock of what it waits for.
+        threading.Thread(target=worker.stop).start()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

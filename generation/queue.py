@@ -36,6 +36,7 @@ Outcome = str
 """``done``, ``left`` for one that nobody wants any more, or ``halved``."""
 
 _work: Callable[[Chunk, int], Outcome] | None = None
+_ended: Callable[[], None] | None = None
 _here: set[str] = set()  # the workflows that this process is in
 
 
@@ -74,6 +75,8 @@ def _chunk(job: str, attempt: int, identity: str, items: list[list[int]], extra:
         return outcome
     finally:
         _here.discard(name)
+        if _ended is not None:
+            _ended()
 
 
 class Queue:
@@ -92,6 +95,8 @@ class Queue:
         How often to look for chunks.
     extras : sequence of str
         Of `EXTRAS`: only chunks that need no other are taken.
+    ended : callable, optional
+        Called after each chunk, in its thread.
 
     Raises
     ------
@@ -108,11 +113,12 @@ class Queue:
         work: Callable[[Chunk, int], Outcome],
         poll_s: float = 0.2,
         extras: Sequence[str] = EXTRAS,
+        ended: Callable[[], None] | None = None,
     ) -> None:
-        global _work
+        global _work, _ended
         checked = check_url(url)
         self._public = public(url)
-        _work = work
+        _work, _ended = work, ended
         logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what matters is raised here
         DBOS(
             config={
@@ -180,6 +186,10 @@ class Queue:
     def is_here(self, workflow: str) -> bool:
         """Whether this process is making a chunk, or reporting it."""
         return workflow in _here
+
+    def is_making(self, job: str | None = None) -> bool:
+        """Whether this process has a chunk under way; of a job, if one is named."""
+        return any(job is None or name.startswith(f"{job}/") for name in tuple(_here))
 
     def give_back(self, workflows: list[str]) -> None:
         """Put chunks that nobody makes back into the queue."""

@@ -46,6 +46,8 @@ class Supervision:
     def advance(self, job: str) -> None:
         """Add a job's chunks to the queue; at the end of a round begin the next, or end the job."""
         queue = self._queue
+        if queue.is_making(job):  # it is in the middle of a round
+            return
         try:
             current = self._reach(lambda store: read_round(store, job))
             if current is not None and queue.is_busy(job, current.attempt, current.number):

@@ -27,6 +27,8 @@ from graph.progress import Progress, silent
 
 _log = logging.getLogger(__name__)
 
+_BUSY_POLL_S = 1.0  # while it makes images itself, which needs the processor more
+
 
 @dataclass(frozen=True)
 class WorkerOptions:
@@ -86,6 +88,7 @@ class Worker:
         self._extra_of: dict[str, str] = {}
         self._stop = threading.Event()
         self._ended = threading.Event()
+        self._woken = threading.Event()
         self._reach = Reach(self.places.connect, self._stop)
         self._maker = Maker(self._reach, self.places)
         self._told, self._told_of = 0.0, list[str]()
@@ -93,6 +96,7 @@ class Worker:
     def stop(self) -> None:
         """Tell it to end, from any thread or signal handler: what it makes now is ended first."""
         self._stop.set()
+        self._woken.set()
 
     def run(self) -> None:
         """Work until told to stop, or until there is nothing left to do.
@@ -114,24 +118,35 @@ class Worker:
             self._reach.close()
 
     def _work(self) -> None:
-        options, made_by = self.options, self._maker.make
-        queue = Queue(options.queue_url, self.id, made_by, options.poll_s, installed_extras())
+        options = self.options
+        queue = Queue(
+            options.queue_url,
+            self.id,
+            self._maker.make,
+            options.poll_s,
+            installed_extras(),
+            self._woken.set,
+        )
         folder = self.places.folder
         supervision = Supervision(self.id, self._reach, queue, folder, options.dead_after_s)
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
         try:
-            self._supervise(supervision)
+            self._supervise(supervision, queue)
         finally:
             self._stop.set()
             queue.close(wait_s=600)
             self._ended.set()  # till now it was alive to others, who would take its chunks
             beating.join(20)
 
-    def _supervise(self, supervision: Supervision) -> None:
+    def _supervise(self, supervision: Supervision, queue: Queue) -> None:
         """Look after all jobs until told to stop; the queue's threads make chunks meanwhile."""
         pause_s = 0.0
-        while not self._stop.wait(pause_s):
+        while True:
+            self._woken.wait(pause_s)
+            self._woken.clear()
+            if self._stop.is_set():
+                return
             try:
                 active = [job for job in self._reach(active_jobs) if self._serves(job)]
                 self.jobs_seen.update(dict.fromkeys(active))
@@ -147,7 +162,8 @@ class Worker:
                 _log.warning("waiting for the queue: %s", error)
                 pause_s = min(max(pause_s, 0.5) * 2, 10.0)
                 continue
-            pause_s = self.options.poll_s
+            poll_s = self.options.poll_s
+            pause_s = max(poll_s, _BUSY_POLL_S) if queue.is_making() else poll_s
             if not active and self.options.until_idle:
                 return
 

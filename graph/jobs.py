@@ -17,6 +17,7 @@ second sees what the first has written. That holds for a drop and a rename of th
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from graph.datasets import check_name, dataset_state
@@ -66,7 +67,7 @@ def create_job(
         Who asks for it; empty where nobody logs in.
     job : str, optional
         The id to give it. With the id of a job whose creation was interrupted, this goes on; with
-        that of a whole one, nothing changes.
+        that of a whole one, nothing changes. Without one, nothing is left of an interrupted job.
 
     Raises
     ------
@@ -80,7 +81,29 @@ def create_job(
     check_name(plan)
     dataset_state(store, dataset).require_whole()
     _check_queries(store, dataset, queries)
-    job = job or uuid.uuid4().hex[:16]
+    if job is None:
+        job = uuid.uuid4().hex[:16]
+        try:
+            _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
+        except BaseException:  # an interrupt, too: nobody knows the id, to go on with it
+            with suppress(StoreError):
+                _discard(store, job)
+            raise
+    else:
+        _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
+    return job
+
+
+def _write_job(
+    store: GraphStore,
+    dataset: str,
+    plan: str,
+    queries: Sequence[PlannedQuery],
+    settings: Mapping[str, Any],
+    created_by: str,
+    job: str,
+    progress: Progress,
+) -> None:
     created = store.write(
         # The lock on the dataset: a drop or rename begins with a write to it.
         "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at "
@@ -93,8 +116,9 @@ def create_job(
         job=job,
         properties={
             "plan": plan,
-            "settings": json.dumps(dict(settings or {}), ensure_ascii=False),
+            "settings": json.dumps(dict(settings), ensure_ascii=False),
             "created_by": created_by,
+            "whole": False,
             **dict.fromkeys(COUNTS, 0),
         },
     )
@@ -104,7 +128,7 @@ def create_job(
             "ended."
         )
     if created[0]["state"] != "preparing":
-        return job
+        return
     rows = [
         [query_id(job, position), position, class_name, list(concepts), n]
         for position, (class_name, concepts, n) in enumerate(queries)
@@ -114,9 +138,22 @@ def create_job(
         store.write_all(_ADD_QUERIES, len(batch), job=job, rows=batch)
         progress("write job", start + len(batch), len(rows))
     store.write(
-        f"{LOCK_JOB} WHERE j.state = 'preparing' SET j.state = 'queued' RETURN j.id", job=job
+        f"{LOCK_JOB} WHERE j.state = 'preparing' SET j.state = 'queued', j.whole = true", job=job
     )
-    return job
+
+
+def _discard(store: GraphStore, job: str) -> None:
+    """Delete a job that is not whole."""
+    deleted = BATCH
+    while deleted == BATCH:
+        (row,) = store.write(
+            "MATCH (q:JobQuery {job: $job}) WITH q LIMIT $batch DETACH DELETE q "
+            "RETURN count(*) AS deleted",
+            job=job,
+            batch=BATCH,
+        )
+        deleted = row["deleted"]
+    store.write("MATCH (j:Job {id: $job}) DETACH DELETE j", job=job)
 
 
 _ADD_QUERIES = f"""{LOCK_JOB}
@@ -191,9 +228,12 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
     ------
     JobNotFoundError
         There is no such job.
+    OptionError
+        It was cancelled before all of its queries were written.
     """
     rows = store.write(
         f"""{LOCK_JOB}
+WITH j WHERE j.state = 'preparing' OR coalesce(j.whole, true)
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE j.state <> 'preparing' AND (q.state = 'failed'
@@ -212,6 +252,11 @@ RETURN queued""",
         job=job,
         short=short,
     )
+    if not rows and store.read("MATCH (j:Job {id: $job}) RETURN j.id", job=job):
+        raise OptionError(
+            f"Job {job!r} was cancelled while it was being written, and has a part of its queries. "
+            "Order the plan's images again."
+        )
     if not rows:
         raise not_found("job", job)
     queued: int = rows[0]["queued"]

@@ -106,6 +106,7 @@ JOB = Node(
         "updated_at",
         "heartbeat_at",
         "error",
+        "whole",
         "attempt",
         "round",
         "round_spans",  # JSON

@@ -463,6 +463,12 @@ def test_a_creation_that_was_interrupted_goes_on(store, loaded):
     assert read_job(store, job).state == "preparing"
     assert start_queries(store, job, 0, [query_id(job, 0)]) is None
     assert retry_job(store, job) == 0
+    with pytest.raises(StopError):
+        create_job(store, loaded, "mine", queries, progress=stop)
+    (left,) = list_jobs(store, loaded)
+    assert left.id == job  # of the other nothing is left, nor of its queries
+    held = store.read("MATCH (q:JobQuery {dataset: $d}) RETURN DISTINCT q.job AS id", d=loaded)
+    assert [row["id"] for row in held] == [job]
     assert create_job(store, loaded, "mine", queries, job=job) == job
     read = read_job(store, job)
     assert (read.state, read.queries["queued"], read.wanted) == (
@@ -470,6 +476,21 @@ def test_a_creation_that_was_interrupted_goes_on(store, loaded):
         2500,
         2500 * 2501 // 2,
     )
+
+
+def test_a_job_cancelled_before_it_was_whole_is_not_taken_up_again(store, loaded):
+    queries = [("a", ("x",), i + 1) for i in range(2500)]
+    job = f"{loaded} job"
+
+    def cancel(stage, done, total):
+        if done < total:
+            cancel_job(store, job)
+
+    with pytest.raises(StoreError):
+        create_job(store, loaded, "mine", queries, job=job, progress=cancel)
+    with pytest.raises(OptionError, match="has a part of its queries"):
+        retry_job(store, job, short=True)
+    assert read_job(store, job).state == "cancelled"
 
 
 @pytest.mark.parametrize(
