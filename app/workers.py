@@ -165,7 +165,7 @@ def run_here(
     queue_url : str
         A queue of their own: whoever works on the usual one goes on with the rest.
     """
-    options = WorkerOptions(queue_url, poll_s=0.05, until_idle=True, jobs=frozenset(jobs))
+    options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
     Worker(places(settings), options, progress).run()
 
 

@@ -111,7 +111,7 @@ class Queue:
         url: str,
         worker: str,
         work: Callable[[Chunk, int], Outcome],
-        poll_s: float = 0.2,
+        poll_s: float = 0.3,
         extras: Sequence[str] = EXTRAS,
         ended: Callable[[], None] | None = None,
     ) -> None:
@@ -127,6 +127,7 @@ class Queue:
                 "application_version": _VERSION,
                 "executor_id": worker,
                 "serializer": _Json(),
+                "notification_coalesce_sec": 1.0,  # of events, which there are none of
                 "log_level": "CRITICAL",
             }
         )

@@ -28,6 +28,7 @@ from graph.progress import Progress, silent
 _log = logging.getLogger(__name__)
 
 _BUSY_POLL_S = 1.0  # while it makes images itself, which needs the processor more
+_AFTER_CHUNK_S = 0.02  # then longer each time: the queue may not have seen the end of the last one
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class WorkerOptions:
     """
 
     queue_url: str
-    poll_s: float = 0.2
+    poll_s: float = 0.3
     dead_after_s: float = 30.0
     until_idle: bool = False
     jobs: frozenset[str] | None = None
@@ -141,9 +142,10 @@ class Worker:
 
     def _supervise(self, supervision: Supervision, queue: Queue) -> None:
         """Look after all jobs until told to stop; the queue's threads make chunks meanwhile."""
-        pause_s = 0.0
+        pause_s = rest_s = 0.0
         while True:
-            self._woken.wait(pause_s)
+            if self._woken.wait(pause_s):
+                rest_s = _AFTER_CHUNK_S
             self._woken.clear()
             if self._stop.is_set():
                 return
@@ -162,8 +164,8 @@ class Worker:
                 _log.warning("waiting for the queue: %s", error)
                 pause_s = min(max(pause_s, 0.5) * 2, 10.0)
                 continue
-            poll_s = self.options.poll_s
-            pause_s = max(poll_s, _BUSY_POLL_S) if queue.is_making() else poll_s
+            rest_s = min(max(2 * rest_s, _AFTER_CHUNK_S), self.options.poll_s)
+            pause_s = _BUSY_POLL_S if queue.is_making() else rest_s
             if not active and self.options.until_idle:
                 return
 
