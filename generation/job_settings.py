@@ -137,6 +137,8 @@ min_luminance, threshold.
         SEGMENTERS.check(settings.segmenter, settings.segmenter_options)
     elif settings.masks.masks == "segmenter":
         raise OptionError("The setting masks.masks is 'segmenter', and segmenter names none.")
+    elif settings.segmenter_options:
+        raise OptionError("There are segmenter_options, and segmenter names none.")
     if settings.prompt is not None:
         check_template(settings.prompt)
     return settings

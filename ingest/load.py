@@ -16,6 +16,7 @@ from ingest.concept_table import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
 from ingest.names import Coded, categorical, clean_name
 from ingest.options import ReadOptions, Refinement, TableOptions
+from ingest.plurals import counted
 from ingest.problems import BoolArray, Problems
 from ingest.reader import Reader, read_head
 
@@ -152,7 +153,7 @@ def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArra
     kept = mentions["concept"].notna().to_numpy()
     notes = []
     if not kept.all():
-        notes.append(f"{(~kept).sum():,} mentions of dropped concepts left out")
+        notes.append(f"{counted((~kept).sum(), 'mentions')} of dropped concepts left out")
     if wanted.min_score is not None:
         low = kept & (mentions["score"] < wanted.min_score).to_numpy()
         notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
@@ -219,7 +220,7 @@ def _coded(column: "pd.Series[str]") -> Coded:
 def _nothing_left(annotations: Annotations) -> str:
     reasons = [f"{count:,} {reason}" for reason, count in annotations.set_aside.items()]
     if annotations.skipped:
-        reasons.append(f"{len(annotations.skipped):,} malformed records skipped")
+        reasons.append(f"{counted(len(annotations.skipped), 'malformed records')} skipped")
     return f"no image is left ({'; '.join(reasons) or 'there was none'})"
 
 

@@ -16,6 +16,7 @@ from graph.errors import CobalanceError
 from graph.job_progress import Job, list_jobs, read_queries, workers_alive
 from graph.jobs import QUERY_STATES, QueryState, cancel_job, retry_job
 from graph.store import GraphStore
+from ingest.plurals import counted
 
 REFRESH_S = 2
 PER_PAGE = 50
@@ -229,8 +230,7 @@ def _controls(job: Job) -> None:
             key="_fill_job",
             on_click=_do,
             args=(_fill_up, job.id),
-            help=f"Queue the {job.short:,} queries again that are done with fewer accepted images "
-            "than wanted.",
+            help=f"Queue {counted(job.short, 'queries')} again that lack accepted images.",
         )
 
 
@@ -308,7 +308,7 @@ def _queries(job: Job) -> None:
     if pages > 1:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.pagination(pages, key="queries_page", bind="query-params", width=320)
-            st.caption(f"{total:,} queries")
+            st.caption(counted(total, "queries"))
 
 
 def _download(this: Current, job: Job) -> None:

@@ -30,6 +30,7 @@ from graph.jobs import create_job
 from graph.mined import load_cliques
 from graph.plans import write_plan
 from graph.progress import Progress
+from ingest.plurals import counted
 
 ASSUMED_S = {"procedural": (0.02, 0.2)}
 ASSUMED_MODEL_S = (2.0, 10.0)
@@ -292,6 +293,9 @@ def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, A
         create_job(
             store, dataset, name, queries, settings=settings, created_by=by, progress=progress
         )
-        return f"Created a job for {plan.images:,} images in {len(queries):,} queries."
+        return (
+            f"Created a job for {counted(plan.images, 'images')} in "
+            f"{counted(len(queries), 'queries')}."
+        )
 
     tasks.start(_task_key(this), f"Creating the job {name}", work)

@@ -17,6 +17,7 @@ from ingest.frames import ImageColumns, Labels, MentionColumns
 from ingest.labels import labels_beside, labels_from_texts
 from ingest.names import Coded, encode_names, recode_names, unreadable
 from ingest.options import ReadOptions
+from ingest.plurals import counted
 from ingest.problems import Problems, RowProblems, first_rows
 from ingest.tables.table import TEXT, Table, TableFormat
 from ingest.vocabulary import CAPTION
@@ -47,7 +48,7 @@ class TableReader:
         problems = Problems(str(path), options.on_error)
         table = self.format.load(path, problems, progress)
         if table.n_rows == 0:
-            bad = f" ({len(problems.messages):,} malformed records skipped)"
+            bad = f" ({counted(len(problems.messages), 'malformed records')} skipped)"
             raise problems.fatal(
                 f"has no rows{bad if problems.messages else ''}",
                 "Give a file with a row for each image.",

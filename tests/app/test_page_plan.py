@@ -302,7 +302,7 @@ def test_a_job_is_created_and_leads_to_its_page(
     assert task is not None
     assert task.wait(60)
     app.run()
-    assert "Created a job for 5 images in 1 queries" in shown_text(app).replace("\\", "")
+    assert "Created a job for 5 images in 1 query." in shown_text(app).replace("\\", "")
     (job,) = list_jobs(store, cars)
     assert (job.plan, job.state, job.wanted) == ("fields", "queued", 5)
     assert read_queries(store, job.id)["concepts"].tolist() == [("cow", "field")]

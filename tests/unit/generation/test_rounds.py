@@ -92,6 +92,7 @@ def test_every_backend_s_usual_filters_are_known(backend):
         ({"chunk_size": 0}, OptionError, "The setting chunk_size is 0"),
         ({"nonsense": 1}, UnknownNameError, "unknown setting 'nonsense'"),
         ({"masks": {"masks": "files"}}, OptionError, "mask_folder"),
+        ({"segmenter_options": {"device": "cpu"}}, OptionError, "segmenter names none"),
         ({"making": {"width_px": 33}}, OptionError, "making.width_px is 33"),
     ],
 )

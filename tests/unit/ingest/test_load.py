@@ -98,7 +98,7 @@ def test_concept_table_renames_merges_and_drops(content, write):
         "c": [],
         "d": [],
     }
-    assert result.notes == ("data.csv: 1 mentions of dropped concepts left out",)
+    assert result.notes == ("data.csv: 1 mention of dropped concepts left out",)
 
 
 def test_concept_table_applies_at_once(write):

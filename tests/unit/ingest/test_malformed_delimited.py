@@ -138,7 +138,7 @@ def test_skipped_record(case, write):
 def test_nothing_but_malformed_records(write, failure):
     for content in (HEADER + "a,cat\n", HEADER + "a,,x\n"):
         error = failure(write(content), ReadOptions(on_error="skip"))
-        assert "(1 malformed records skipped)" in error.reason
+        assert "(1 malformed record skipped)" in error.reason
 
 
 @pytest.mark.parametrize("case", FILES)
