@@ -81,16 +81,15 @@ def create_job(
     check_name(plan)
     dataset_state(store, dataset).require_whole()
     _check_queries(store, dataset, queries)
-    if job is None:
-        job = uuid.uuid4().hex[:16]
-        try:
-            _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
-        except BaseException:  # an interrupt, too: nobody knows the id, to go on with it
+    is_known = job is not None
+    job = job or uuid.uuid4().hex[:16]
+    try:
+        _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
+    except BaseException:  # an interrupt, too
+        if not is_known:  # by its id, to go on with it
             with suppress(StoreError):
                 _discard(store, job)
-            raise
-    else:
-        _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
+        raise
     return job
 
 
@@ -252,12 +251,12 @@ RETURN queued""",
         job=job,
         short=short,
     )
-    if not rows and store.read("MATCH (j:Job {id: $job}) RETURN j.id", job=job):
-        raise OptionError(
-            f"Job {job!r} was cancelled while it was being written, and has a part of its queries. "
-            "Order the plan's images again."
-        )
     if not rows:
+        if store.read("MATCH (j:Job {id: $job}) RETURN j.id", job=job):
+            raise OptionError(
+                f"Job {job!r} was cancelled while it was being written, and has a part of its "
+                "queries. Order the plan's images again."
+            )
         raise not_found("job", job)
     queued: int = rows[0]["queued"]
     return queued

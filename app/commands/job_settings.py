@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graph.errors import InputError, MissingExtraError, OptionError
+from generation.job_settings import read_job_settings, usual_filters
+from graph.errors import InputError, OptionError
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,6 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
         The file cannot be read, or is no TOML.
     OptionError, UnknownNameError
         A setting is unknown or cannot be used.
-    MissingExtraError
-        The packages that check them are not installed.
     """
     values: dict[str, Any] = {} if file is None else _read_toml(file)
     for name in ("making", "filters"):
@@ -56,7 +55,7 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
     if options.filters:
         values["filters"] = _chosen(options.filters, values.get("filters", {}))
     elif "filters" not in values and any(one.startswith("filters.") for one in options.assignments):
-        values["filters"] = _usual_filters(values["backend"])  # beside the one that is meant
+        values["filters"] = usual_filters(values["backend"])  # beside the one that is meant
     for assignment in options.assignments:
         _assign(values, assignment)
     checked = _check(values)
@@ -100,27 +99,30 @@ def _chosen(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(values: dict[str, Any]) -> dict[str, Any]:
-    try:
-        from generation.job_settings import read_job_settings
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Ordering images", "worker") from error
     checked: dict[str, Any] = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
     return checked | {"backend": values["backend"]}
 
 
-def _usual_filters(backend: str) -> dict[str, Any]:
-    from generation.job_settings import usual_filters
+def read_file(path: Path) -> bytes:
+    """Read a file that an option names.
 
-    return dict(usual_filters(backend))
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
+    Raises
+    ------
+    InputError
+        It cannot be read.
+    """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes()
     except OSError as error:
         raise InputError(
             str(path), None, f"cannot be read ({error.strerror})", "Check the path."
         ) from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    content = read_file(path)
+    try:
+        return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), None, f"is no TOML ({error})", "Correct it.") from error
 

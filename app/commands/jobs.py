@@ -16,13 +16,13 @@ from app.commands.common import (
     opened_store,
     out,
 )
-from app.commands.job_settings import SettingOptions, is_path, read_settings
+from app.commands.job_settings import SettingOptions, is_path, read_file, read_settings
 from app.output import Format, check_output, narrowed, write_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.plan_file import plan_from_json
 from graph.datasets import dataset_state
-from graph.errors import InputError, MissingExtraError, OptionError
+from graph.errors import MissingExtraError, OptionError
 from graph.job_progress import Job, list_jobs, read_job, read_queries
 from graph.jobs import cancel_job, create_job, retry_job
 from graph.plans import PlannedQuery, read_plan
@@ -272,13 +272,7 @@ def _jobs_frame(found: list[Job]) -> pd.DataFrame:
 
 
 def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            str(path), None, f"cannot be read ({error.strerror})", "Check the path."
-        ) from error
-    plan = plan_from_json(content, file=str(path))
+    plan = plan_from_json(read_file(path), file=str(path))
     return [(query.class_name, query.concepts, query.n) for query in plan.queries], plan.planner
 
 
