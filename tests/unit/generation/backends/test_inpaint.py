@@ -32,30 +32,33 @@ def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
     suite.check_seeds(backend, ask()[0])
 
 
-@pytest.mark.parametrize("name", ["sd-inpaint", "sdxl-inpaint", "flux-fill"])
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    # the errors of the tiny transformer grow with the steps, to 2.8e-6 after 20
+    [("sd-inpaint", suite.STEPS), ("sdxl-inpaint", suite.STEPS), ("flux-fill", 4)],
+)
 @pytest.mark.parametrize("preset", ["faithful", "fast"])
-@pytest.mark.parametrize("guidance_scale", suite.TOLERANCES)
+@pytest.mark.parametrize("guidance_scale", suite.GUIDANCE_SCALES)
 def test_batches(
     pipelines: Find,
     ask: Ask,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
+    steps: int,
     preset: str,
     guidance_scale: float | None,
 ) -> None:
     settings = BackendSettings.model_validate(
         {
             "model": pipelines(name),
-            "steps": 2,
+            "steps": steps,
             "preset": preset,
             "width_px": 64,
             "height_px": 64,
             "guidance_scale": guidance_scale,
         }
     )
-    suite.check_batches(
-        open_inpaint(settings), ask(4), monkeypatch, suite.TOLERANCES[guidance_scale]
-    )
+    suite.check_batches(open_inpaint(settings), ask(4), monkeypatch)
 
 
 def test_refusals(backend: DiffusionBackend, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
