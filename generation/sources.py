@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -135,6 +135,7 @@ class Sources:
     read_regions: Callable[[Collection[str]], pd.DataFrame]
     settings: MaskSettings = _DEFAULTS
     segment: Segment | None = None
+    _read_before: list[str] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.settings.masks == "segmenter" and self.segment is None:
@@ -153,6 +154,8 @@ class Sources:
         ------
         MakingError
             None that was tried can be used; the message has the commonest reason.
+        JobBlockedError
+            Nor can an image be read that could be read before: all are out of reach.
         """
         images = self.images.get(class_name)
         if images is None or not images.ids:
@@ -169,7 +172,18 @@ class Sources:
                 return self._source(images.ids[at], images.uris[at], class_name)
             except _UnusableError as problem:
                 problems.append((images.ids[at], problem))
+        self._check_reach()
         raise _none_usable(class_name, len(images.ids), problems)
+
+    def _check_reach(self) -> None:
+        for uri in self._read_before:
+            try:
+                self.read_image(uri)
+            except CobalanceError as error:
+                raise JobBlockedError(
+                    f"The image files are out of reach: {error} It could be read before. Bring "
+                    "them back, such as by mounting their folder again; then retry the job."
+                ) from error
 
     def _source(self, image_id: str, uri: str, class_name: str) -> Source:
         from generation.decoding import rgb_array
@@ -213,7 +227,9 @@ class Sources:
         from generation.decoding import DecodingError, decode
 
         try:
-            picture = decode(self.read_image(uri)).turned_for(annotated_px)
+            content = self.read_image(uri)
+            self._read_before[:] = [uri]
+            picture = decode(content).turned_for(annotated_px)
         except (JobBlockedError, OutOfMemoryError):
             raise
         except DecodingError as error:

@@ -245,6 +245,22 @@ def test_when_none_can_be_used_the_commonest_reason_is_named(sources, image):
         sources(records[3:]).sample("cat", 0)
 
 
+def test_images_that_go_out_of_reach_are_not_taken_for_missing(sources, image, tmp_path):
+    there, gone = image("there", outlined()), image("gone", outlined(), class_name="dog")
+    (tmp_path / "gone.png").unlink()
+    made = sources([there, gone])
+    made.sample("cat", 0)
+    with pytest.raises(MakingError, match="No object of class 'dog'"):
+        made.sample("dog", 0)
+
+    (tmp_path / "there.png").rename(tmp_path / "unmounted.png")
+    for class_name in ("cat", "dog"):
+        with pytest.raises(JobBlockedError, match=r"out of reach: there\.png.*retry the job"):
+            made.sample(class_name, 0)
+    (tmp_path / "unmounted.png").rename(tmp_path / "there.png")
+    assert made.sample("cat", 0).image_id == "there"
+
+
 def test_at_most_so_many_are_tried(sources, image):
     records = [image(f"{i}", outlined(), file=False) for i in range(TRIES + 20)]
     with pytest.raises(MakingError, match=f"{TRIES} of its {TRIES + 20} images"):
