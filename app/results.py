@@ -13,7 +13,7 @@ from app.pictures.problems import PictureError
 from app.pictures.roots import Roots
 from app.services import RebalancedDataset, rebalanced_dataset
 from app.settings import Settings
-from generation.annotators import ANNOTATORS, open_annotator
+from generation.annotators import ANNOTATORS
 from generation.export import (
     ExportError,
     ExportOptions,
@@ -125,7 +125,7 @@ def annotate_job(
     output = OutputFolder(settings.output_folder())
     made = _accepted(store, output, job)
     names, paths = made["candidate"].tolist(), made["path"].tolist()
-    looks = open_annotator(annotator, checked)
+    looks = ANNOTATORS.open(annotator, checked)
     found: dict[str, Sequence[Mention]] = {}
     for start in range(0, len(names), _AT_ONCE):
         images = [_pixels(output.read(path)) for path in paths[start : start + _AT_ONCE]]

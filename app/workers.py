@@ -17,7 +17,7 @@ from generation.job_settings import JobSettings
 from generation.output import OutputFolder
 from generation.reach import Places
 from generation.requests import ImageArray, MakingError, MaskArray
-from generation.segmenters import open_segmenter
+from generation.segmenters import SEGMENTERS
 from generation.sources import Segment, Sources
 from generation.worker import Worker, WorkerOptions
 from graph.class_images import read_class_images
@@ -59,7 +59,7 @@ def places(settings: Settings) -> Places:
             return None
         segment = None
         if job.segmenter is not None:
-            segment = _one_at_a_time(open_segmenter(job.segmenter, job.segmenter_options).segment)
+            segment = _one_at_a_time(SEGMENTERS.open(job.segmenter, job.segmenter_options).segment)
         folder = settings.regions_folder()
         return Sources(
             images, read_image, lambda ids: read_regions(folder, dataset, ids), job.masks, segment

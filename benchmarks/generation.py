@@ -44,10 +44,10 @@ from app.services import open_store
 from app.settings import Settings
 from app.workers import places
 from generation import rounds
-from generation.backends import open_backend
+from generation.backends import BACKENDS
 from generation.backends.backend import Backend
 from generation.chunks import Chunk, Studio, candidate_id, chunks_of, count_start
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.job_manifest import manifest_name
 from generation.job_settings import JobSettings, read_job_settings
 from generation.prompts import prompt_for
@@ -336,7 +336,7 @@ def print_parts(bench: Bench, images: int) -> None:
     sources: Any = Timed(found, seconds, sample="read images and masks")
     folder: Any = Timed(bench.there.folder, seconds, write="write and sync files")
     filters: dict[str, Any] = {
-        name: Timed(open_filter(name, options), seconds, judge="filters")
+        name: Timed(FILTERS.open(name, options), seconds, judge="filters")
         for name, options in settings.filter_options().items()
     }
     studio = Studio(
@@ -420,7 +420,7 @@ def opened(settings: dict[str, Any], side_px: int, folder: Path) -> Iterator[Ben
         with open_store(own) as store:
             write_annotations(store, DATASET, annotations, source="benchmark")
             started = time.perf_counter()
-            backend = open_backend(settings["backend"], read_job_settings(settings).making)
+            backend = BACKENDS.open(settings["backend"], read_job_settings(settings).making)
             print(f"  opening the backend: {time.perf_counter() - started:.1f} s")
             yield Bench(store, folder, places(own), settings, backend)
     finally:

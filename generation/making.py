@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from generation import rounds
-from generation.backends import open_backend
+from generation.backends import BACKENDS
 from generation.backends.backend import Backend
 from generation.chunks import Chunk, Row, Studio, count_start, read_record, write_record
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.queue import Outcome
 from generation.reach import Places, Reach, WorkerStopped
 from generation.requests import JobBlockedError, OutOfMemoryError
@@ -159,9 +159,9 @@ class Maker:
         else:
             kept = None
             gc.collect()  # past errors hold frames, and these the last one
-            backend = open_backend(settings.backend, settings.making)
+            backend = BACKENDS.open(settings.backend, settings.making)
         filters = {
-            name: open_filter(name, self._with_vocabulary(name, options, dataset))
+            name: FILTERS.open(name, self._with_vocabulary(name, options, dataset))
             for name, options in settings.filter_options().items()
         }
         queries = {

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from app.demo.digits import Digits, make_test_digits, make_training_digits
-from generation.backends import open_backend
+from generation.backends import BACKENDS
 from generation.backends.backend import Backend, BackendSettings
 from generation.planners import plan
 from generation.planning import Plan, PlanOptions
@@ -271,7 +271,7 @@ def run_experiment(
                 EXEMPLARS: MAKING.model_copy(update={"model": folder}),
             }
             generated = {
-                name: generate(train_images, wanted, open_backend("procedural", settings), seed)
+                name: generate(train_images, wanted, BACKENDS.open("procedural", settings), seed)
                 for name, settings in looks.items()
             }
         test = make_test_digits(per_group, seed)

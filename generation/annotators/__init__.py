@@ -14,6 +14,3 @@ ANNOTATORS.register(
         DetectorOptions,
     ),
 )
-
-open_annotator = ANNOTATORS.open
-"""See `generation.plugins.Plugins.open`."""

@@ -13,6 +13,3 @@ for _name, _extra, _purpose in (
     BACKENDS.register(
         _name, Plugin(f"generation.backends.{_name}", _extra, _purpose, BackendSettings)
     )
-
-open_backend = BACKENDS.open
-"""See `generation.plugins.Plugins.open`."""

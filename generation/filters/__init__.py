@@ -36,6 +36,3 @@ for _name, _options, _extra, _purpose in (
     ("safety", SafetyOptions, "models", "The image is safe to look at."),
 ):
     FILTERS.register(_name, Plugin(f"generation.filters.{_name}", _extra, _purpose, _options))
-
-open_filter = FILTERS.open
-"""See `generation.plugins.Plugins.open`."""

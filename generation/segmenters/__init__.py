@@ -15,6 +15,3 @@ for _name, _options, _extra, _purpose in (
     ),
 ):
     SEGMENTERS.register(_name, Plugin(f"generation.segmenters.{_name}", _extra, _purpose, _options))
-
-open_segmenter = SEGMENTERS.open
-"""See `generation.plugins.Plugins.open`."""

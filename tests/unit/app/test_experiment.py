@@ -6,7 +6,7 @@ import pytest
 
 from app.demo import experiment
 from app.demo.digits import Digits, make_test_digits, make_training_digits
-from generation.backends import open_backend
+from generation.backends import BACKENDS
 from generation.planning import Plan
 
 
@@ -43,7 +43,7 @@ def test_the_plan_leaves_no_gap(train: Digits, wanted: Plan) -> None:
 def test_generated_images_are_as_planned_and_the_same_again(train: Digits, wanted: Plan) -> None:
     few = Plan(wanted.planner, wanted.options, wanted.queries[:2])
     first, second = (
-        experiment.generate(train, few, open_backend("procedural", experiment.MAKING), 0)
+        experiment.generate(train, few, BACKENDS.open("procedural", experiment.MAKING), 0)
         for _ in range(2)
     )
     assert len(first.classes) == len(first.pixels) == few.images

@@ -7,7 +7,7 @@ import pytest
 
 from app.results import annotate_job
 from app.settings import Settings
-from generation.annotators import ANNOTATORS, open_annotator
+from generation.annotators import ANNOTATORS
 from generation.detector import open_detector
 from generation.options import DetectorOptions
 from generation.requests import JobBlockedError
@@ -21,7 +21,7 @@ from tests.unit.generation.filters.making import noise
 def test_each_detection_is_a_mention(tmp_path: Path) -> None:
     model = save_owlv2(tmp_path / "tiny-owlv2")
     images, vocabulary = [noise(0), noise(1, 32, 32)], ["ocean", "cow"]
-    annotator = open_annotator("owlv2", {"model": str(model), "threshold": 0.3})
+    annotator = ANNOTATORS.open("owlv2", {"model": str(model), "threshold": 0.3})
     mentions = annotator.annotate(images, vocabulary)
     detector = open_detector(DetectorOptions(model=str(model), threshold=0.3))
     expected = detector.detect(images, vocabulary)
@@ -39,11 +39,11 @@ def test_each_detection_is_a_mention(tmp_path: Path) -> None:
 def test_registry(tmp_path: Path) -> None:
     assert list(ANNOTATORS) == ["owlv2"]
     with pytest.raises(UnknownNameError, match=r"unknown annotator 'yolo'. Known: owlv2"):
-        open_annotator("yolo")
+        ANNOTATORS.open("yolo")
     with pytest.raises(OptionError, match="The annotator owlv2 has no option 'vocabulary'"):
-        open_annotator("owlv2", {"vocabulary": []})
+        ANNOTATORS.open("owlv2", {"vocabulary": []})
     with pytest.raises(JobBlockedError, match="no such folder"):
-        open_annotator("owlv2", {"model": str(tmp_path / "nothing")})
+        ANNOTATORS.open("owlv2", {"model": str(tmp_path / "nothing")})
 
 
 def test_a_job_is_not_annotated_with_bad_options() -> None:

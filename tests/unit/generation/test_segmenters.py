@@ -10,7 +10,7 @@ from torch.nn.functional import interpolate
 from transformers import SegformerForSemanticSegmentation
 
 from generation.requests import JobBlockedError, MakingError, OutOfMemoryError
-from generation.segmenters import SEGMENTERS, open_segmenter
+from generation.segmenters import SEGMENTERS
 from graph.errors import OptionError, UnknownNameError
 from tests.tiny.vision import LABELS, save_parsing, save_sam
 from tests.unit.generation.filters.making import noise
@@ -38,7 +38,7 @@ def is_nearly(mask: np.ndarray, logits: torch.Tensor) -> bool:
 def test_sam_masks_have_the_images_size(sam: Path, height: int, width: int) -> None:
     """The mask is the decoder's, enlarged, without the padding, at the image's size."""
     image = noise(0, height, width)
-    segmenter: Any = open_segmenter("sam", {"model": str(sam)})
+    segmenter: Any = SEGMENTERS.open("sam", {"model": str(sam)})
     mask = segmenter.segment(image, BOX)
     assert mask.dtype == np.bool_
     assert mask.shape == (height, width)
@@ -62,14 +62,14 @@ def test_sam_masks_have_the_images_size(sam: Path, height: int, width: int) -> N
 
 
 def test_sam_follows_its_box(sam: Path) -> None:
-    segmenter = open_segmenter("sam", {"model": str(sam)})
+    segmenter = SEGMENTERS.open("sam", {"model": str(sam)})
     masks = [segmenter.segment(noise(), box) for box in (BOX, BOX, (30.0, 20.0, 30.0, 25.0))]
     assert np.array_equal(masks[0], masks[1])
     assert not np.array_equal(masks[0], masks[2])
 
 
 def test_sam_needs_a_box_in_the_image(sam: Path) -> None:
-    segmenter = open_segmenter("sam", {"model": str(sam)})
+    segmenter = SEGMENTERS.open("sam", {"model": str(sam)})
     with pytest.raises(MakingError, match="has no box"):
         segmenter.segment(noise(), None)
     for box in ((64.0, 0.0, 5.0, 5.0), (5.0, 5.0, 0.0, 5.0), (-9.0, 0.0, 5.0, 5.0)):
@@ -87,7 +87,7 @@ def labels_by_hand(folder: Path, segmenter: Any, image: np.ndarray) -> np.ndarra
 
 def test_parsing_takes_all_but_the_background(parsing: Path) -> None:
     image = noise()
-    segmenter: Any = open_segmenter("parsing", {"model": str(parsing)})
+    segmenter: Any = SEGMENTERS.open("parsing", {"model": str(parsing)})
     mask = segmenter.segment(image, None)
     assert mask.dtype == np.bool_
     assert np.array_equal(mask, labels_by_hand(parsing, segmenter, image) != 0)
@@ -96,18 +96,18 @@ def test_parsing_takes_all_but_the_background(parsing: Path) -> None:
 
 def test_parsing_takes_the_labels_that_were_chosen(parsing: Path) -> None:
     image = noise()
-    segmenter: Any = open_segmenter("parsing", {"model": str(parsing)})
+    segmenter: Any = SEGMENTERS.open("parsing", {"model": str(parsing)})
     labels = labels_by_hand(parsing, segmenter, image)
     most = int(np.bincount(labels[labels > 0]).argmax())
-    chosen = open_segmenter("parsing", {"model": str(parsing), "labels": [LABELS[most]]})
+    chosen = SEGMENTERS.open("parsing", {"model": str(parsing), "labels": [LABELS[most]]})
     assert np.array_equal(chosen.segment(image, None), labels == most)
     with pytest.raises(OptionError, match=r"no label 'Tail'. Its labels: Background, Hat, Hair"):
-        open_segmenter("parsing", {"model": str(parsing), "labels": ["Tail"]})
+        SEGMENTERS.open("parsing", {"model": str(parsing), "labels": ["Tail"]})
 
 
 def test_parsing_stays_in_the_box(parsing: Path) -> None:
     image = noise()
-    segmenter = open_segmenter("parsing", {"model": str(parsing)})
+    segmenter = SEGMENTERS.open("parsing", {"model": str(parsing)})
     inside = np.zeros((48, 64), dtype=np.bool_)
     inside[4:24, 4:34] = True
     whole = segmenter.segment(image, None)
@@ -115,7 +115,7 @@ def test_parsing_stays_in_the_box(parsing: Path) -> None:
 
 
 def test_an_image_without_the_object(parsing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    segmenter: Any = open_segmenter("parsing", {"model": str(parsing)})
+    segmenter: Any = SEGMENTERS.open("parsing", {"model": str(parsing)})
     for value, what in ((False, "no object"), (True, "nothing but the object")):
         mask = np.full((48, 64), value)
         monkeypatch.setattr(type(segmenter), "_predict", lambda *_, mask=mask: mask)
@@ -126,7 +126,7 @@ def test_an_image_without_the_object(parsing: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["sam", "parsing"])
 def test_memory(name: str, sam: Path, parsing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = {"sam": sam, "parsing": parsing}[name]
-    segmenter: Any = open_segmenter(name, {"model": str(folder)})
+    segmenter: Any = SEGMENTERS.open(name, {"model": str(folder)})
 
     def fail(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -139,9 +139,9 @@ def test_memory(name: str, sam: Path, parsing: Path, monkeypatch: pytest.MonkeyP
 def test_registry(tmp_path: Path) -> None:
     assert list(SEGMENTERS) == ["sam", "parsing"]
     with pytest.raises(UnknownNameError, match=r"unknown segmenter 'paint'. Known: parsing, sam"):
-        open_segmenter("paint")
+        SEGMENTERS.open("paint")
     for name in SEGMENTERS:
         with pytest.raises(OptionError, match=f"The segmenter {name} has no option 'box'"):
-            open_segmenter(name, {"box": 1})
+            SEGMENTERS.open(name, {"box": 1})
         with pytest.raises(JobBlockedError, match="no such folder"):
-            open_segmenter(name, {"model": str(tmp_path / "nothing")})
+            SEGMENTERS.open(name, {"model": str(tmp_path / "nothing")})

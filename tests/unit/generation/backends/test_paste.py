@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generation.backends import open_backend
+from generation.backends import BACKENDS
 from generation.backends.backend import BackendSettings
 from generation.backends.cutout import paste_object, place_object
 from generation.backends.diffusion import DiffusionBackend
@@ -25,7 +25,7 @@ def backend(pipelines: Find) -> DiffusionBackend:
 
 def test_it_is_registered(pipelines: Find) -> None:
     settings = BackendSettings(model=pipelines("sd-text2img"))
-    backend = open_backend("paste", settings)
+    backend = BACKENDS.open("paste", settings)
     assert backend.needs_source
     assert backend.describe()["settings"]["steps"] == 50
     assert backend.describe()["settings"]["guidance_scale"] == 7.5

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.backends import open_backend
+from generation.backends import BACKENDS
 from generation.backends.backend import BackendSettings
 from generation.backends.procedural import SIDE_PX
 from generation.backends.styles import PATTERNS, SHAPES, paint_pattern, paint_sign, style_of
@@ -53,7 +53,7 @@ def request(
 
 
 def make(request: Request, **settings: object) -> Made:
-    (made,) = open_backend("procedural", BackendSettings(**settings)).make([request])
+    (made,) = BACKENDS.open("procedural", BackendSettings(**settings)).make([request])
     return made
 
 
@@ -101,9 +101,9 @@ def test_an_image_is_the_same_alone_again_and_in_any_batch(
 ) -> None:
     settings = BackendSettings(placement=placement, model=str(exemplars), width_px=64)
     requests = [request(index, ("cow", "grass", "moss"), bare=bare) for index in range(5)]
-    backend = open_backend("procedural", settings)
+    backend = BACKENDS.open("procedural", settings)
     together = backend.make(requests)
-    reverse = open_backend("procedural", settings).make(requests[::-1])[::-1]
+    reverse = BACKENDS.open("procedural", settings).make(requests[::-1])[::-1]
     alone = [backend.make([one])[0] for one in requests]
     for first, second, third in zip(together, reverse, alone, strict=True):
         assert same(first, second)
@@ -205,11 +205,11 @@ def test_no_concept_and_many() -> None:
 
 
 def test_description_says_what_it_was_made_with(exemplars: Path) -> None:
-    plain = open_backend("procedural").describe()
+    plain = BACKENDS.open("procedural").describe()
     assert plain["backend"] == "procedural"
     assert plain["digital_source_type"].endswith("/compositeSynthetic")
     assert plain["weights_sha256"] is None
-    described = open_backend("procedural", BackendSettings(model=str(exemplars))).describe()
+    described = BACKENDS.open("procedural", BackendSettings(model=str(exemplars))).describe()
     assert described["model"] == str(exemplars)
     assert described["weights_sha256"] == read_exemplars(exemplars).sha256
     json.dumps(described)
@@ -231,9 +231,9 @@ def test_names_do_not_share_a_folder() -> None:
 
 def test_exemplars_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(JobBlockedError, match="no folder"):
-        open_backend("procedural", BackendSettings(model=str(tmp_path / "none")))
+        BACKENDS.open("procedural", BackendSettings(model=str(tmp_path / "none")))
     with pytest.raises(JobBlockedError, match="no exemplar"):
-        open_backend("procedural", BackendSettings(model=str(tmp_path)))
+        BACKENDS.open("procedural", BackendSettings(model=str(tmp_path)))
     (tmp_path / "cow").mkdir()
     Image.new("RGBA", (4, 4)).save(tmp_path / "cow" / "1.png")
     with pytest.raises(JobBlockedError, match=r"1\.png"):

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.requests import Made
 from graph.errors import OptionError
 from tests.unit.generation.filters.making import noise, object_mask, request
 
 
 def judge(made: Made, **options: object):
-    return open_filter("blank", options).judge([request()], [made])[0]
+    return FILTERS.open("blank", options).judge([request()], [made])[0]
 
 
 def flat(level: int) -> np.ndarray:
@@ -69,7 +69,7 @@ def test_options() -> None:
     with pytest.raises(
         OptionError, match=r"no option 'treshold'. Its options: min_luminance, thre"
     ):
-        open_filter("blank", {"treshold": 0.1})
+        FILTERS.open("blank", {"treshold": 0.1})
     with pytest.raises(OptionError, match=r"The filter blank: threshold is 0.6"):
-        open_filter("blank", {"threshold": 0.6})
-    assert open_filter("blank").describe()["settings"]["threshold"] == 0.02
+        FILTERS.open("blank", {"threshold": 0.6})
+    assert FILTERS.open("blank").describe()["settings"]["threshold"] == 0.02

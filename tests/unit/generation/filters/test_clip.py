@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.filters.clip import ClipFilter
 from generation.filters.options import CLIP_REVISION, ClipOptions
 from generation.requests import JobBlockedError, Made, OutOfMemoryError
@@ -26,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_clip(model: Path, **options: object) -> Any:
-    return open_filter("clip", {"model": str(model), **options})
+    return FILTERS.open("clip", {"model": str(model), **options})
 
 
 def cosines_by_hand(model: Path, images: list[np.ndarray], texts: tuple[str, ...]) -> np.ndarray:
@@ -130,17 +130,17 @@ def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_models_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(JobBlockedError, match="no such folder"):
-        open_filter("clip", {"model": str(tmp_path / "nothing")})
+        FILTERS.open("clip", {"model": str(tmp_path / "nothing")})
     with pytest.raises(JobBlockedError, match=r"not a complete CLIPModel|cannot be loaded"):
-        open_filter("clip", {"model": str(save_owlv2(tmp_path / "owlv2"))})
+        FILTERS.open("clip", {"model": str(save_owlv2(tmp_path / "owlv2"))})
     with pytest.raises(JobBlockedError, match="not on this machine"):
-        open_filter("clip", {"model": "no-such-owner/no-such-model", "offline": True})
+        FILTERS.open("clip", {"model": "no-such-owner/no-such-model", "offline": True})
 
 
 def test_options() -> None:
     with pytest.raises(OptionError, match=r"no option 'template'. Its options: batch_size, device"):
-        open_filter("clip", {"template": "{concepts}"})
+        FILTERS.open("clip", {"template": "{concepts}"})
     with pytest.raises(OptionError, match=r"The filter clip: threshold is 3"):
-        open_filter("clip", {"threshold": 3})
+        FILTERS.open("clip", {"threshold": 3})
     with pytest.raises(OptionError, match="has no place for the concepts"):
-        open_filter("clip", {"text": "a photo"})
+        FILTERS.open("clip", {"text": "a photo"})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.filters.duplicates import find_duplicates
 from generation.requests import Made
 from graph.errors import OptionError
@@ -23,7 +23,7 @@ def nudged(seed: int) -> Made:
 
 
 def test_an_image_that_repeats_one_of_its_query_is_rejected() -> None:
-    duplicates = open_filter("duplicates")
+    duplicates = FILTERS.open("duplicates")
     made = [Made(noise(1)), Made(noise(2)), nudged(1), Made(noise(3))]
     found = duplicates.judge([request(i) for i in range(4)], made)
     assert [one.accepted for one in found] == [True, True, False, True]
@@ -38,7 +38,7 @@ def test_an_image_that_repeats_one_of_its_query_is_rejected() -> None:
 
 def test_queries_are_apart() -> None:
     made = [Made(noise(1)), Made(noise(1))]
-    found = open_filter("duplicates").judge([request(0, 0), request(0, 1)], made)
+    found = FILTERS.open("duplicates").judge([request(0, 0), request(0, 1)], made)
     assert [(one.accepted, one.score) for one in found] == [(True, 64.0)] * 2
 
 
@@ -46,7 +46,7 @@ def test_a_rejected_image_is_not_compared_with() -> None:
     own = source()
     same = Made(own.image.copy())
     requests = [request(0, source=own), request(1)]
-    found = open_filter("duplicates").judge(requests, [same, same])
+    found = FILTERS.open("duplicates").judge(requests, [same, same])
     assert [one.accepted for one in found] == [False, True]
     assert found[0].reason == "The image looks like its source: 0 bits of its hash differ."
     assert found[0].score == 0
@@ -55,7 +55,7 @@ def test_a_rejected_image_is_not_compared_with() -> None:
 
 def test_a_new_background_is_no_repetition_of_the_source() -> None:
     own = source()
-    found = open_filter("duplicates").judge([request(source=own)], [pasted(7, own)])
+    found = FILTERS.open("duplicates").judge([request(source=own)], [pasted(7, own)])
     assert found[0].accepted
     assert 2 < found[0].score < 64
 
@@ -70,12 +70,12 @@ def test_the_hash_is_that_of_the_definition() -> None:
     bits = (low > np.median(low)).ravel()
     expected = f"{int(''.join('01'[bit] for bit in bits.astype(int)), 2):016x}"
     image = np.repeat(grey[..., None], 3, axis=2)
-    found = open_filter("duplicates").judge([request()], [Made(image)])
+    found = FILTERS.open("duplicates").judge([request()], [Made(image)])
     assert found[0].details["phash"] == expected
 
 
 def test_larger_hashes() -> None:
-    found = open_filter("duplicates", {"hash_size": 16}).judge([request()], [Made(noise())])
+    found = FILTERS.open("duplicates", {"hash_size": 16}).judge([request()], [Made(noise())])
     assert found[0].score == 256
     assert len(found[0].details["phash"]) == 64
 
@@ -124,6 +124,6 @@ def test_options() -> None:
     with pytest.raises(
         OptionError, match=r"no option 'threshold'. Its options: distance, hash_size"
     ):
-        open_filter("duplicates", {"threshold": 2})
+        FILTERS.open("duplicates", {"threshold": 2})
     with pytest.raises(OptionError, match="distance is -1"):
-        open_filter("duplicates", {"distance": -1})
+        FILTERS.open("duplicates", {"distance": -1})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from generation.detector import Detector
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.filters.filter import Judgement
 from generation.requests import JobBlockedError, Made
 from graph.errors import OptionError
@@ -34,7 +34,7 @@ def fixed(model: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(Detector, "best_scores", best)
 
     def judge(concepts: tuple[str, ...] = ("beach", "ocean"), **options: object) -> Judgement:
-        objects = open_filter("objects", {"model": str(model), **options})
+        objects = FILTERS.open("objects", {"model": str(model), **options})
         return objects.judge([request(concepts=concepts)], [Made(noise())])[0]
 
     return judge
@@ -90,7 +90,7 @@ def test_without_concepts_the_class_decides(fixed: Any) -> None:
 
 
 def test_requests_of_a_batch_may_differ(model: Path) -> None:
-    objects = open_filter("objects", {"model": str(model), "vocabulary": ["cow"]})
+    objects = FILTERS.open("objects", {"model": str(model), "vocabulary": ["cow"]})
     requests = [request(0, concepts=("beach",)), request(1, concepts=("ocean", "boat"))]
     made = [Made(noise(0)), Made(noise(1))]
     together = objects.judge(requests, made)
@@ -104,7 +104,7 @@ def test_requests_of_a_batch_may_differ(model: Path) -> None:
 
 
 def test_description(model: Path) -> None:
-    described = open_filter("objects", {"model": str(model), "vocabulary": ["cow"]}).describe()
+    described = FILTERS.open("objects", {"model": str(model), "vocabulary": ["cow"]}).describe()
     assert described["filter"] == "objects"
     assert described["settings"] == {
         "threshold": 0.1,
@@ -119,8 +119,8 @@ def test_description(model: Path) -> None:
 
 def test_options(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="The filter objects has no option 'classes'"):
-        open_filter("objects", {"classes": ["cow"]})
+        FILTERS.open("objects", {"classes": ["cow"]})
     with pytest.raises(OptionError, match="has no place for the concepts"):
-        open_filter("objects", {"query": "a photo"})
+        FILTERS.open("objects", {"query": "a photo"})
     with pytest.raises(JobBlockedError, match="no such folder"):
-        open_filter("objects", {"model": str(tmp_path / "nothing")})
+        FILTERS.open("objects", {"model": str(tmp_path / "nothing")})

@@ -10,7 +10,7 @@ import torch
 from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
 from safetensors import safe_open
 
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.filters.options import SAFETY_REVISION, SafetyOptions
 from generation.requests import JobBlockedError, Made, OutOfMemoryError
 from graph.errors import OptionError
@@ -30,7 +30,7 @@ def images() -> list[np.ndarray]:
 
 
 def open_safety(model: Path, **options: object) -> Any:
-    return open_filter("safety", {"model": str(model), **options})
+    return FILTERS.open("safety", {"model": str(model), **options})
 
 
 def is_flagged(image: np.ndarray, safety: Any) -> bool:
@@ -124,7 +124,7 @@ def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_options() -> None:
     assert SafetyOptions().revision_or(SAFETY_REVISION) == SAFETY_REVISION
     with pytest.raises(OptionError, match="The filter safety has no option 'threshold'"):
-        open_filter("safety", {"threshold": 1})
+        FILTERS.open("safety", {"threshold": 1})
 
 
 def test_description(model: Path) -> None:

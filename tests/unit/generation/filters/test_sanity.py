@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from generation.filters import open_filter
+from generation.filters import FILTERS
 from generation.requests import Made, Request, Source
 from graph.errors import OptionError
 from tests.unit.generation.filters.making import noise, object_mask, pasted, request, source
 
 
 def judge(made: Made, of: Request, **options: object):
-    return open_filter("sanity", options).judge([of], [made])[0]
+    return FILTERS.open("sanity", options).judge([of], [made])[0]
 
 
 def test_an_untouched_object_is_accepted() -> None:
@@ -83,7 +83,7 @@ def test_options() -> None:
     with pytest.raises(
         OptionError, match=r"The filter sanity has no option 'size'. Its options: hei"
     ):
-        open_filter("sanity", {"size": 64})
+        FILTERS.open("sanity", {"size": 64})
     with pytest.raises(OptionError, match="The filter sanity: width_px is 0: input should be"):
-        open_filter("sanity", {"width_px": 0})
-    assert open_filter("sanity", {"width_px": 8}).describe()["settings"]["width_px"] == 8
+        FILTERS.open("sanity", {"width_px": 0})
+    assert FILTERS.open("sanity", {"width_px": 8}).describe()["settings"]["width_px"] == 8
