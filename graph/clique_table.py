@@ -5,6 +5,7 @@ milliseconds. They are a copy: mining writes both, and names in both what was mi
 """
 
 import zlib
+from shlex import quote
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
     if not parts or len(parts) != parts[0]["parts"]:
         raise StaleError(
             f"The cliques of {state.name!r} are not what they were. Run "
-            f"`cobalance mine {state.name}`; where somebody does so now, wait for its end."
+            f"`cobalance mine {quote(state.name)}`; where somebody does so now, wait for its end."
         )
     classes = tuple(name for name, _ in state.mined_classes)
     return Cliques(

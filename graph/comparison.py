@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 import numpy as np
 import pandas as pd
@@ -155,7 +156,7 @@ def _largest_size(options: dict[str, MiningOptions], max_size: int | None) -> in
     if max_size is not None and max_size > mined:
         raise OptionError(
             f"{name!r} was mined up to size {mined}, not {max_size}. Run "
-            f"`cobalance mine {name} --max-size {max_size}`."
+            f"`cobalance mine {quote(name)} --max-size {max_size}`."
         )
     return max_size or mined
 

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from shlex import quote
 
 import pandas as pd
 
@@ -72,7 +73,7 @@ class DatasetState:
         if self.renaming_to is not None:
             raise StaleError(
                 f"A rename of {self.name!r} to {self.renaming_to!r} did not end. Run "
-                f"`cobalance datasets rename {self.name} {self.renaming_to}` again."
+                f"`cobalance datasets rename {quote(self.name)} {quote(self.renaming_to)}` again."
             )
         if self.digest is None or self.cooccurrence_digest != self.digest:
             raise StaleError(
@@ -89,7 +90,7 @@ class DatasetState:
                 if self.mining is None
                 else "has changed since it was mined"
             )
-            raise StaleError(f"{self.name!r} {reason}. Run `cobalance mine {self.name}`.")
+            raise StaleError(f"{self.name!r} {reason}. Run `cobalance mine {quote(self.name)}`.")
 
 
 def check_name(name: str) -> None:
@@ -114,7 +115,8 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
         names = [row["name"] for row in store.read("MATCH (d:Dataset) RETURN d.name AS name")]
         known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
         raise DatasetNotFoundError(
-            f"No dataset {name!r}. {known} Load one with `cobalance ingest FILE --dataset {name}`."
+            f"No dataset {name!r}. {known} Load one with "
+            f"`cobalance ingest FILE --dataset {quote(name)}`."
         )
     return state
 
@@ -258,7 +260,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
     if taken:
         raise DatasetExistsError(
             f"A dataset {new!r} exists already. Choose another name, or drop it first with "
-            f"`cobalance datasets drop {new}`."
+            f"`cobalance datasets drop {quote(new)}`."
         )
     for done, node in enumerate(_DROP_ORDER):
         progress("rename", done, len(_DROP_ORDER))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     if max_size is not None and max_size > options.max_size:
         raise OptionError(
             f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. Run "
-            f"`cobalance mine {dataset} --max-size {max_size}`."
+            f"`cobalance mine {quote(dataset)} --max-size {max_size}`."
         )
     cliques = read_clique_table(store, state, options.max_size)
     if max_size is None:

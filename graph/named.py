@@ -1,6 +1,7 @@
 """Run a query of the catalogue: parameters bound, names checked, nothing stale."""
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from graph.catalogue import CATALOGUE, CatalogueQuery
@@ -57,7 +58,7 @@ def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
     if row["mined_as"] != state.mined_as:
         raise StaleError(
             f"The plan {plan!r} was made before {state.name!r} was mined as it is now. Make it "
-            f"again with `cobalance plan {state.name} --name {plan}`."
+            f"again with `cobalance plan {quote(state.name)} --name {quote(plan)}`."
         )
 
 

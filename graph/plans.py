@@ -1,6 +1,7 @@
 """Keep plans in the graph: each of its queries tied to the clique it rebalances and its class."""
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     if known[name] != state.mined_as:
         raise StaleError(
             f"The plan {name!r} of {dataset!r} was made for other cliques than the dataset has "
-            f"now. Make it again: cobalance plan {dataset} --name {name}."
+            f"now. Make it again: cobalance plan {quote(dataset)} --name {quote(name)}."
         )
     rows = store.read(
         "MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan}) "

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import pandas as pd
@@ -272,7 +273,8 @@ def _claim_copy(store: GraphStore, into: str, job: str) -> None:
     if not rows or not rows[0]["own"]:
         raise DatasetExistsError(
             f"A dataset {into!r} exists already, and is not the one that job {job!r} was written "
-            f"into. Choose another name, or drop it first with `cobalance datasets drop {into}`."
+            "into. Choose another name, or drop it first with "
+            f"`cobalance datasets drop {quote(into)}`."
         )
 
 

@@ -197,6 +197,7 @@ def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
     assert f"Next: cobalance imbalances '{mined}'" in run("ingest", table, "-d", mined).stderr
     table.write_text(ROWS + "6,urban,cow\n")
     assert f"Next: cobalance mine '{mined}'" in run("ingest", table, "-d", mined).stderr
+    assert f"Run `cobalance mine '{mined}'`." in run("imbalances", mined, exit_code=1).stderr
 
 
 def test_a_plan_of_nothing_says_what_would_be_one(run, cars):
