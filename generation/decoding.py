@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from io import BytesIO
 
 import numpy as np
+import numpy.typing as npt
 from PIL import ExifTags, Image, UnidentifiedImageError
 
 from generation.requests import ImageArray, MaskArray
@@ -12,6 +13,8 @@ from graph.errors import CobalanceError
 MAX_PIXELS = 89_478_485
 """Of a file: Pillow's own limit, beyond which it warns of a decompression bomb."""
 
+VOID = 255
+"""The index of pixels that nobody has judged, in masks with a palette."""
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
 """Formats that are decoded, as Pillow names them."""
 TURNS = {
@@ -121,15 +124,65 @@ def rgb_array(image: Image.Image) -> ImageArray:
 def mask_array(image: Image.Image) -> MaskArray:
     """Give a mask: the pixels that are at least half as bright as the brightest; none of black.
 
-    So that 0 and 1, 0 and 255, and soft edges are all understood.
+    So that 0 and 1, 0 and 255, and soft edges are all understood. Two kinds of picture say it in
+    another way:
+
+    - With a palette the indices count, whatever their colours: 0 is the background, 255 is void,
+      as on the edges of Pascal VOC's objects, and all others are the object. 255 is the object
+      where it is the only one beside 0. Brightness counts where 0 is not black and another
+      index is, as programs that reduce colours number them in any order; and where each index is
+      a grey of that brightness and most of what is not 0 is 255: an object with soft edges.
+    - Where what can be seen has one colour and the transparency varies, opaqueness counts as
+      brightness does.
+
+    Examples
+    --------
+    >>> mask_array(Image.fromarray(np.array([[0, 100, 200]], dtype=np.uint8))).tolist()
+    [[False, True, True]]
     """
-    grey = image if image.mode.startswith(("I", "F")) else image.convert("L")
-    values = np.asarray(grey).astype(np.float64)
+    if image.mode == "P":
+        indices = np.asarray(image)
+        if not _is_grey(image, indices):
+            return _of_indices(indices)
+    values = _opaqueness(image)
+    if values is None:
+        grey = image if image.mode.startswith(("I", "F")) else image.convert("L")
+        values = np.asarray(grey).astype(np.float64)
     brightest = float(values.max(initial=0.0))
     if not brightest > 0:
         return np.zeros(values.shape, dtype=bool)
     found: MaskArray = values * 2 >= brightest
     return found
+
+
+def _of_indices(indices: npt.NDArray[np.uint8]) -> MaskArray:
+    inside: MaskArray = indices != 0
+    without_void = inside & (indices != VOID)
+    return without_void if without_void.any() else inside
+
+
+def _is_grey(image: Image.Image, indices: npt.NDArray[np.uint8]) -> bool:
+    """Whether a picture with a palette is one of brightness all the same."""
+    palette = np.asarray(image.getpalette("RGB") or [], dtype=np.uint8).reshape(-1, 3)
+    counts = np.bincount(indices.ravel(), minlength=VOID + 1)
+    used = [int(index) for index in np.flatnonzero(counts) if index < len(palette)]
+    black = [index for index in used if not palette[index].any()]
+    if black and counts[0] and 0 not in black:
+        return True
+    is_ramp = all((palette[index] == index).all() for index in used)
+    return is_ramp and counts[VOID] > counts[1:VOID].sum() > 0
+
+
+def _opaqueness(image: Image.Image) -> npt.NDArray[np.float64] | None:
+    """The alpha channel where it alone tells pixels apart; else None."""
+    if "A" not in image.getbands():
+        return None
+    layers = np.asarray(image.convert("RGBA"))
+    alpha = layers[..., 3]
+    seen = layers[alpha > 0][:, :3]
+    if alpha.min() == alpha.max() or (seen != seen[:1]).any():
+        return None
+    return alpha.astype(np.float64)
 
 
 def _too_many() -> str:
