@@ -12,8 +12,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,13 +22,15 @@ import huggingface_hub
 import transformers
 from safetensors import SafetensorError, safe_open
 
-from generation.requests import JobBlockedError
+from generation.devices import SMALLER_MODEL, out_of_memory
+from generation.requests import JobBlockedError, OutOfMemoryError
 from generation.weights import MODEL_FILE, PIPELINE_FILE, choose_weights, list_components
 from graph.errors import OptionError
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 _LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")
+_TEXTS = ("a photo of a cat", "the sea")  # of no common word
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class Checkpoint:
         The safetensors files that are loaded, relative to the folder, in ascending order.
     variant : str or None
         ``fp16`` or ``bf16`` where some part has weights in that precision alone.
+
+    Attributes
+    ----------
+    label : str
+        Its name for provenance: of a folder the last part, as the rest may name a person.
     """
 
     name: str
@@ -54,23 +61,40 @@ class Checkpoint:
     folder: Path
     weights: tuple[str, ...]
     variant: str | None = None
+    label: str = field(init=False, compare=False)
 
-    @property
-    def label(self) -> str:
-        """Its name for provenance: of a folder the last part, as the rest may name a person."""
-        return self.name if self.revision is not None else self.folder.resolve().name
+    def __post_init__(self) -> None:
+        label = self.name if self.revision is not None else self.folder.resolve().name
+        object.__setattr__(self, "label", label)
 
     def weights_sha256(self) -> str:
         """The weights' digest: SHA-256 over a line ``name digest`` for each file, in order.
 
-        A file is read once a process, as long as its size and time of change stay the same.
+        The files are looked at the first time alone, which is when a model is opened: what is
+        loaded stays what it is, whatever becomes of the folder. A file is read once a process, as
+        long as its size and time of change stay the same.
+
+        Raises
+        ------
+        JobBlockedError
+            The files cannot be read.
         """
+        return self._weights_sha256
+
+    @cached_property
+    def _weights_sha256(self) -> str:
         digest = hashlib.sha256()
         for name in self.weights:
-            path = (self.folder / name).resolve()
-            facts = path.stat()
-            line = f"{name} {_file_sha256(path, facts.st_size, facts.st_mtime_ns)}\n"
-            digest.update(line.encode())
+            try:
+                path = (self.folder / name).resolve()
+                facts = path.stat()
+                of_file = _file_sha256(path, facts.st_size, facts.st_mtime_ns)
+            except OSError as error:
+                raise JobBlockedError(
+                    f"The model {self.name}: {name} cannot be read ({_first_line(error)}). Make it "
+                    "readable, or copy or download it again."
+                ) from error
+            digest.update(f"{name} {of_file}\n".encode())
         return digest.hexdigest()
 
     def read_config(self, name: str) -> dict[str, Any]:
@@ -228,7 +252,10 @@ def load(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     Raises
     ------
     JobBlockedError
-        The library cannot load it, or some of the model's tensors are not in the files.
+        The library cannot load it, some of the model's tensors are not in the files, or a
+        tokenizer knows no words.
+    OutOfMemoryError
+        The machine has no room for it.
     """
     if checkpoint.variant is not None:
         options["variant"] = checkpoint.variant
@@ -237,12 +264,12 @@ def load(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
         return _load_model(kind, checkpoint, **options)
     # diffusers would not say what tensors a model of transformers lacks
     for part in list_components(index):
-        library, name = index[part]
+        library, name = _read_entry(checkpoint, part, index[part])
         weights = tuple(file for file in checkpoint.weights if file.startswith(f"{part}/"))
         if weights and library == "transformers" and part not in options:
             plain = not any(f".{checkpoint.variant}" in file for file in weights)
             options[part] = _load_model(
-                getattr(transformers, name),
+                _find_class(checkpoint, part, name),
                 replace(checkpoint, folder=checkpoint.folder / part, weights=weights),
                 dtype=options.get("dtype"),
                 **({} if plain else {"variant": checkpoint.variant}),
@@ -255,7 +282,30 @@ def load(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
                 model,
                 [name for name, values in model.named_parameters() if values.is_meta],
             )
+    _check_tokenizers(checkpoint, pipeline)
     return pipeline
+
+
+def _read_entry(checkpoint: Checkpoint, part: str, entry: list[Any]) -> tuple[str, str]:
+    match entry:
+        case [str(library), str(name)]:
+            return library, name
+    raise JobBlockedError(
+        f"The model {checkpoint.name}: {PIPELINE_FILE} has {json.dumps(entry)} for {part}, which "
+        "is not a library and a class of it. Copy or download the file again."
+    )
+
+
+def _find_class(checkpoint: Checkpoint, part: str, name: str) -> Any:
+    with quiet():
+        kind = getattr(transformers, name, None)
+    if kind is None:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} needs {name} for {part}, which this transformers does "
+            f"not have ({transformers.__version__}). Install a newer one, or correct the name in "
+            f"{PIPELINE_FILE}."
+        )
+    return kind
 
 
 def _load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
@@ -286,15 +336,62 @@ def load_processor(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     Raises
     ------
     JobBlockedError
-        The library cannot load it.
+        The library cannot load it, or it is a tokenizer that knows no words.
     """
-    return _from_pretrained(kind, checkpoint, **options)
+    processor = _from_pretrained(kind, checkpoint, **options)
+    config = checkpoint.read_config(MODEL_FILE)
+    words = (config.get("text_config") or config).get("vocab_size")
+    _check_tokenizer(checkpoint, kind.__name__, processor, words)
+    return processor
+
+
+def _check_tokenizers(checkpoint: Checkpoint, pipeline: Any) -> None:
+    """Check each tokenizer of a pipeline against its text encoder."""
+    for part, tokenizer in pipeline.components.items():
+        encoder = getattr(pipeline, part.replace("tokenizer", "text_encoder"), None)
+        config = getattr(encoder, "config", None)
+        config = getattr(config, "text_config", config)
+        _check_tokenizer(checkpoint, part, tokenizer, getattr(config, "vocab_size", None))
+        limit = getattr(config, "max_position_embeddings", None)
+        # pipelines give CLIP as many tokens as its tokenizer says; others say how many themselves
+        if isinstance(tokenizer, transformers.CLIPTokenizer) and limit is not None:
+            length = tokenizer.model_max_length
+            if length > limit:
+                raise _incomplete(checkpoint, part, f"gives up to {length} tokens, not {limit}")
+
+
+def _check_tokenizer(checkpoint: Checkpoint, part: str, processor: Any, words: int | None) -> None:
+    """Refuse a tokenizer without its words, for which transformers makes an empty vocabulary.
+
+    A text encoder may have room for more words than there are, though not for twice as many.
+    """
+    tokenizer = getattr(processor, "tokenizer", processor)
+    if not isinstance(tokenizer, transformers.PreTrainedTokenizerBase):
+        return
+    try:
+        tokens = [set(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in _TEXTS]
+    except Exception as error:  # a tokenizer raises whatever its files make it raise
+        raise _incomplete(checkpoint, part, f"fails ({_first_line(error)})") from error
+    known = [found - {*tokenizer.all_special_ids, tokenizer.unk_token_id} for found in tokens]
+    if known[0] == known[1]:
+        raise _incomplete(checkpoint, part, "tells no words apart")
+    if words is not None and (2 * len(tokenizer) < words or max(set.union(*tokens)) >= words):
+        raise _incomplete(checkpoint, part, f"knows {len(tokenizer)} words, and its model {words}")
+
+
+def _incomplete(checkpoint: Checkpoint, part: str, problem: str) -> JobBlockedError:
+    return JobBlockedError(
+        f"The model {checkpoint.name} is incomplete: its {part} {problem}. Copy or download the "
+        "tokenizer's files again."
+    )
 
 
 def _from_pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     try:
-        with quiet():
+        with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL), quiet():
             return kind.from_pretrained(str(checkpoint.folder), local_files_only=True, **options)
+    except OutOfMemoryError:
+        raise
     except Exception as error:  # a library's loader raises whatever the files make it raise
         raise JobBlockedError(
             f"The model {checkpoint.name} cannot be loaded as {kind.__name__}: "

@@ -12,6 +12,9 @@ from graph.errors import OptionError
 
 _FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
 """What plain RuntimeErrors of torch say when memory is full."""
+_SMALLER_BATCHES = "Make fewer images at once, smaller ones, or offload the model."
+SMALLER_MODEL = "Use a smaller model, half precision, or another device."
+"""What to do where a model does not fit."""
 
 
 def choose_device(device: str = "auto") -> torch.device:
@@ -79,13 +82,15 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
 
 
 @contextmanager
-def out_of_memory(what: str) -> Iterator[None]:
+def out_of_memory(what: str, advice: str = _SMALLER_BATCHES) -> Iterator[None]:
     """Run a `with` block; when memory is full, give back what it held and say so.
 
     Parameters
     ----------
     what : str
         What is being done, for the message: ``"4 images of 512 × 512"``.
+    advice : str
+        What to do, as sentences.
 
     Raises
     ------
@@ -105,7 +110,4 @@ def out_of_memory(what: str) -> Iterator[None]:
             torch.cuda.empty_cache()
         elif torch.backends.mps.is_available():
             torch.mps.empty_cache()
-        raise OutOfMemoryError(
-            f"The device has too little memory for {what}. Make fewer images at once, smaller "
-            "ones, or offload the model."
-        ) from error
+        raise OutOfMemoryError(f"The device has too little memory for {what}. {advice}") from error

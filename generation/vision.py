@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 
 from generation.checkpoints import Checkpoint, find_checkpoint, load, software
-from generation.devices import choose_device, choose_dtype
+from generation.devices import SMALLER_MODEL, choose_device, choose_dtype, out_of_memory
 from generation.options import ModelOptions
 from generation.requests import ImageArray
 
@@ -112,8 +112,12 @@ def open_vision(
         There is no such device, or it does not have this precision.
     JobBlockedError
         The model is incomplete or of the wrong kind.
+    OutOfMemoryError
+        The device has no room for it.
     """
     device = choose_device(options.device)
     dtype = choose_dtype(options.dtype, device)
-    model = loader(kind, checkpoint, dtype=dtype).to(device).eval()
+    with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
+        model = loader(kind, checkpoint, dtype=dtype).to(device).eval()
+    checkpoint.weights_sha256()  # of what is loaded; the folder may be gone when it is asked for
     return VisionModel(model, processor, checkpoint, device, dtype, options.batch_size)

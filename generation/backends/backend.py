@@ -99,7 +99,8 @@ class Backend(Protocol):
         """What the images are made with, for their provenance; for JSON.
 
         ``backend``, ``digital_source_type`` (an IPTC term), and for models ``model``, ``revision``
-        (a commit, or None for a folder), ``weights_sha256``, ``settings``, ``device``, ``dtype``
-        and ``software``, a mapping of package to version.
+        (a commit, or None for a folder), ``weights_sha256``, ``variant``, ``pipeline``,
+        ``scheduler``, ``scheduler_config``, ``settings``, ``device``, ``dtype`` and ``software``, a
+        mapping of package to version.
         """
         ...

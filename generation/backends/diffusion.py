@@ -11,6 +11,7 @@ from generation.backends.framing import Size
 from generation.backends.painter import Painter
 from generation.checkpoints import Checkpoint, software
 from generation.requests import ImageArray, JobBlockedError, Made, MakingError, Request, Source
+from generation.weights import PIPELINE_FILE
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""
@@ -100,9 +101,10 @@ class DiffusionBackend:
 
 
 def check_channels(checkpoint: Checkpoint, latents: int, extra: int, wanted: str) -> None:
-    """Refuse a U-Net that was made for another task.
+    """Refuse a pipeline that was made for another task, before anything large is loaded.
 
-    The libraries load one without complaint, and paint as if what it cannot see were not there.
+    The libraries load a U-Net without complaint, and paint as if what it cannot see were not there.
+    A ControlNet's pipeline they load, too, and miss the picture that guides it at each call.
 
     Parameters
     ----------
@@ -116,9 +118,26 @@ def check_channels(checkpoint: Checkpoint, latents: int, extra: int, wanted: str
     Raises
     ------
     JobBlockedError
-        The U-Net takes another number of channels.
+        The pipeline needs a picture to guide it, makes videos, or has no latents; its U-Net takes
+        another number of channels.
     """
+    index = checkpoint.read_config(PIPELINE_FILE)
     unet = checkpoint.read_config("unet/config.json")
+    saved_as = str(index.get("_class_name", ""))
+    problem = None
+    if "Control" in saved_as:
+        problem = "needs a picture that guides it, which no backend gives"
+    elif saved_as.startswith("Helios"):
+        problem = "makes videos"
+    elif unet and not {"vae", "movq"} & set(index):
+        problem = (
+            "paints small pictures pixel by pixel, without latents, and no backend enlarges them"
+        )
+    if problem is not None:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: {saved_as or 'it'} {problem}. Give "
+            f"{wanted}."
+        )
     if not unet:
         return
     channels = unet.get("in_channels", 4)

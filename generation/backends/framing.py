@@ -1,6 +1,7 @@
 """Sizes: what a model paints at, what comes out, and a source brought to either."""
 
 import math
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -15,6 +16,8 @@ ALIGNED_PX = 8
 """What sides that follow from the other one are a multiple of, as given ones are."""
 STRETCH = 4
 """How much longer or shorter than the model's own a side may be, for a very long source."""
+UNKNOWN_PX = 1024
+"""Side of the squares of a model that does not say it, as Z-Image: usual among transformers."""
 
 
 def choose_output_size(settings: BackendSettings, source: Source) -> Size:
@@ -75,6 +78,36 @@ def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool
     low, high = native_px / STRETCH, native_px * STRETCH
     tall, wide = (min(max(side * scale, low), high) for side in size)
     return _align(tall, multiple_px), _align(wide, multiple_px)
+
+
+def find_native_px(pipeline: Any, denoiser: Any, default_px: object) -> int:
+    """Side of the squares that a pipeline paints where no size is asked for.
+
+    Parameters
+    ----------
+    pipeline : diffusers.DiffusionPipeline
+        The pipeline.
+    denoiser : torch.nn.Module or None
+        Its U-Net or transformer.
+    default_px : object
+        The default of its call for ``height``; no number where the pipeline looks for it itself.
+
+    Returns
+    -------
+    int
+        `UNKNOWN_PX` where the pipeline does not say it in any known way.
+    """
+    if isinstance(default_px, int):
+        return default_px
+    if hasattr(pipeline, "get_default_resolution"):  # PRX, in pixels
+        return int(pipeline.get_default_resolution())
+    latent = getattr(pipeline, "default_sample_size", None)
+    if latent is None:
+        latent = getattr(getattr(denoiser, "config", None), "sample_size", None)
+    if latent is None:
+        return UNKNOWN_PX
+    factor = int(getattr(pipeline, "vae_scale_factor", 8))
+    return factor * int(latent if isinstance(latent, int) else min(latent))
 
 
 def _align(side: float, multiple_px: int) -> int:

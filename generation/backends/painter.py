@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 
 from generation.backends.backend import BackendSettings
-from generation.backends.framing import Size
-from generation.backends.text_embeddings import TextEncoder
+from generation.backends.framing import Size, find_native_px
+from generation.backends.text_embeddings import TextEncoder, check_negative_prompt
 from generation.checkpoints import Checkpoint, load, quiet
 from generation.devices import choose_device, choose_dtype, out_of_memory
 from generation.requests import MakingError
@@ -21,6 +21,10 @@ from graph.errors import OptionError
 
 FAST_STEPS = 20
 FAST_SCHEDULER = "DPMSolverMultistepScheduler"
+OTHER_SIGMAS = ("use_exponential_sigmas", "use_beta_sigmas", "use_lu_lambdas")
+"""Choices of noise levels beside Karras'; a scheduler has one of them at most."""
+ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
+"""Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
 SEED_BITS = 0xFFFF_FFFF
 """What torch's generator on the CPU takes of a seed: its last 32 bits."""
 
@@ -92,12 +96,9 @@ class Painter:
         self.pipeline, self.checkpoint, self.settings = pipeline, checkpoint, settings
         self.device, self.dtype = device, dtype
         self._accepted = inspect.signature(type(pipeline).__call__).parameters
-        if settings.negative_prompt and "negative_prompt" not in self._accepted:
-            raise OptionError(
-                f"{type(pipeline).__name__} takes no negative prompt. Leave it out, and say in the "
-                "prompts what to show."
-            )
         self.sampling = self._choose_sampling()
+        if settings.negative_prompt:
+            check_negative_prompt(pipeline, self.sampling.guidance_scale)
         strength = settings.strength if "strength" in self._accepted else 1.0
         if int(self.sampling.steps * strength) < 1:
             raise OptionError(
@@ -105,13 +106,14 @@ class Painter:
                 "or a greater strength."
             )
         factor = int(getattr(pipeline, "vae_scale_factor", 8))
-        denoiser = getattr(pipeline, "unet", None)
-        # transformers see the latents in patches of 2 × 2
-        self.multiple_px = factor if denoiser is not None else 2 * factor
-        latent = getattr(pipeline, "default_sample_size", None)
-        if latent is None:
-            latent = denoiser.config.sample_size if denoiser is not None else 128
-        self.native_px = factor * int(latent if isinstance(latent, int) else min(latent))
+        unet: Any = getattr(pipeline, "unet", None)
+        # transformers see the latents in patches of 2 × 2; Kandinsky rounds the latents' sides up
+        self.multiple_px = factor if unet is not None else 2 * factor
+        if type(pipeline).__name__.startswith("Kandinsky"):
+            self.multiple_px = factor * factor
+        denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
+        self.native_px = find_native_px(pipeline, denoiser, self._default("height"))
+        self._weights_sha256 = checkpoint.weights_sha256()
         scale = self.sampling.guidance_scale
         self._encode = TextEncoder(
             pipeline, device, scale is not None and scale > 1, settings.negative_prompt
@@ -127,7 +129,7 @@ class Painter:
         scheduler = type(self.pipeline.scheduler).__name__
         if settings.preset == "fast":
             steps = min(steps, FAST_STEPS)
-            if FAST_SCHEDULER in {kind.__name__ for kind in self.pipeline.scheduler.compatibles}:
+            if self._can_be_fast():
                 scheduler = FAST_SCHEDULER
                 with quiet():
                     self.pipeline.scheduler = getattr(diffusers, scheduler).from_config(
@@ -135,6 +137,7 @@ class Painter:
                         algorithm_type="dpmsolver++",
                         solver_order=2,
                         use_karras_sigmas=True,
+                        **dict.fromkeys(OTHER_SIGMAS, False),
                     )
         scales = {
             name: default if getattr(settings, name) is None else getattr(settings, name)
@@ -143,6 +146,18 @@ class Painter:
         }
         scales = {name: scales[name] if name in self._accepted else None for name in scales}
         return Sampling(scheduler, settings.steps or steps, **scales)
+
+    def _can_be_fast(self) -> bool:
+        """Whether the pipeline's scheduler can be replaced by `FAST_SCHEDULER`."""
+        current = self.pipeline.scheduler
+        flows = (
+            current.config.get("use_flow_sigmas")
+            or current.config.get("prediction_type") == "flow_prediction"
+        )
+        # combined pipelines have another one inside, with a scheduler of its own
+        samples = not hasattr(self.pipeline, "decoder_pipe")
+        compatible = {kind.__name__ for kind in current.compatibles}
+        return FAST_SCHEDULER in compatible and samples and not flows
 
     def paint(
         self,
@@ -171,9 +186,26 @@ class Painter:
         OutOfMemoryError
             The batch is too large for the device.
         """
+        if type(self.pipeline).__name__ not in ONE_AT_A_TIME:
+            return self._paint(prompts, seeds, size, inputs)
+        alone = [
+            self._paint([prompt], [seed], size, {name: [inputs[name][position]] for name in inputs})
+            for position, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
+        ]
+        return np.concatenate(alone)
+
+    def _paint(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        size: Size,
+        inputs: Mapping[str, Sequence[Any]],
+    ) -> FloatImages:
         optional = {
             "height": size[0],
             "width": size[1],
+            "max_area": size[0] * size[1],  # Flux Kontext's, which it brings every size to
+            "use_resolution_binning": False,  # PixArt's and others', which paints other sizes
             "strength": self.settings.strength,
             "guidance_scale": self.sampling.guidance_scale,
             "image_guidance_scale": self.sampling.image_guidance_scale,
@@ -207,16 +239,17 @@ class Painter:
 
     def describe(self) -> dict[str, Any]:
         """The model, how it samples and where it computes; for JSON."""
-        name = str(self.device)
-        if self.device.type == "cuda":
+        name = self.device.type  # without its number, which decides nothing
+        if name == "cuda":
             name += f" ({torch.cuda.get_device_name(self.device)})"
         return {
             "model": self.checkpoint.label,
             "revision": self.checkpoint.revision,
-            "weights_sha256": self.checkpoint.weights_sha256(),
+            "weights_sha256": self._weights_sha256,
             "variant": self.checkpoint.variant,
             "pipeline": type(self.pipeline).__name__,
             "scheduler": self.sampling.scheduler,
+            "scheduler_config": _config_of(self.pipeline.scheduler),
             "settings": {
                 **self.settings.model_dump(mode="json"),
                 "model": self.checkpoint.label,
@@ -230,13 +263,22 @@ class Painter:
         }
 
 
+def _config_of(scheduler: Any) -> dict[str, Any]:
+    """A scheduler's settings, which no digest of weights is of; for JSON."""
+    return {
+        name: value
+        for name, value in scheduler.config.items()
+        if not name.startswith("_") and isinstance(value, (bool, int, float, str))
+    }
+
+
 def open_painter(kind: Any, checkpoint: Checkpoint, settings: BackendSettings) -> Painter:
     """Load a pipeline and set it up.
 
     The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
     steps and guidance (50 and 7.5 for Stable Diffusion 1 and 2, 100 and 7.5 for InstructPix2Pix).
     ``fast`` takes 20 steps, of DPM-Solver++ of order 2 with Karras' sigmas where the model can use
-    that: models of flow matching cannot, and keep their own.
+    that: models of flow matching cannot, and keep their own, as do combined pipelines.
 
     On a GPU, convolutions work with channels last. The VAE works on one image at a time, so that
     it needs no more memory for large batches; with an offload, in tiles too. There is nothing to
@@ -258,6 +300,8 @@ def open_painter(kind: Any, checkpoint: Checkpoint, settings: BackendSettings) -
         A setting does not fit the machine, the pipeline, or another one.
     JobBlockedError
         The model cannot be loaded.
+    OutOfMemoryError
+        The device has no room for it.
     """
     device = choose_device(settings.device)
     dtype = choose_dtype(settings.dtype, device)
@@ -286,7 +330,7 @@ def _set_up(pipeline: Any, device: torch.device, settings: BackendSettings) -> N
         vae.enable_tiling()
     if unet is not None and device.type == "cuda":
         unet.to(memory_format=torch.channels_last)
-    with out_of_memory("the model"):
+    with out_of_memory("the model", "Offload it, use half precision, or choose a smaller model."):
         if not offloads:
             pipeline.to(device)
         elif settings.offload == "model":

@@ -8,8 +8,53 @@ from typing import Any
 import diffusers
 import torch
 
+from graph.errors import OptionError
+
 KEPT = 64
 """How many prompts' embeddings stay on the device; a query has one prompt, for all its images."""
+
+
+def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
+    """Refuse a negative prompt that the images would not show.
+
+    Parameters
+    ----------
+    pipeline : diffusers.DiffusionPipeline
+        The pipeline.
+    guidance_scale : float or None
+        How closely it follows the prompt.
+
+    Raises
+    ------
+    OptionError
+        The pipeline takes no negative prompt, or makes nothing of it.
+    """
+    name = type(pipeline).__name__
+    accepted = inspect.signature(type(pipeline).__call__).parameters
+    if "negative_prompt" not in accepted:
+        raise OptionError(
+            f"{name} takes no negative prompt. Leave it out, and say in the prompts what to show."
+        )
+    # models distilled with guidance take one scale for it, and another to compare prompts by
+    for scale in ("true_cfg_scale", "prior_guidance_scale"):
+        if scale in accepted:
+            if (accepted[scale].default or 0) > 1:
+                return
+            raise OptionError(
+                f"{name} would ignore the negative prompt: its model was distilled to paint "
+                "without one. Leave it out, and say in the prompts what to show."
+            )
+    unet: Any = getattr(pipeline, "unet", None)
+    if getattr(getattr(unet, "config", None), "time_cond_proj_dim", None) is not None:
+        raise OptionError(
+            f"{name} would ignore the negative prompt: its U-Net was distilled to paint without "
+            "one. Leave it out, and say in the prompts what to show."
+        )
+    if guidance_scale is None or guidance_scale <= 1:
+        raise OptionError(
+            f"{name} would ignore the negative prompt: the guidance scale is {guidance_scale}. Set "
+            "one above 1, or leave the negative prompt out."
+        )
 
 
 class TextEncoder:

@@ -41,6 +41,7 @@ class SamSegmenter:
                 "box or the outline, or use another segmenter."
             )
         check_box(image, box)
+        self._check_shape(image)
         with out_of_memory("Segment Anything on one image"):
             mask = self._predict(image, box)
         return check_mask(mask, "sam")
@@ -48,6 +49,17 @@ class SamSegmenter:
     def describe(self) -> Mapping[str, Any]:
         """The model with its weights."""
         return {"segmenter": "sam", "settings": {}, **self.vision.describe()}
+
+    def _check_shape(self, image: ImageArray) -> None:
+        """Raise MakingError where the shorter side of an image vanishes at the model's size."""
+        height, width = image.shape[:2]
+        longest_px = self.vision.processor.size["longest_edge"]
+        if int(min(height, width) * longest_px / max(height, width) + 0.5) < 1:
+            raise MakingError(
+                f"The segmenter sam finds no object in an image of {width} x {height} px: at its "
+                f"{longest_px} px nothing is left of the shorter side. Take another image, another "
+                "segmenter, or annotate the outline."
+            )
 
     @torch.inference_mode()
     def _predict(self, image: ImageArray, box: Box) -> MaskArray:

@@ -47,14 +47,17 @@ _NOISE = {
 }
 
 
-def _unet(in_channels: int, **options: Any) -> UNet2DConditionModel:
-    defaults: dict[str, Any] = {"cross_attention_dim": 32, "attention_head_dim": 2}
+def make_unet(in_channels: int, **options: Any) -> UNet2DConditionModel:
+    defaults: dict[str, Any] = {
+        "cross_attention_dim": 32,
+        "attention_head_dim": 2,
+        "out_channels": 4,
+    }
     return UNet2DConditionModel(
         block_out_channels=(4, 8),
         layers_per_block=1,
         sample_size=NATIVE_PX // 8,
         in_channels=in_channels,
-        out_channels=4,
         down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
         up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
         norm_num_groups=2,
@@ -62,7 +65,7 @@ def _unet(in_channels: int, **options: Any) -> UNet2DConditionModel:
     )
 
 
-def _vae(latent_channels: int = 4, **options: Any) -> AutoencoderKL:
+def make_vae(latent_channels: int = 4, **options: Any) -> AutoencoderKL:
     """Four blocks, so that it shrinks images by 8 as the real ones do."""
     return AutoencoderKL(
         block_out_channels=[4, 4, 8, 8],
@@ -78,10 +81,10 @@ def _vae(latent_channels: int = 4, **options: Any) -> AutoencoderKL:
 def _stable(kind: Any, in_channels: int, scheduler: Any) -> Any:
     tokenizer = clip_tokenizer()
     return kind(
-        vae=_vae(),
+        vae=make_vae(),
         text_encoder=CLIPTextModel(clip_text_config(tokenizer)),
         tokenizer=tokenizer,
-        unet=_unet(in_channels),
+        unet=make_unet(in_channels),
         scheduler=scheduler,
         safety_checker=None,
         feature_extractor=None,
@@ -110,12 +113,12 @@ def instruct() -> Any:
 def _stable_xl(kind: Any, in_channels: int) -> Any:
     tokenizer = clip_tokenizer()
     return kind(
-        vae=_vae(),
+        vae=make_vae(),
         text_encoder=CLIPTextModel(clip_text_config(tokenizer)),
         text_encoder_2=CLIPTextModelWithProjection(clip_text_config(tokenizer, projection_dim=32)),
         tokenizer=tokenizer,
         tokenizer_2=tokenizer,
-        unet=_unet(
+        unet=make_unet(
             in_channels,
             cross_attention_dim=64,
             attention_head_dim=(2, 4),
@@ -152,7 +155,7 @@ def flux_fill() -> Any:
     tokenizer = clip_tokenizer()
     return FluxFillPipeline(
         scheduler=FlowMatchEulerDiscreteScheduler(),
-        vae=_vae(
+        vae=make_vae(
             latent_channels=1,
             use_quant_conv=False,
             use_post_quant_conv=False,

@@ -1,5 +1,6 @@
 """The detector, with the real code and a tiny random OWLv2."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +152,28 @@ def test_models_that_cannot_be_used(tmp_path: Path) -> None:
         detector(tmp_path / "nothing")
     with pytest.raises(JobBlockedError):
         detector(save_clip(tmp_path / "clip"))
+
+
+def test_a_tokenizer_without_words(tmp_path: Path) -> None:
+    folder = save_owlv2(tmp_path / "owlv2")
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(JobBlockedError, match="incomplete: its CLIPTokenizer tells no words apart"):
+        detector(folder)
+
+
+def test_memory_for_the_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA error: out of memory")
+
+    monkeypatch.setattr(Owlv2ForObjectDetection, "to", fail)
+    with pytest.raises(OutOfMemoryError, match="too little memory for the model"):
+        detector(model)
+
+
+def test_a_model_that_goes_away_once_it_is_loaded(model: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(model, tmp_path / "model"))
+    one = detector(folder)
+    shutil.rmtree(folder)
+    described = one.describe()
+    assert (described["model"], len(described["weights_sha256"])) == ("model", 64)
+    assert one.best_scores([noise()], NAMES).shape == (1, 3)

@@ -1,5 +1,6 @@
 """Objects' masks, with the real code and tiny random models."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,19 @@ def test_sam_needs_a_box_in_the_image(sam: Path) -> None:
             segmenter.segment(noise(), box)
 
 
+@pytest.mark.parametrize(("height", "width"), [(3, 2000), (2000, 3), (1, 129)])
+def test_sam_refuses_an_image_of_which_nothing_is_left(sam: Path, height: int, width: int) -> None:
+    segmenter = SEGMENTERS.open("sam", {"model": str(sam)})
+    problem = f"finds no object in an image of {width} x {height} px: at its 64 px nothing is left"
+    with pytest.raises(MakingError, match=problem):
+        segmenter.segment(noise(0, height, width), (0.0, 0.0, 1.0, 1.0))
+
+
+def test_sam_takes_the_thinnest_image_of_which_something_is_left(sam: Path) -> None:
+    segmenter: Any = SEGMENTERS.open("sam", {"model": str(sam)})
+    assert segmenter._predict(noise(0, 1, 128), (0.0, 0.0, 50.0, 1.0)).shape == (1, 128)
+
+
 def labels_by_hand(folder: Path, segmenter: Any, image: np.ndarray) -> np.ndarray:
     model = SegformerForSemanticSegmentation.from_pretrained(folder).eval()
     with torch.inference_mode():
@@ -134,6 +148,30 @@ def test_memory(name: str, sam: Path, parsing: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(segmenter.vision.model, "forward", fail)
     with pytest.raises(OutOfMemoryError, match="on one image"):
         segmenter.segment(noise(), BOX)
+
+
+@pytest.mark.parametrize("name", ["sam", "parsing"])
+def test_memory_for_the_model(
+    name: str, sam: Path, parsing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = {"sam": sam, "parsing": parsing}[name]
+
+    def fail(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr("transformers.PreTrainedModel.to", fail)
+    with pytest.raises(OutOfMemoryError, match=r"the model .+\. Use a smaller model"):
+        SEGMENTERS.open(name, {"model": str(folder)})
+
+
+@pytest.mark.parametrize("name", ["sam", "parsing"])
+def test_the_description_is_of_what_was_loaded(
+    name: str, sam: Path, parsing: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree({"sam": sam, "parsing": parsing}[name], tmp_path / "model")
+    segmenter = SEGMENTERS.open(name, {"model": str(folder)})
+    shutil.rmtree(folder)
+    assert len(segmenter.describe()["weights_sha256"]) == 64
 
 
 def test_registry(tmp_path: Path) -> None:

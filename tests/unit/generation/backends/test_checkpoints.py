@@ -1,3 +1,4 @@
+import json
 import logging
 import shutil
 import warnings
@@ -11,13 +12,22 @@ import huggingface_hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import CLIPTextModel, CLIPTokenizer
+from transformers import BertTokenizer, CLIPTextModel, CLIPTokenizer, Qwen2Tokenizer, T5Tokenizer
 
-from generation.checkpoints import find_checkpoint, load, load_processor, quiet, software
+from generation.checkpoints import (
+    Checkpoint,
+    find_checkpoint,
+    load,
+    load_processor,
+    quiet,
+    software,
+)
 from generation.devices import choose_device, choose_dtype, out_of_memory
 from generation.requests import JobBlockedError, OutOfMemoryError
 from generation.weights import choose_weights
 from graph.errors import OptionError
+from tests.tiny.text import MERGES, clip_tokenizer
+from tests.tiny.vision import save_clip
 
 Find = Callable[[str], str]
 Copied = Callable[[str], Path]
@@ -57,6 +67,18 @@ def test_the_digest_follows_the_content_and_not_the_place(copied: Copied, tmp_pa
     tensors["conv_in.bias"] = tensors["conv_in.bias"] + 1
     save_file(tensors, other / UNET, metadata={"format": "pt"})
     assert digest != find_checkpoint(str(other)).weights_sha256()
+
+
+def test_the_digest_is_of_what_was_opened(copied: Copied) -> None:
+    folder = copied("sd-text2img")
+    checkpoint = find_checkpoint(str(folder))
+    digest = checkpoint.weights_sha256()
+    (folder / UNET).write_bytes(b"another model's")
+    assert checkpoint.weights_sha256() == digest
+    shutil.rmtree(folder)
+    assert checkpoint.weights_sha256() == digest
+    with pytest.raises(JobBlockedError, match=r"safetensors cannot be read \(FileNotFoundError"):
+        Checkpoint("m", None, folder, (UNET,)).weights_sha256()
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "no-such-folder", "./no/folder", "a/b/c"])
@@ -121,6 +143,102 @@ def test_a_missing_part_is_an_error_of_loading(copied: Copied) -> None:
     folder = copied("sd-text2img")
     shutil.rmtree(folder / "scheduler")
     with pytest.raises(JobBlockedError, match="cannot be loaded as StableDiffusionPipeline"):
+        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenizer"),
+    [
+        ("sd-text2img", "tokenizer"),
+        ("sdxl-text2img", "tokenizer_2"),
+        ("flux-fill", "tokenizer"),
+        ("flux-fill", "tokenizer_2"),
+    ],
+)
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_tokenizer_without_words(copied: Copied, name: str, tokenizer: str, whole: bool) -> None:
+    """Which transformers gives an empty vocabulary, so that prompts would not matter."""
+    folder = copied(name)
+    if whole:
+        shutil.rmtree(folder / tokenizer)
+    else:
+        (folder / tokenizer / "tokenizer.json").unlink()
+    with pytest.raises(JobBlockedError, match=r"incomplete: its tokenizer|cannot be loaded as"):
+        load(diffusers.DiffusionPipeline, find_checkpoint(str(folder)))
+
+
+def test_the_refusal_of_an_empty_tokenizer_says_what_to_do(copied: Copied) -> None:
+    folder = copied("sd-text2img")
+    (folder / "tokenizer" / "tokenizer.json").unlink()
+    message = r"incomplete: its tokenizer tells no words apart\. Copy or download the tokenizer's"
+    with pytest.raises(JobBlockedError, match=message):
+        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+
+
+def test_a_tokenizer_that_does_not_know_how_much_is_read(copied: Copied) -> None:
+    folder = copied("sd-text2img")
+    (folder / "tokenizer" / "tokenizer_config.json").unlink()
+    with pytest.raises(JobBlockedError, match=r"its tokenizer gives up to \d+ tokens, not 77\."):
+        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+
+
+def test_a_tokenizer_of_another_model(copied: Copied) -> None:
+    folder = copied("sd-text2img")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [*letters, *(f"{letter}</w>" for letter in letters)]
+    words += ["<|startoftext|>", "<|endoftext|>"]
+    small = {word: number for number, word in enumerate(words)}
+    CLIPTokenizer(vocab=small, merges=[], model_max_length=77).save_pretrained(folder / "tokenizer")
+    with pytest.raises(JobBlockedError, match="its tokenizer knows 54 words, and its model 521"):
+        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+    config = folder / "text_encoder" / "config.json"
+    read = {**json.loads(config.read_text("utf-8")), "vocab_size": 40}
+    (folder / "tokenizer" / "config.json").write_text(json.dumps(read), "utf-8")
+    tokens = Checkpoint("m", None, folder / "tokenizer", ())
+    with pytest.raises(JobBlockedError, match="knows 54 words, and its model 40"):
+        load_processor(CLIPTokenizer, tokens)
+
+
+@pytest.mark.parametrize("kind", [CLIPTokenizer, BertTokenizer, T5Tokenizer, Qwen2Tokenizer])
+def test_a_processor_without_words(tmp_path: Path, kind: Any) -> None:
+    folder = save_clip(tmp_path / "clip")
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(JobBlockedError, match=r"incomplete|cannot be loaded"):
+        load_processor(kind, find_checkpoint(str(folder)))
+
+
+def test_small_tokenizers_are_tokenizers(tmp_path: Path) -> None:
+    """Letters, or bytes with few merges; and of a model with room for more."""
+    letters = [chr(code) for code in range(33, 127)]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    words += [f"##{letter}" for letter in letters]
+    by_letter = BertTokenizer(vocab={word: number for number, word in enumerate(words)})
+    clip = clip_tokenizer()
+    vocabulary = {word.replace("</w>", "Ġ"): number for word, number in clip.get_vocab().items()}
+    merges = [(one, other.replace("</w>", "Ġ")) for one, other in MERGES]
+    by_byte = Qwen2Tokenizer(vocab=vocabulary, merges=merges)
+    for tokenizer in (by_letter, by_byte, clip):
+        folder = tmp_path / type(tokenizer).__name__
+        tokenizer.save_pretrained(folder)
+        config = {"text_config": {"vocab_size": len(tokenizer) + 100}}
+        (folder / "config.json").write_text(json.dumps(config), "utf-8")
+        load_processor(type(tokenizer), Checkpoint("m", None, folder, ()))
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (["transformers", "NoSuchModel"], r"needs NoSuchModel for text_encoder, which this tra"),
+        (["transformers"], r'has \["transformers"\] for text_encoder, which is not a library and'),
+        (["transformers", None], r"for text_encoder, which is not a library and a class of it"),
+    ],
+)
+def test_an_index_that_names_no_class(copied: Copied, entry: list[str], problem: str) -> None:
+    folder = copied("sd-text2img")
+    file = folder / "model_index.json"
+    index = {**json.loads(file.read_text("utf-8")), "text_encoder": entry}
+    file.write_text(json.dumps(index), "utf-8")
+    with pytest.raises(JobBlockedError, match=problem):
         load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
