@@ -119,7 +119,9 @@ class Queue:
         checked = check_url(url)
         self._public = public(url)
         _work, _ended = work, ended
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what matters is raised here
+        logger = logging.getLogger("dbos")  # what matters is raised here
+        logger.setLevel(logging.CRITICAL)
+        logger.handlers = [logging.NullHandler()]  # its own keeps the standard error of now
         DBOS(
             config={
                 "name": NAME,
