@@ -361,10 +361,7 @@ def _check_tokenizers(checkpoint: Checkpoint, pipeline: Any) -> None:
 
 
 def _check_tokenizer(checkpoint: Checkpoint, part: str, processor: Any, words: int | None) -> None:
-    """Refuse a tokenizer without its words, for which transformers makes an empty vocabulary.
-
-    A text encoder may have room for more words than there are, though not for twice as many.
-    """
+    """Refuse a tokenizer without its words, for which transformers makes an empty vocabulary."""
     tokenizer = getattr(processor, "tokenizer", processor)
     if not isinstance(tokenizer, transformers.PreTrainedTokenizerBase):
         return
@@ -375,7 +372,7 @@ def _check_tokenizer(checkpoint: Checkpoint, part: str, processor: Any, words: i
     known = [found - {*tokenizer.all_special_ids, tokenizer.unk_token_id} for found in tokens]
     if known[0] == known[1]:
         raise _incomplete(checkpoint, part, "tells no words apart")
-    if words is not None and (2 * len(tokenizer) < words or max(set.union(*tokens)) >= words):
+    if words is not None and max(set.union(*tokens)) >= words:
         raise _incomplete(checkpoint, part, f"knows {len(tokenizer)} words, and its model {words}")
 
 
