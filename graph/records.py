@@ -30,6 +30,9 @@ class Mention:
         x, y of the top left corner, width, height, in pixels.
     segmentation : str or None
         The instance's outline or mask as COCO has it, in JSON: polygons, or a run-length encoding.
+    crowd : bool
+        Whether it is many instances that are outlined as one, as COCO's ``iscrowd`` says: a mention
+        like any other, and no object to cut out.
     """
 
     concept: str
@@ -38,6 +41,7 @@ class Mention:
     area_px2: float | None = None
     box: Box | None = None
     segmentation: str | None = None
+    crowd: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ class Annotations:
         ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``. ``segmentation`` (object): JSON as
         anything with bytes in it, None, nothing or ``null`` where unknown. It is not parsed, and
         may be a view of the file that it was read from: a reader spends next to nothing on it.
+        ``crowd`` (bool): whether it is many instances as one; without this column none is.
     set_aside : mapping of str to int
         Records that were understood and left out on purpose, counted by reason.
     skipped : tuple of str
@@ -99,8 +104,8 @@ class Annotations:
         What a reader took for granted, such as the columns it guessed, for people.
     objects : pandas.DataFrame or None
         Regions of what gives an image its class, where the annotations have them: no concepts, in
-        no count, and kept for cutting the object out. ``image``, the numbers and
-        ``segmentation`` as in `mentions`.
+        no count, and kept for cutting the object out. ``image``, the numbers, ``segmentation``
+        and ``crowd`` as in `mentions`.
 
     Examples
     --------
@@ -136,6 +141,7 @@ class Annotations:
         sources: list[str] = []
         numbers: list[tuple[float | None, ...]] = []
         segmentations: list[bytes | None] = []
+        crowds: list[bool] = []
         unknown_box = (None,) * 4
         for row, record in enumerate(records):
             ids.append(record.id)
@@ -152,6 +158,7 @@ class Annotations:
                 numbers.append((mention.score, mention.area_px2, *(mention.box or unknown_box)))
                 outline = mention.segmentation
                 segmentations.append(None if outline is None else outline.encode())
+                crowds.append(mention.crowd)
         images = pd.DataFrame(
             {
                 "id": pd.array(ids, dtype="str"),
@@ -176,6 +183,7 @@ class Annotations:
                 "w_px": values[:, 4],
                 "h_px": values[:, 5],
                 "segmentation": pd.Series(segmentations, dtype=object),
+                **({"crowd": np.array(crowds, dtype=bool)} if any(crowds) else {}),
             }
         )
         return cls(images, mentions, dict(set_aside or {}), tuple(skipped))
@@ -185,7 +193,7 @@ class Annotations:
         order = self.mentions.sort_values("image", kind="stable")
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
         columns = ["concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px"]
-        columns.append("segmentation")
+        columns += ["segmentation", *(["crowd"] if "crowd" in order else [])]
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
         images = (plain_values(self.images[name]) for name in self.images.columns)
         for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):
@@ -208,6 +216,7 @@ def _mention(
     w: float,
     h: float,
     segmentation: bytes | None,
+    crowd: bool = False,
 ) -> Mention:
     box = None if np.isnan(x) else (x, y, w, h)
     text = b"" if segmentation is None else bytes(segmentation)
@@ -218,4 +227,5 @@ def _mention(
         None if np.isnan(area_px2) else area_px2,
         box,
         None if text in (b"", b"null") else text.decode(),
+        crowd,
     )

@@ -16,7 +16,7 @@ from ingest.problems import BoolArray, IntArray
 
 FloatArray = npt.NDArray[np.float64]
 ObjectArray = npt.NDArray[np.object_]
-Scalar = TypeVar("Scalar", np.int64, np.float64, np.object_)
+Scalar = TypeVar("Scalar", np.int64, np.float64, np.object_, np.bool_)
 NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 
@@ -75,6 +75,8 @@ class MentionColumns:
         Any of score, area_px2, x_px, y_px, w_px and h_px.
     segmentations : object array or None
         JSON, each as bytes or a view of them.
+    crowds : bool array or None
+        Which are many instances outlined as one; None where none is.
     """
 
     image: IntArray
@@ -82,6 +84,7 @@ class MentionColumns:
     source: str
     numbers: Mapping[str, FloatArray]
     segmentations: ObjectArray | None = None
+    crowds: BoolArray | None = None
 
 
 def annotations(
@@ -151,6 +154,8 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     image, concept, source = [], [], []
     numbers: dict[str, list[FloatArray]] = {name: [] for name in NUMBERS}
     segmentations: list[ObjectArray] = []
+    crowds: list[BoolArray] = []
+    has_crowds = any(part.crowds is not None for part in parts)
     for part in parts:
         rows = new_row[part.image]
         kept = np.flatnonzero((rows >= 0) & (part.concept.codes >= 0))
@@ -163,6 +168,8 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
             columns.append(np.full(len(kept), np.nan) if values is None else values[kept])
         outlines = part.segmentations
         segmentations.append(np.full(len(kept), None) if outlines is None else outlines[kept])
+        crowded = part.crowds
+        crowds.append(np.zeros(len(kept), dtype=bool) if crowded is None else crowded[kept])
     return pd.DataFrame(
         {
             "image": _joined(image),
@@ -170,6 +177,7 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
             "source": categorical(_joined(source), sources),
             **{name: _joined(columns) for name, columns in numbers.items()},
             "segmentation": _joined(segmentations),
+            **({"crowd": _joined(crowds)} if has_crowds else {}),
         },
         copy=False,
     )

@@ -2,6 +2,7 @@
 
 import stat
 from pathlib import Path
+from shlex import quote
 from typing import Protocol
 
 from graph.errors import InputError
@@ -10,6 +11,8 @@ from graph.records import Annotations
 from ingest.options import ReadOptions
 
 HEAD = 65_536  # bytes that detection sees
+_WHOLE = ("manifest.parquet", "metadata.parquet", "metadata.csv", "metadata.jsonl")
+"""Files that list all images of a folder, by the names that exports and image folders use."""
 
 
 class Reader(Protocol):
@@ -78,7 +81,7 @@ def read_head(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise InputError(str(path), None, "is a folder", "Name a file in it.")
+            raise InputError(str(path), None, "is a folder", _file_to_name(path))
         with path.open("rb") as file:
             head = file.read(HEAD)
     except FileNotFoundError:
@@ -95,6 +98,18 @@ def read_head(path: Path) -> bytes:
         if head.startswith(magic):
             raise InputError(str(path), None, reason, remedy)
     return head
+
+
+def _file_to_name(folder: Path) -> str:
+    """Say which file to name in place of a folder, or which one to write."""
+    for pattern in (*_WHOLE, *(f"*/{name}" for name in _WHOLE)):
+        found = sorted(folder.glob(pattern))
+        if found:
+            return f"Name the file with its annotations: {quote(str(found[0]))}."
+    return (
+        "Name a file with annotations. If there is none, write a CSV file with the columns image, "
+        "class and concepts and a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
+    )
 
 
 def read_text(path: Path) -> str:

@@ -22,6 +22,7 @@ from graph.progress import Progress
 from ingest.frames import NUMBERS
 
 OUTLINE = "segmentation"
+CROWD = "crowd"
 SIZE = ("width_px", "height_px")
 SCHEMA = pa.schema(
     [
@@ -29,11 +30,13 @@ SCHEMA = pa.schema(
         ("concept", pa.string()),
         *((name, pa.float64()) for name in NUMBERS),
         (OUTLINE, pa.string()),
+        (CROWD, pa.bool_()),
         *((f"image_{name}", pa.int32()) for name in SIZE),
     ]
 )
 DIGEST = "image_digest"
 STORED = SCHEMA.append(pa.field(DIGEST, pa.int64()))
+_OF_FEW_VALUES = [name for name in STORED.names if name not in (*NUMBERS, OUTLINE, CROWD)]
 GROUP_ROWS = 512
 """Rows a group, about: with fewer a file is longer to open, with more there is more to read."""
 
@@ -74,9 +77,13 @@ class RegionFile:
             table = parquet.read_row_groups(groups, columns=schema.names, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self.path, error) from error
-        if DIGEST in schema.names and DIGEST not in table.column_names:
-            table = table.append_column(schema.field(DIGEST), pa.nulls(len(table), pa.int64()))
-        return table
+        # Earlier versions of the program wrote neither.
+        for name, value in ((DIGEST, None), (CROWD, False)):
+            if name in schema.names and name not in table.column_names:
+                field = schema.field(name)
+                values = pa.repeat(pa.scalar(value, field.type), len(table))
+                table = table.append_column(field, values)
+        return table.select(schema.names)
 
 
 # The footers of the files read last: reading one takes longer than reading a dozen row groups.
@@ -120,7 +127,7 @@ def write_tables(path: Path, tables: Iterable[pa.Table], total: int, progress: P
         path.open("wb") as file,
         pq.ParquetWriter(
             file, STORED, compression="zstd", compression_level=1, write_statistics=False,
-            use_dictionary=[name for name in STORED.names if name not in (*NUMBERS, OUTLINE)],
+            use_dictionary=_OF_FEW_VALUES,
         ) as writer,
     ):  # fmt: skip
         for table in tables:

@@ -28,6 +28,7 @@ from graph.records import Annotations
 from ingest.frames import NUMBERS
 from ingest.problems import IntArray
 from ingest.region_file import (
+    CROWD,
     DIGEST,
     GROUP_ROWS,
     OUTLINE,
@@ -41,6 +42,8 @@ from ingest.region_file import (
 )
 
 _WRITTEN_AS = b"regions 1"  # to change when the same annotations are to be written otherwise
+_COLUMNS = ("image", *NUMBERS, OUTLINE, CROWD)
+_OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as long
 
 
 def regions_path(folder: Path, dataset: str) -> Path:
@@ -122,9 +125,10 @@ def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.D
     pandas.DataFrame
         In order of image id, and for each image as in its annotation file: ``id`` (the image's),
         ``concept``, ``score``, ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``,
-        ``segmentation`` (compact JSON that `ingest.masks` reads), and the size of the image that
-        all this is in pixels of, ``image_width_px`` and ``image_height_px``. NaN where unknown;
-        empty for a dataset without regions.
+        ``segmentation`` (compact JSON that `ingest.masks` reads), ``crowd`` (bool, whether it is
+        many instances as one), and the size of the image that all this is in pixels of,
+        ``image_width_px`` and ``image_height_px``. NaN where unknown; empty for a dataset without
+        regions.
 
     Raises
     ------
@@ -240,7 +244,7 @@ class _NewRows:
             frozenset(ids),
             {
                 "concept": mentions["concept"].cat.codes.to_numpy(),
-                **{name: mentions[name].to_numpy() for name in ("image", *NUMBERS, OUTLINE)},
+                **{name: mentions[name].to_numpy() for name in _COLUMNS},
             },
             {
                 "id": pa.array(ids, pa.string()),
@@ -253,6 +257,7 @@ class _NewRows:
     def digests(self) -> IntArray:
         """Digest all that the file keeps of each image's regions to 64 bits, in their order.
 
+        Of an image without crowds it is what it was before crowds were kept.
         Of outlines it takes the text as it is given: the same with other white space counts as
         another.
         """
@@ -271,7 +276,8 @@ class _NewRows:
                 concepts[self.mentions["concept"][rows]],
                 *(self.mentions[name][rows].view(np.int64) for name in NUMBERS),
                 *(size[image] for size in sizes),
-                [-1 if outline is None else len(outline) for outline in outlines],
+                np.array([-1 if outline is None else len(outline) for outline in outlines])
+                + (self.mentions[CROWD][rows] * _OF_CROWD),
             ]
             fields = np.column_stack(columns)
             texts = [outline or b"" for outline in outlines]
@@ -296,6 +302,7 @@ class _NewRows:
             "concept": self.images["concept"].take(pa.array(self.mentions["concept"][rows])),
             **{name: pa.array(self.mentions[name][rows], from_pandas=True) for name in NUMBERS},
             OUTLINE: pa.array(outlines, pa.string(), size=len(rows)),
+            CROWD: pa.array(self.mentions[CROWD][rows]),
             **{name: self.images[name].take(image) for name in SCHEMA.names[-len(SIZE) :]},
             DIGEST: np.repeat(self.digests[start:end], np.diff(self.bounds[start : end + 1])),
         }
@@ -304,13 +311,18 @@ class _NewRows:
 
 def _with_objects(annotations: Annotations) -> pd.DataFrame:
     """Give the mentions, and behind them what gives the images their class as one of the class."""
-    mentions, objects = annotations.mentions, annotations.objects
+    mentions, objects = _with_crowds(annotations.mentions), annotations.objects
     if objects is None or objects.empty:
         return mentions
     classes = annotations.images["class_name"].iloc[objects["image"]]
     mentions = mentions.drop(columns="source")
-    both = pd.concat([mentions, objects.assign(concept=classes.array)], ignore_index=True)
+    objects = _with_crowds(objects).assign(concept=classes.array)
+    both = pd.concat([mentions, objects], ignore_index=True)
     return both.assign(concept=union_categoricals([mentions["concept"], classes]))
+
+
+def _with_crowds(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame if CROWD in frame else frame.assign(**{CROWD: False})
 
 
 def _digest(content: bytes) -> int:

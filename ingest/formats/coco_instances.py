@@ -18,7 +18,7 @@ from ingest.frames import FloatArray, Labels, MentionColumns, ObjectArray
 from ingest.labels import labels_beside, labels_from_mentions
 from ingest.names import Coded, clean_name, recode_names
 from ingest.options import ReadOptions
-from ingest.problems import IntArray, Problems, RowProblems, first_rows
+from ingest.problems import BoolArray, IntArray, Problems, RowProblems, first_rows
 
 _MISSING = float("nan")
 _NO_BOX = (_MISSING,) * 4
@@ -34,6 +34,7 @@ class Instance(msgspec.Struct, gc=False):
     area: float | None = None
     score: float | None = None
     segmentation: msgspec.Raw = _NO_OUTLINE
+    iscrowd: bool | int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class CocoInstances:
         sound = np.flatnonzero(~images.annotations.bad)
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
         numbers = {name: values[sound] for name, values in numbers.items()}
-        segmentations = _segmentations(instances, sound)
+        segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
         del lists, instances  # hundreds of megabytes
         labels, concept, objects, notes = _labels(
             images, image, category, options, problems, progress
@@ -74,9 +75,9 @@ class CocoInstances:
         return frames.annotations(
             images.columns,
             labels,
-            [MentionColumns(image, concept, ANNOTATION, numbers, segmentations)],
+            [MentionColumns(image, concept, ANNOTATION, numbers, segmentations, crowds)],
             ~images.images.bad,
-            objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations),
+            objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations, crowds),
             set_aside=set_aside,
             skipped=problems.messages,
             notes=notes,
@@ -160,6 +161,12 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
     # np.array would take the views apart, byte by byte.
     values = np.fromiter(given, object, len(given))
     return values if len(sound) == len(values) else values[sound]
+
+
+def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
+    """Tell which of these instances are crowds; None where none is. Without a word it is none."""
+    crowds: BoolArray = np.array(field(instances, "iscrowd"), dtype=bool)[sound]
+    return crowds if crowds.any() else None
 
 
 def _labels(

@@ -67,6 +67,7 @@ EXPECTED = [
                 area_px2=9.5,
                 box=(1, 2.5, 3, 4),
                 segmentation='{"counts": [1, 2], "size": [3, 4]}',
+                crowd=True,
             ),
         ),
         uri="a.jpg",
@@ -360,6 +361,22 @@ def test_files_that_are_not_there(tmp_path, failure):
     (tmp_path / "file").write_text("x")
     error = failure(tmp_path / "file" / "below")
     assert error.reason == "cannot be read (Not a directory)"
+
+
+def test_a_folder_leads_to_the_file_to_name(tmp_path, failure):
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "1.jpg").touch()
+    remedy = failure(tmp_path).remedy
+    assert "write a CSV file with the columns image, class and concepts" in remedy
+    line = remedy.partition("such as: ")[2].rstrip(".")
+    table = tmp_path / "table.csv"
+    table.write_text(f"image,class,concepts\n{line}\n")
+    assert records(read_annotations(table)) == [
+        ImageRecord("cat/1.jpg", "cat", (Mention("sofa"), Mention("lamp")), None, "cat/1.jpg")
+    ]
+    for name in ("cat/metadata.jsonl", "metadata.csv", "manifest.parquet"):
+        (tmp_path / name).touch()
+        assert failure(tmp_path).remedy == f"Name the file with its annotations: {tmp_path / name}."
 
 
 def test_forced_format(write, failure):

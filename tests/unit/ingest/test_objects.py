@@ -85,3 +85,18 @@ def test_a_copy_is_the_same(coco, tmp_path):
     copy_regions(tmp_path, "nothing", "more pets")
     assert not copied.exists()
     assert list(tmp_path.glob(".*.tmp")) == []
+
+
+def test_crowds_count_as_any_mention_and_are_marked_with_their_regions(coco, tmp_path):
+    plain = read_annotations(coco, options())
+    content = json.loads(coco.read_text())
+    for annotation in content["annotations"]:
+        annotation["iscrowd"] = int(annotation["image_id"] == 1)
+    coco.write_text(json.dumps(content))
+    crowded = read_annotations(coco, options())
+    assert image_digests(crowded).tolist() == image_digests(plain).tolist()
+    write_regions(tmp_path, "pets", crowded)
+    regions = read_regions(tmp_path, "pets", ["1", "2"])
+    assert list(zip(regions["concept"], regions["crowd"], strict=True)) == [
+        ("sofa", True), ("cat", True), ("dog", False),
+    ]  # fmt: skip

@@ -22,6 +22,8 @@ from ingest.regions import (
 )
 
 HOSTILE = ["a/b", "..", ".", "\u202eشارع 🛣️", "x" * 200, "ü" * 200, "A", "a", " %2F", "con"]
+WITHOUT_CROWDS = {-834494718976856436, 8725560142061602473}
+"""The digests of the first two of `FARM_IMAGES`, by the last version that knew no crowds."""
 SQUARE = "[[1,1,3,1,3,3,1,3]]"
 
 
@@ -29,8 +31,12 @@ def image(name, *mentions, size=(640, 480)):
     return ImageRecord(name, "street", mentions, None, None, *size)
 
 
-def boxed(concept, box=(1.5, 2.25, 30.0, 40.0), segmentation=None, score=None, area=None):
-    return Mention(concept, score=score, area_px2=area, box=box, segmentation=segmentation)
+def boxed(
+    concept, box=(1.5, 2.25, 30.0, 40.0), segmentation=None, score=None, area=None, crowd=False
+):
+    return Mention(
+        concept, score=score, area_px2=area, box=box, segmentation=segmentation, crowd=crowd
+    )
 
 
 def model(records):
@@ -44,6 +50,7 @@ def model(records):
                 mention.area_px2,
                 mention.box,
                 mention.segmentation,
+                mention.crowd,
                 record.width_px,
             )
             for mention in record.mentions
@@ -67,6 +74,7 @@ def held(folder, dataset, ids):
                 row["area_px2"],
                 None if box[0] is None else box,
                 row["segmentation"],
+                row["crowd"],
                 row["image_width_px"],
             )
         )
@@ -87,6 +95,7 @@ def random_records():
                     random.choice([None, SQUARE, '{"size":[2,2],"counts":[4]}']),
                     random.choice([None, 0.25]),
                     random.choice([None, 9.5]),
+                    random.random() < 0.1,
                 )
                 for _ in range(random.choice([0, 0, 1, 3, 9]))
             ]
@@ -107,7 +116,7 @@ def test_regions_are_read_as_they_were_written(tmp_path):
     assert read_regions(tmp_path, "farm", []).empty
     assert read_regions(tmp_path, "another", ["a"]).columns.tolist() == [
         "id", "concept", "score", "area_px2", "x_px", "y_px", "w_px", "h_px", "segmentation",
-        "image_width_px", "image_height_px",
+        "crowd", "image_width_px", "image_height_px",
     ]  # fmt: skip
 
 
@@ -184,6 +193,7 @@ def test_the_same_regions_again_leave_the_file_alone(rewrites):
         image("b", boxed("cow"), boxed("cow", score=0.5)),
         image("b", boxed("cow"), boxed("cow", area=7.0)),
         image("b", boxed("cow"), boxed("cow", segmentation=SQUARE)),
+        image("b", boxed("cow"), boxed("cow", crowd=True)),
         image("b", boxed("cow"), boxed("cow"), size=(640, 481)),
         image("b", boxed("cow"), boxed("cow"), size=(None, None)),
         image("b", boxed("cow")),
@@ -253,6 +263,43 @@ def test_a_file_without_digests_gets_them(tmp_path, rewrites):
     assert rewrites([a, b])
     assert not rewrites([a, b], replace=True)
     assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
+
+
+def test_a_file_without_crowds_is_read_and_kept_where_there_are_none(tmp_path, rewrites):
+    """One that an earlier version of the program wrote: its digests hold for images without any."""
+    a, b, _ = FARM_IMAGES
+    rewrites([a, b])
+    path = regions_path(tmp_path, "farm")
+    stored = pq.read_table(path)
+    assert set(stored["image_digest"].to_pylist()) == WITHOUT_CROWDS
+    last_ids = {b"cobalance.last_ids": b'["b"]'}
+    pq.write_table(stored.drop_columns("crowd").replace_schema_metadata(last_ids), path)
+    assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
+    assert not rewrites([a, b])
+    crowded = image("b", boxed("cow"), boxed("cow", crowd=True))
+    assert rewrites([crowded])
+    assert held(tmp_path, "farm", ["a", "b"]) == model([a, crowded])
+    assert not rewrites([a, crowded])
+
+
+def test_crowds_of_a_coco_file(tmp_path, write):
+    """Mentions like any other, and crowds in the file; absent, null and 0 say that it is none."""
+    said = [{"iscrowd": 1}, {"iscrowd": 0}, {}, {"iscrowd": None}, {"iscrowd": True}]
+    path = write(json.dumps(coco([instance(7, bbox=[0, 0, 1, 1], **one) for one in said])))
+    annotations = read_annotations(path, FARM)
+    expected = [True, False, False, False, True]
+    mentions = {one.id: one.mentions for one in annotations.records()}["7"]
+    assert [mention.crowd for mention in mentions] == expected
+    write_regions(tmp_path, "farm", annotations)
+    assert read_regions(tmp_path, "farm", ["7"])["crowd"].tolist() == expected
+
+
+def test_annotations_without_the_column_have_no_crowds(tmp_path):
+    annotations = Annotations.from_records(FARM_IMAGES)
+    assert "crowd" not in annotations.mentions
+    assert list(annotations.records()) == list(FARM_IMAGES)
+    assert write_regions(tmp_path, "farm", annotations) == 4
+    assert not read_regions(tmp_path, "farm", ["a", "b"])["crowd"].any()
 
 
 def test_images_whose_regions_are_gone(tmp_path):
@@ -485,4 +532,6 @@ def test_regions_of_a_table(tmp_path, write):
     frame = pd.DataFrame({"image_id": ["a"], "label": ["farm"], "concepts": [cell]})
     annotations = read_annotations(write(frame.to_csv(index=False)))
     assert write_regions(tmp_path, "farm", annotations) == 1
-    assert held(tmp_path, "farm", ["a"]) == {"a": [("cow", 0.5, None, (1, 2, 3, 4), None, None)]}
+    assert held(tmp_path, "farm", ["a"]) == {
+        "a": [("cow", 0.5, None, (1, 2, 3, 4), None, False, None)]
+    }
