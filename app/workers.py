@@ -57,12 +57,18 @@ def places(settings: Settings) -> Places:
         images = read_class_images(store, dataset, split=_split(store, dataset, job))
         if not any(of_class.ids for of_class in images.values()):
             return None
-        segment = None
+        segment = described = None
         if job.segmenter is not None:
-            segment = _one_at_a_time(SEGMENTERS.open(job.segmenter, job.segmenter_options).segment)
+            segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
+            segment, described = _one_at_a_time(segmenter.segment), segmenter.describe()
         folder = settings.regions_folder()
         return Sources(
-            images, read_image, lambda ids: read_regions(folder, dataset, ids), job.masks, segment
+            images,
+            read_image,
+            lambda ids: read_regions(folder, dataset, ids),
+            job.masks,
+            segment,
+            described,
         )
 
     return Places(
@@ -148,10 +154,11 @@ def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> 
                 f"Job {job} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
                 f"accepted, {found.rejected:,} rejected."
             )
+            for remark in found.remarks:
+                say(remark)
             if found.state == "failed":
                 failed += 1
-                reason = f"{found.error}\n" if found.error else ""
-                say(f"{reason}When that is mended: cobalance retry {job}")
+                say(f"When that is mended: cobalance retry {job}")
     return failed
 
 

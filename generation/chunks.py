@@ -1,10 +1,13 @@
 """The images that are made together: a job's round cut into chunks, and a chunk made into files."""
 
 import json
+import logging
 import time
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from generation.backends.backend import Backend
@@ -13,10 +16,12 @@ from generation.job_settings import JobSettings
 from generation.output import OutputFolder, OutputMissingError
 from generation.prompts import prompt_for
 from generation.provenance import Format, image_file, judged, mask_file, row_of, sha256
-from generation.requests import JobBlockedError, Made, MakingError, Request, Source, seed_of
-from generation.sources import Sources
+from generation.requests import Made, MakingError, NoSourceError, Request, Source, seed_of
+from generation.sources import MaskSettings, Sources
 from graph.job_rounds import Round
 from graph.jobs import query_id
+
+_log = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 """A row of the manifest, see `generation.manifest`."""
@@ -131,6 +136,7 @@ class Studio:
     filters: Mapping[str, Filter]
     sources: Sources | None
     device: AbstractContextManager[Any]
+    _without: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def make(self, chunk: Chunk, folder: OutputFolder) -> list[Row]:
         """Make a chunk's images, judge them, and write files; all or nothing of it counts.
@@ -141,30 +147,36 @@ class Studio:
             The chunk is too large for the device.
         JobBlockedError
             The output folder cannot be written to.
+        NoSourceError
+            No image of the chunk has a source, for want of any of its class.
         MakingError
             Some image cannot be made, and there is no telling which.
         """
         requests, failed = self._requests(chunk)
-        if failed and not requests:  # it will be the same with all the others
-            raise JobBlockedError(next(iter(failed.values()))["reason"])
+        if failed and not requests:
+            self._check_sources(chunk)
         made, found, seconds = self._made(requests)
         done = read_record(folder, chunk)  # by another, while this one was taken for dead
         if done is not None:
             return done
         rows: dict[str, Row] = dict(failed)
-        about = self.backend.describe()
         for request, image, judgements in zip(requests, made, found, strict=True):
-            row = self._row(request, chunk, about) | {"seconds": seconds / len(requests)}
+            row = self._row(request, chunk) | {"seconds": seconds / len(requests)}
             rows[request.id] = self._write(judged(row, image, judgements), image, folder)
         in_order = [rows[candidate] for candidate in chunk.candidates()]
         write_record(folder, chunk, in_order)
         return in_order
 
+    def without_source(self) -> dict[str, str]:
+        """The classes that images were wanted of and cannot be made of, with the reason."""
+        if not self._needs_source:
+            return {}
+        return {class_name: why for class_name, why in self._without.items() if why}
+
     def failure(self, chunk: Chunk, reason: str) -> list[Row]:
         """Give rows for images that cannot be made: rejected, without files."""
-        about = self.backend.describe()
         return [
-            self._row(self._request(*item, with_source=False), chunk, about) | _failed(reason)
+            self._row(self._request(*item, with_source=False), chunk) | _failed(reason)
             for item in chunk.items
         ]
 
@@ -190,20 +202,45 @@ class Studio:
         identity = candidate_id(self.job, query, index)
         return Request(identity, class_name, concepts, prompt, seed, source)
 
+    @property
+    def _needs_source(self) -> bool:
+        """Whether no object may be painted: the backend cannot, or masks are asked for."""
+        return self.backend.needs_source or self.settings.masks != MaskSettings()
+
     def _source(self, class_name: str, seed: int) -> Source | None:
-        if self.sources is None:
-            if self.backend.needs_source:
-                raise MakingError(
-                    f"The backend {self.settings.backend} takes the object from an image of class "
-                    f"{class_name!r}, and the dataset names no image files. Ingest it with them."
-                )
-            return None
-        try:
+        why = self._why_without(class_name)
+        if not why and self.sources is not None:
             return self.sources.sample(class_name, seed)
-        except MakingError:
-            if self.backend.needs_source:
-                raise
-            return None
+        if self._needs_source:
+            raise NoSourceError(why)
+        return None
+
+    def _why_without(self, class_name: str) -> str:
+        """Why no image of a class can be used; empty where one can. The same in every process."""
+        if class_name not in self._without:
+            self._without[class_name] = self._look_for_source(class_name)
+        return self._without[class_name]
+
+    def _look_for_source(self, class_name: str) -> str:
+        if self.sources is None:
+            return (
+                f"The backend {self.settings.backend} takes the object from an image of class "
+                f"{class_name!r}, and the dataset names no image files. Ingest it with them."
+            )
+        try:
+            self.sources.sample(class_name, 0)
+        except NoSourceError as error:
+            why = str(error)  # the error itself would keep what it was raised from in memory
+            if not self._needs_source:
+                _log.warning("%s Until then its objects are painted.", why)
+            return why
+        return ""
+
+    def _check_sources(self, chunk: Chunk) -> None:
+        """Raise where all images of a chunk are of classes without a source."""
+        reasons = [self._why_without(self.queries[query][0]) for query, _ in chunk.items]
+        if all(reasons):
+            raise NoSourceError(reasons[0])
 
     def _made(
         self, requests: Sequence[Request]
@@ -221,14 +258,27 @@ class Studio:
         ]
         return made, found, seconds
 
-    def _row(self, request: Request, chunk: Chunk, about: Mapping[str, Any]) -> Row:
+    def _row(self, request: Request, chunk: Chunk) -> Row:
         return row_of(
             request,
             job=self.job,
             chunk=chunk.id,
             chunk_items=chunk.candidates(),
-            backend=about,
+            backend=self._made_with,
+            without_source="" if request.source else self._without.get(request.class_name, ""),
         )
+
+    @cached_property
+    def _made_with(self) -> dict[str, Any]:
+        """The backend's description with those of filters and segmenter, as `row_of` takes it."""
+        about = dict(self.backend.describe())
+        others = {name: dict(judge.describe()) for name, judge in self.filters.items()}
+        if self.sources is not None and self.sources.segmented_by:
+            others["segmenter"] = dict(self.sources.segmented_by)
+        packages = [described.pop("software", {}) for described in others.values()]
+        about["software"] = dict(ChainMap(about.get("software", {}), *packages))
+        segmenter = others.pop("segmenter", None)
+        return about | {"filters": others} | ({"segmenter": segmenter} if segmenter else {})
 
     def _write(self, row: Row, made: Made, folder: OutputFolder) -> Row:
         if row["verdict"] == "rejected" and not self.settings.keep_rejected:

@@ -1,5 +1,6 @@
 """A job's manifest: what its chunks say of each image, with the verdicts that the graph has now."""
 
+import json
 from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
@@ -9,6 +10,7 @@ import pandas as pd
 from generation.chunks import read_records
 from generation.manifest import manifest_frame, manifest_table, write_table
 from generation.output import OutputFolder
+from generation.provenance import WITHOUT_SOURCE
 from graph.job_candidates import read_verdicts
 from graph.store import GraphStore
 
@@ -36,10 +38,15 @@ def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.D
     return manifest_frame(rows)
 
 
-def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> None:
+def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str:
     """Write a job's manifest to the output folder, in place of an earlier one.
 
     It is for when all images are made: what killed workers left half-written is deleted.
+
+    Returns
+    -------
+    str
+        What people should know of the images; empty for nothing.
 
     Raises
     ------
@@ -49,5 +56,21 @@ def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> Non
     for part in ("chunks", "images", "masks"):
         folder.sweep(f"{job}/{part}")
     out = BytesIO()
-    write_table(manifest_table(read_job_manifest(store, folder, job)), out)
+    manifest = read_job_manifest(store, folder, job)
+    write_table(manifest_table(manifest), out)
     folder.write(manifest_name(job), out.getvalue())
+    return _note_of(manifest)
+
+
+def _note_of(manifest: pd.DataFrame) -> str:
+    """Say how many images show a painted object although the dataset names image files, and why."""
+    accepted = manifest[manifest["verdict"] == "accepted"]
+    texts = accepted["settings"]
+    painted = texts[texts.str.contains(f'"{WITHOUT_SOURCE}":', regex=False)]
+    if painted.empty:
+        return ""
+    why = painted.map(lambda text: json.loads(text)[WITHOUT_SOURCE]).mode()[0]
+    return (
+        f"{len(painted):,} of {len(accepted):,} accepted images show a painted object, none of the "
+        f"dataset's. {why}"
+    )

@@ -15,7 +15,7 @@ from generation.chunks import Chunk, Row, Studio, count_start, read_record, writ
 from generation.filters import FILTERS
 from generation.queue import Outcome
 from generation.reach import Places, Reach, WorkerStopped
-from generation.requests import JobBlockedError, OutOfMemoryError
+from generation.requests import JobBlockedError, NoSourceError, OutOfMemoryError
 from generation.supervision import fail
 from graph.datasets import concept_names
 from graph.errors import (
@@ -25,7 +25,7 @@ from graph.errors import (
     OptionError,
     StoreUnavailableError,
 )
-from graph.job_reports import start_queries
+from graph.job_reports import fail_queries, start_queries
 from graph.job_rounds import read_query_progress
 from graph.jobs import query_id
 from graph.store import GraphStore
@@ -34,6 +34,7 @@ _log = logging.getLogger(__name__)
 
 _TRIES = 2  # of a chunk that fails; then it is halved
 _STARTS = 4  # of a chunk that ends its worker each time; then it is halved
+_ALIKE = 4  # images in a row that fail for one reason; then it is not theirs
 
 
 class Maker:
@@ -60,6 +61,7 @@ class Maker:
         self._studio: Studio | None = None
         self._opened_for, self._users = ("", 0, ""), 0
         self._opened_as: tuple[str, str] | None = None
+        self._failures: list[tuple[object, str]] = []
 
     def make(self, chunk: Chunk, attempt: int) -> Outcome:
         """Make a chunk and report it, or leave it, or say that it is to be halved."""
@@ -69,7 +71,7 @@ class Maker:
                 return "left"
             self.job = chunk.job
             return self._make_for(chunk, attempt, dataset)
-        except (JobBlockedError, OptionError, MissingExtraError) as error:
+        except (JobBlockedError, OptionError, MissingExtraError, OutOfMemoryError) as error:
             fail(self._reach, chunk.job, error)
             return "left"
         except JobNotFoundError:
@@ -82,7 +84,12 @@ class Maker:
             if self._was_halved(chunk):
                 return "halved"
             with self._opened(chunk.job, attempt, dataset) as studio:
-                made = self._try(studio, chunk)
+                try:
+                    made = self._try(studio, chunk)
+                except NoSourceError:
+                    return "left"
+                finally:
+                    self._fail_without_source(studio)
             if made is None:
                 return "halved"
             rows = made
@@ -90,6 +97,16 @@ class Maker:
         reported = rows
         self._reach(lambda store: rounds.report(store, chunk, reported))
         return "done"
+
+    def _fail_without_source(self, studio: Studio) -> None:
+        """Fail the queries of classes that no object can be taken of; the others go on."""
+        for class_name, why in studio.without_source().items():
+            queries = [
+                query_id(studio.job, position)
+                for position, (wanted, _) in studio.queries.items()
+                if wanted == class_name
+            ]
+            self._reach(partial(fail_queries, job=studio.job, queries=queries, message=why))
 
     def _was_halved(self, chunk: Chunk) -> bool:
         """Whether this chunk was given up before, in an earlier attempt of the job."""
@@ -103,25 +120,42 @@ class Maker:
         """Make a chunk; None where it should be halved."""
         folder = self._places.folder
         reason = "Making it ended its worker each time."
-        if count_start(folder, chunk) < _STARTS:
-            for _ in range(_TRIES):
-                try:
-                    return studio.make(chunk, folder)
-                except OutOfMemoryError as error:
-                    reason = str(error)
-                    break
-                except (JobBlockedError, StoreUnavailableError, WorkerStopped):
-                    with contextlib.suppress(CobalanceError):
-                        folder.delete(chunk.starts_name())  # the chunk is not to blame
-                    raise
-                except Exception as error:  # noqa: BLE001 - stored with the job's candidates
-                    _log.warning("chunk %s/%s", chunk.job, chunk.id, exc_info=True)
-                    reason = str(error) or type(error).__name__
-        if len(chunk.items) > 1:
-            return None
+        try:
+            if count_start(folder, chunk) < _STARTS:
+                for _ in range(_TRIES):
+                    try:
+                        rows = studio.make(chunk, folder)
+                    except OutOfMemoryError as error:
+                        reason = str(error)
+                        break
+                    except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):
+                        raise
+                    except Exception as error:  # noqa: BLE001 - stored with the job's candidates
+                        _log.warning("chunk %s/%s", chunk.job, chunk.id, exc_info=True)
+                        reason = str(error) or type(error).__name__
+                    else:
+                        self._failures.clear()
+                        return rows
+            if len(chunk.items) > 1:
+                return None
+            self._check_failures(reason)
+        except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):
+            with contextlib.suppress(CobalanceError):
+                folder.delete(chunk.starts_name())  # the chunk is not to blame
+            raise
         rows = studio.failure(chunk, f"It could not be made: {reason}")
         write_record(folder, chunk, rows)
         return rows
+
+    def _check_failures(self, reason: str) -> None:
+        """Count an image that failed, and raise where too many have for the same reason."""
+        failure = self._opened_for, reason
+        self._failures = [*(one for one in self._failures if one == failure), failure]
+        if len(self._failures) >= _ALIKE:
+            raise JobBlockedError(
+                f"{_ALIKE} images in a row could not be made, for the same reason: "
+                f"{reason.rstrip('.')}. Put that right, then retry the job."
+            )
 
     @contextlib.contextmanager
     def _opened(self, job: str, attempt: int, dataset: str) -> Iterator[Studio]:

@@ -29,6 +29,15 @@ _IN_FILE = (
     *("source_image", "source_uri", "mask_sha256", "software"),
 )
 
+# What a backend's description has beside its settings, and decides pixels or verdicts.
+_MADE_WITH = (
+    *("pipeline", "scheduler", "scheduler_config", "variant", "device", "dtype"),
+    *("filters", "segmenter"),
+)
+
+WITHOUT_SOURCE = "without_source"
+"""In the settings of an image with a painted object: why it is none of the dataset's."""
+
 _SIGNATURES = {"signature", "sig", "x-amz-signature", "x-goog-signature", "token", "access_token"}
 """Parameters that let whoever has them read a file: S3's, Google's and Azure's."""
 
@@ -51,6 +60,7 @@ def row_of(
     chunk: str,
     chunk_items: Sequence[str],
     backend: Mapping[str, Any],
+    without_source: str = "",
 ) -> dict[str, Any]:
     """Give the part of a manifest row that is known before the image is made.
 
@@ -63,8 +73,14 @@ def row_of(
     chunk_items : sequence of str
         The candidates of that batch, in its order: what else was in it can change a grey level.
     backend : mapping
-        From `Backend.describe`.
+        From `Backend.describe`; ``filters`` and ``segmenter`` with descriptions of theirs.
+    without_source : str
+        Why the object is painted; empty where it is of the dataset, or there are no images.
     """
+    settings = dict(backend.get("settings", {}))
+    settings |= {name: backend[name] for name in _MADE_WITH if backend.get(name) is not None}
+    if without_source:
+        settings[WITHOUT_SOURCE] = without_source
     query, index = map(int, request.id.split("/")[-2:])
     source = request.source
     software = {"cobalance": _version("cobalance"), **backend.get("software", {})}
@@ -87,7 +103,7 @@ def row_of(
         "revision": backend.get("revision"),
         "weights_sha256": backend.get("weights_sha256"),
         "digital_source_type": backend["digital_source_type"],
-        "settings": _json(backend.get("settings", {})),
+        "settings": _json(settings),
         "software": _json(software),
         "path": None,
         "mask_path": None,
@@ -167,10 +183,11 @@ def image_file(image: ImageArray, row: Mapping[str, Any], format: Format) -> byt
     format : {"png", "jpeg"}
         JPEG is written with quality 95 and full colour resolution.
     """
+    said = {name: row[name] for name in _IN_FILE}
     xmp = _XMP.format(
         namespace=quoteattr(NAMESPACE),
         source_type=quoteattr(row["digital_source_type"]),
-        provenance=escape(_json({name: row[name] for name in _IN_FILE})),
+        provenance=escape(json.dumps(said, sort_keys=True)),  # ASCII: XML has not all characters
     )
     out = BytesIO()
     picture = Image.fromarray(image)

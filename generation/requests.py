@@ -19,6 +19,10 @@ class MakingError(CobalanceError):
     """A request that cannot be made into an image, whatever is tried; others can."""
 
 
+class NoSourceError(MakingError):
+    """No image of a class has an object that can be used; those of another class may."""
+
+
 class JobBlockedError(CobalanceError):
     """Nothing of a job can go on until a person has done what the message says."""
 

@@ -76,7 +76,7 @@ def candidate_of(row: Row) -> NewCandidate:
 
 def is_made(of: Round, progress: Sequence[QueryProgress]) -> bool:
     """Whether every image of a round is a candidate, accepted or not, or no longer wanted."""
-    made = {query.position: query.made for query in progress if query.state != "done"}
+    made = {query.position: query.made for query in progress if query.is_open}
     return all(
         made[span.query] >= span.first + span.count for span in of.spans if span.query in made
     )
@@ -110,7 +110,7 @@ the rejected ones for why.'}
     """
     spans, ended, room = list[Span](), dict[int, str](), MOST
     for query in progress:
-        if query.state not in ("queued", "running"):
+        if not query.is_open:
             continue
         missing = query.n - query.accepted
         cap = query.n * candidates_per_image * (query.retries + 1)

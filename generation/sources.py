@@ -15,8 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from generation.requests import (
     ImageArray,
     JobBlockedError,
-    MakingError,
     MaskArray,
+    NoSourceError,
     OutOfMemoryError,
     Source,
 )
@@ -24,13 +24,14 @@ from graph.class_images import ClassImages
 from graph.errors import CobalanceError, OptionError
 from graph.records import Box
 from ingest.masks import SegmentationError, mask
+from ingest.plurals import counted
 
 if TYPE_CHECKING:
     from PIL import Image
 
-TRIES = 50
-"""Images that are looked at for one that can be used; one in ten of them has a usable one among
-fifty 99 times in 100."""
+TRIES = 500
+"""Images that are looked at for one that can be used; where one in a hundred can, there is one
+among them 99 times in 100."""
 
 ANY = "*"
 """In `MaskSettings.object`: a region of whatever concept."""
@@ -60,7 +61,7 @@ class MaskSettings(BaseModel):
         Concepts whose regions are the object, or ``"*"`` for those of any. By default the class's
         own name, which is what regions have that gave an image its class; for classes such as man
         and woman else ``person``; else the image's regions where all are of one concept. It is
-        never guessed among several.
+        never guessed among several. A crowd, many instances that are outlined as one, is no object.
     instances : {"largest", "all"}
         Which of several regions of the object: the one with the most pixels, or all as one.
     mask_folder : str or None
@@ -123,6 +124,8 @@ class Sources:
         How objects are found.
     segment : callable or None
         The segmenter, for masks from one.
+    segmented_by : mapping or None
+        Its description, for provenance.
 
     Raises
     ------
@@ -135,6 +138,7 @@ class Sources:
     read_regions: Callable[[Collection[str]], pd.DataFrame]
     settings: MaskSettings = _DEFAULTS
     segment: Segment | None = None
+    segmented_by: Mapping[str, Any] | None = None
     _read_before: list[str] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -152,14 +156,14 @@ class Sources:
 
         Raises
         ------
-        MakingError
+        NoSourceError
             None that was tried can be used; the message has the commonest reason.
         JobBlockedError
             Nor can an image be read that could be read before: all are out of reach.
         """
         images = self.images.get(class_name)
         if images is None or not images.ids:
-            raise MakingError(
+            raise NoSourceError(
                 f"No image of class {class_name!r} has an address to take an object from. Ingest "
                 "the images with their paths, or ask for another split."
             )
@@ -203,7 +207,14 @@ class Sources:
         """The regions of an image's object; none only where a segmenter does without."""
         regions = self.read_regions([image_id])
         drawn = regions[regions["segmentation"].notna() | regions["x_px"].notna()]
-        chosen = object_regions(drawn, class_name, self.settings.object)
+        of_object = _of_object(drawn, class_name, self.settings.object)
+        chosen = of_object[~of_object["crowd"]]
+        if chosen.empty and not of_object.empty:
+            raise _UnusableError(
+                "has only a crowd as its object",
+                "Ingest outlines of single objects, or take masks from files",
+                f"{counted(len(of_object), 'regions')} marked iscrowd",
+            )
         if self.settings.masks == "regions":
             outlined = chosen[chosen["segmentation"].notna()]
             if outlined.empty and not chosen.empty:
@@ -335,16 +346,22 @@ class Sources:
 def object_regions(
     regions: pd.DataFrame, class_name: str, names: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Choose the regions of an image's object, as `MaskSettings.object` says.
+    """Choose the regions of an image's object, as `MaskSettings.object` says, without crowds.
 
     Examples
     --------
-    >>> regions = pd.DataFrame({"concept": ["sofa", "Person", "sofa"]})
+    >>> regions = pd.DataFrame({"concept": ["sofa", "Person", "sofa", "Person"],
+    ...                         "crowd": [False, False, False, True]})
     >>> object_regions(regions, "woman")["concept"].tolist()
     ['Person']
     >>> object_regions(regions, "cat").empty, len(object_regions(regions, "cat", ["*"]))
     (True, 3)
     """
+    found = _of_object(regions, class_name, names)
+    return found[~found["crowd"]] if "crowd" in found else found
+
+
+def _of_object(regions: pd.DataFrame, class_name: str, names: Collection[str]) -> pd.DataFrame:
     if ANY in names:
         return regions
     concepts = [_plain(name) for name in regions["concept"]]
@@ -433,12 +450,12 @@ def _other_size(
 
 def _none_usable(
     class_name: str, n_images: int, problems: list[tuple[str, _UnusableError]]
-) -> MakingError:
+) -> NoSourceError:
     """Say how many were tried, the commonest reason, and what to do about it."""
     ((commonest, times),) = Counter(found.problem for _, found in problems).most_common(1)
     image_id, example = next(found for found in problems if found[1].problem == commonest)
     detail = f": {example.detail.rstrip('.')}" if example.detail else ""
-    return MakingError(
+    return NoSourceError(
         f"No object of class {class_name!r} can be taken from {len(problems):,} of its "
         f"{n_images:,} images. Most often ({times:,} times) an image {commonest}, such as "
         f"{image_id!r}{detail}. {example.remedy}."

@@ -60,8 +60,8 @@ class Supervision:
                 chunks = chunks_of(job, begun, settings.chunk_size)
                 queue.enqueue(chunks, begun.attempt, settings.extra)
             else:
-                self._reach(lambda store: write_job_manifest(store, self._folder, job))
-                self._reach(lambda store: end_job(store, job))
+                note = self._reach(lambda store: write_job_manifest(store, self._folder, job))
+                self._reach(lambda store: end_job(store, job, note=note))
                 queue.forget(job)
         except JobNotFoundError:  # dropped with its dataset, meanwhile
             return
@@ -88,9 +88,10 @@ class Supervision:
         if self._is_made(job, current):  # its last chunks have ended since the first look
             return True
         errors = queue.errors(job, current.attempt, current.number)
+        reasons = "; ".join(error.rstrip(".") for error in errors)
         raise JobBlockedError(
             "Some images were neither made nor rejected: "
-            f"{'; '.join(errors) or 'their chunks are gone from the queue'}. Retry the job."
+            f"{reasons or 'their chunks are gone from the queue'}. Retry the job."
         )
 
     def _is_made(self, job: str, current: Round) -> bool:

@@ -33,10 +33,12 @@ CALL (j) {{
   MATCH (w:Worker {{job: j.id}}) WHERE {_ALIVE}
   RETURN count(w) AS workers
 }}
-RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error,
+OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
+WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_changed
+RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error, .note,
   created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
   ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
-  j {{{", ".join(f".{name}" for name in COUNTS)}}} AS counts, workers"""
+  j {{{", ".join(f".{name}" for name in COUNTS)}}} AS counts, workers, dataset_changed"""
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,9 @@ class Job:
         As in `graph.jobs`.
     settings : mapping
         As given to `create_job`.
-    created_by, error : str
-        Who asked for it; why it failed as a whole. Empty for nobody and nothing.
+    created_by, error, note : str
+        Who asked for it; why it failed; what people should know of its images. Empty for nobody
+        and nothing.
     created_at, started_at, ended_at, heartbeat_at : datetime or None
         In UTC; the last is when a worker on it was last heard of.
     queries : mapping of QueryState to int
@@ -68,6 +71,8 @@ class Job:
         What all candidates took, on whichever workers.
     workers : int
         Workers alive on it.
+    dataset_changed : bool
+        Whether images of the dataset have changed since it was ordered.
     """
 
     id: str
@@ -77,6 +82,7 @@ class Job:
     settings: Mapping[str, Any]
     created_by: str
     error: str
+    note: str
     created_at: datetime | None
     started_at: datetime | None
     ended_at: datetime | None
@@ -90,6 +96,17 @@ class Job:
     remaining: int
     seconds: float
     workers: int
+    dataset_changed: bool = False
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What people should know of it: why it failed, what its images show, what has changed."""
+        changed = (
+            f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
+            "their classes and concepts of then."
+        )
+        said = (self.error, self.note, changed if self.dataset_changed else "")
+        return tuple(text for text in said if text)
 
     @property
     def is_active(self) -> bool:
@@ -390,6 +407,7 @@ def _job(row: Row) -> Job:
         settings=json.loads(stored["settings"]),
         created_by=stored["created_by"] or "",
         error=stored["error"] or "",
+        note=stored["note"] or "",
         created_at=_time(stored["created_at"]),
         started_at=_time(stored["started_at"]),
         ended_at=_time(stored["ended_at"]),
@@ -403,6 +421,7 @@ def _job(row: Row) -> Job:
         remaining=counts["remaining"],
         seconds=counts["microseconds"] / 1e6,
         workers=row["workers"],
+        dataset_changed=row["dataset_changed"],
     )
 
 

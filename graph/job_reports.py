@@ -71,15 +71,45 @@ SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
         )
 
 
-def end_job(store: GraphStore, job: str) -> None:
-    """Note that a job is done, if no query of it is left to run."""
+def fail_queries(store: GraphStore, job: str, queries: Sequence[str], message: str) -> None:
+    """Note that queries cannot go on, while others of the job can; a retry queues them."""
+    for start in range(0, len(queries), BATCH):
+        store.write(
+            f"""{LOCK_JOB}
+UNWIND $queries AS id
+MATCH (q:JobQuery {{id: id}}) WHERE q.state IN ['queued', 'running']
+WITH j, q {TAKE_OUT}
+SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {PUT_IN}""",
+            job=job,
+            message=message,
+            queries=list(queries[start : start + BATCH]),
+        )
+
+
+def end_job(store: GraphStore, job: str, *, note: str = "") -> None:
+    """Note that a job has ended, if no query of it is left to run: it is done unless one failed.
+
+    Parameters
+    ----------
+    note : str
+        What people should know of its images.
+    """
     store.write(
         f"""{LOCK_JOB}
 WHERE j.state IN ['queued', 'running'] AND NOT EXISTS {{
   MATCH (q:JobQuery {{job: j.id}}) WHERE q.state IN ['queued', 'running']
 }}
-SET j.state = 'done', j.ended_at = datetime()""",
+CALL (j) {{
+  MATCH (q:JobQuery {{job: j.id, state: 'failed'}})
+  WITH DISTINCT q.message AS message ORDER BY message
+  RETURN collect(message) AS messages
+}}
+SET j.state = CASE WHEN j.failed = 0 THEN 'done' ELSE 'failed' END,
+  j.error = reduce(text = '', message IN messages |
+    CASE text WHEN '' THEN message ELSE text + '\n' + message END),
+  j.note = $note, j.ended_at = datetime()""",
         job=job,
+        note=note,
     )
 
 

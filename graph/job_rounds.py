@@ -79,6 +79,11 @@ class QueryProgress:
     made: int
     retries: int = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in ("queued", "running")
+
 
 def read_round(store: GraphStore, job: str) -> Round | None:
     """Read a job's current round; None before its first, and for a job that is gone."""

@@ -108,7 +108,8 @@ def _write_job(
         "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at "
         "WITH d WHERE d.renaming_to IS NULL AND d.digest IS NOT NULL "
         "MERGE (j:Job {id: $job}) "
-        "ON CREATE SET j += $properties, j.dataset = d.name, j.state = 'preparing', "
+        "ON CREATE SET j += $properties, j.dataset = d.name, j.dataset_digest = d.digest, "
+        "j.state = 'preparing', "
         "j.created_at = datetime(), j.updated_at = datetime() "
         "RETURN j.state AS state",
         dataset=dataset,
@@ -245,7 +246,8 @@ CALL (j, queued) {{
   WITH j, queued
   WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'
     AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
-  SET j.state = 'queued', j.ended_at = null, j.error = null, j.attempt = coalesce(j.attempt, 0) + 1
+  SET j.state = 'queued', j.ended_at = null, j.error = null, j.note = null,
+    j.attempt = coalesce(j.attempt, 0) + 1
 }}{RECOUNT}
 RETURN queued""",
         job=job,

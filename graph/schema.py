@@ -106,6 +106,8 @@ JOB = Node(
         "updated_at",
         "heartbeat_at",
         "error",
+        "note",
+        "dataset_digest",
         "whole",
         "attempt",
         "round",

@@ -190,8 +190,8 @@ def _head(job: Job) -> None:
         if may_edit():
             _controls(job)
     st.caption(f"How: {parts.escape(making.describe(job.settings))}")
-    if job.error:
-        st.text(job.error)
+    for remark in job.remarks:
+        st.text(remark)
     with st.container(horizontal=True):
         for state in QUERY_STATES:
             st.metric(f"Queries {state}", f"{job.queries[state]:,}")

@@ -1,5 +1,6 @@
 """The filter of objects: a detector confirms the concepts and the class, and counts the rest."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,10 @@ class ObjectsFilter:
         own = self.options.model_dump(
             mode="json",
             include=set(ObjectsOptions.model_fields) - set(DetectorOptions.model_fields),
+            exclude={"vocabulary"},
         )
+        names = "\n".join(self.options.vocabulary)  # it may be hundreds, and is said of each image
+        own["vocabulary_sha256"] = hashlib.sha256(names.encode()).hexdigest()
         return {"filter": "objects", **described, "settings": {**described["settings"], **own}}
 
     def _names(self, request: Request) -> list[str]:

@@ -40,6 +40,7 @@ from graph.job_progress import (
 from graph.job_reports import (
     end_job,
     fail_job,
+    fail_queries,
     finish_queries,
     heartbeat,
     start_queries,
@@ -335,6 +336,37 @@ def test_a_job_that_failed_with_all_queries_done_can_be_tried_again(store, job):
     end_job(store, job)
     read = read_job(store, job)
     assert (read.state, read.error, read.queries["done"]) == ("done", "", 3)
+
+
+def test_queries_that_cannot_go_on_fail_the_job_at_its_end(store, job):
+    first, second, third = (query_id(job, i) for i in range(3))
+    fail_queries(store, job, [first, third], "nothing shows an a")
+    read = read_job(store, job)
+    assert (read.state, read.queries["failed"], read.remaining) == ("queued", 2, 2)
+    end_job(store, job)
+    assert read_job(store, job).state == "queued"
+    finish_queries(store, job, {second: ""})
+    end_job(store, job, note="one is blurred")
+    read = read_job(store, job)
+    assert (read.state, read.error, read.note) == (
+        "failed",
+        "nothing shows an a",
+        "one is blurred",
+    )
+    assert read.remarks == ("nothing shows an a", "one is blurred")
+    fail_queries(store, job, [second], "too late")
+    assert states(store, job) == ["failed", "done", "failed"]
+    assert retry_job(store, job) == 2
+    assert read_job(store, job).remarks == ()
+
+
+def test_a_job_knows_that_its_dataset_has_changed(store, loaded, job):
+    assert not read_job(store, job).dataset_changed
+    more = Annotations.from_records([ImageRecord("0", "b", (Mention("x"),))])
+    write_annotations(store, loaded, more, source="a test")
+    assert read_job(store, job).dataset_changed
+    assert "have changed since this job was ordered" in read_job(store, job).remarks[0]
+    assert not read_job(store, create_job(store, loaded, "mine", QUERIES)).dataset_changed
 
 
 def test_whoever_decides_for_a_round_that_is_over_ends_nothing(store, job):
@@ -724,7 +756,8 @@ def act_at_random(store, job, random, steps):
     for _ in range(steps):
         positions = random.sample(range(len(QUERIES)), random.randint(1, len(QUERIES)))
         queries = [query_id(job, position) for position in positions]
-        match random.choice(["start", "report", "report", "decide", "reject", "finish", "job"]):
+        acts = ["start", "report", "report", "decide", "reject", "finish", "fail", "job"]
+        match random.choice(acts):
             case "start":
                 attempt = begin_round(store, job, 0, []).attempt
                 start_queries(store, job, attempt, queries)
@@ -746,6 +779,8 @@ def act_at_random(store, job, random, steps):
                 reject_made(store, job, dict.fromkeys(random.choices(made, k=2), "twice"))
             case "finish":
                 finish_queries(store, job, dict.fromkeys(queries, ""))
+            case "fail":
+                fail_queries(store, job, queries, "no object")
             case "job":
                 act_on_job(store, job, random)
 

@@ -31,6 +31,7 @@ from generation.output import OutputFolder
 from generation.plugins import Plugin
 from generation.queue import Queue
 from generation.reach import Reach
+from generation.requests import OutOfMemoryError
 from generation.supervision import Supervision
 from generation.worker import Worker, WorkerOptions
 from graph.build import write_annotations
@@ -255,6 +256,77 @@ def test_a_device_with_too_little_memory_gets_smaller_batches(store, loaded, own
     chunks = {row["chunk"]: len(row["chunk_items"]) for row in read_records(
         OutputFolder(own.output_folder()), job)}  # fmt: skip
     assert set(chunks.values()) <= {1, 2}
+
+
+def test_a_device_that_has_no_memory_left_for_a_single_image(store, loaded, own, work, fails):
+    fails.CAPACITY[0] = 0
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    work()
+    found = read_job(store, job)
+    assert found.state == "failed"
+    assert "for the same reason: The device is out of memory. Put that right" in found.error
+    assert found.rejected < 4
+    fails.CAPACITY[0] = 1_000
+    assert retry_job(store, job) == len(QUERIES)
+    work()
+    assert_complete(store, own, job)
+
+
+def test_a_device_without_memory_for_the_model(store, loaded, own, work, fails, monkeypatch):
+    def full(_settings):
+        raise OutOfMemoryError("The device has too little memory for the model.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(failing, "open_backend", full)
+        job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+        work()
+    found = read_job(store, job)
+    assert (found.state, found.rejected) == ("failed", 0)
+    assert found.error == "The device has too little memory for the model."
+    retry_job(store, job)
+    work()
+    assert_complete(store, own, job)
+
+
+def test_a_class_without_objects_spares_the_others(store, loaded, own, work, fails, tmp_path):
+    def draw_masks(ids):
+        for i in ids:
+            mask = Image.new("L", (48, 40))
+            mask.paste(255, (10, 10, 20, 20))
+            mask.save(tmp_path / "masks" / f"{i}.png")
+
+    (tmp_path / "masks").mkdir()
+    draw_masks(range(1, 8, 2))
+    masks = {"masks": "files", "mask_folder": str(tmp_path / "masks")}
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"masks": masks})
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.accepted) == ("failed", 4 + 3)
+    assert "No object of class 'country'" in found.error
+    assert "has no mask file" in found.error
+    states = {row["class_name"]: row["state"] for row in store.read(
+        "MATCH (q:JobQuery {job: $job}) RETURN q.class_name AS class_name, q.state AS state",
+        job=job)}  # fmt: skip
+    assert states == {"country": "failed", "urban": "done"}
+
+    draw_masks(range(0, 8, 2))
+    assert retry_job(store, job) == 1
+    work()
+    assert_complete(store, own, job)
+    assert all(found.source_image is not None for found in candidates(store, job) if found.uri)
+
+
+def test_painted_objects_are_told_of(store, loaded, own, work):
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    work()
+    assert_complete(store, own, job)
+    note = read_job(store, job).note
+    assert f"{WANTED} of {WANTED} accepted images show a painted object, none of the" in note
+    assert "can be taken from 4 of its 4 images. Most often" in note
+    manifest = read_manifest(Path(own.output_folder()) / manifest_name(job))
+    settings = json.loads(manifest["settings"][0])
+    assert "has no region of" in settings["without_source"]
+    assert settings["filters"]["blank"]["settings"] == {"threshold": 0.02, "min_luminance": 0.01}
 
 
 def test_an_image_that_cannot_be_made_spares_the_others(store, loaded, own, work, fails):

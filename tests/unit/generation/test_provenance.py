@@ -1,6 +1,7 @@
 """What an image's file says of where it comes from: XMP that any reader of XMP reads."""
 
 import io
+import json
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -21,7 +22,11 @@ ABOUT = {
     "model": "owner/model",
     "revision": "abc",
     "weights_sha256": "0" * 64,
-    "settings": {"steps": 3},
+    "settings": {"steps": 3, "dtype": "auto"},
+    "pipeline": "AnyPipeline",
+    "scheduler_config": {"beta_end": 0.012},
+    "dtype": "float16",
+    "filters": {"clip": {"model": "owner/clip", "weights_sha256": "1" * 64}},
     "software": {"torch": "2"},
 }
 
@@ -65,6 +70,23 @@ def test_a_file_says_where_it_comes_from(row, pixels, form):
     (description,) = root.iter("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}Description")
     assert description.attrib[IPTC] == ABOUT["digital_source_type"]
     assert image_file(pixels, row, form) == data
+
+
+def test_settings_are_all_that_decides_pixels_and_verdicts(row):
+    assert json.loads(row["settings"]) == {
+        "steps": 3,
+        "dtype": "float16",
+        "pipeline": "AnyPipeline",
+        "scheduler_config": {"beta_end": 0.012},
+        "filters": {"clip": {"model": "owner/clip", "weights_sha256": "1" * 64}},
+    }
+
+
+@pytest.mark.parametrize("name", ["\ufffe", "\x0b", "\ud800", "]]>"])
+def test_names_that_xml_has_no_characters_for(row, pixels, name):
+    data = image_file(pixels, row | {"class": name}, "png")
+    assert ElementTree.fromstring(xmp_of(data)) is not None
+    assert read_provenance(data)["class"] == name
 
 
 def test_a_png_keeps_every_pixel(row, pixels):

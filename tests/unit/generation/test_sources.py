@@ -118,6 +118,31 @@ def test_what_the_object_is():
     assert object_regions(regions.iloc[[0, 2]], "urban").index.tolist() == [0, 2]
 
 
+def test_a_crowd_is_no_object(sources, image):
+    """Nor does it make an object's own region the largest; an image with nothing else is none."""
+    whole = "[[0,0,50,0,50,40,0,40]]"
+    crowd = Mention("cat", box=(0.0, 0.0, 50.0, 40.0), segmentation=whole, crowd=True)
+    single = of(slice(10, 20), slice(10, 30))
+    for settings in ({}, {"instances": "all"}, {"object": "*"}, {"masks": "boxes"}):
+        found = sources([image("a", crowd, outlined()), image("b", crowd)], **settings)
+        for seed in range(8):
+            sample = found.sample("cat", seed)
+            assert sample.image_id == "a"
+            assert np.array_equal(sample.mask, single)
+    alone = sources([image("b", crowd)])
+    with pytest.raises(MakingError, match="has only a crowd as its object, such as 'b'"):
+        alone.sample("cat", 0)
+    segmented = sources([image("b", crowd)], lambda pixels, box: single, masks="segmenter")
+    with pytest.raises(MakingError, match="only a crowd"):
+        segmented.sample("cat", 0)
+
+
+def test_a_crowd_of_something_else_forbids_a_guess(sources, image):
+    crowd = Mention("person", box=(0.0, 0.0, 9.0, 9.0), crowd=True)
+    with pytest.raises(MakingError, match="has no region of 'urban'"):
+        sources([image("a", crowd, outlined(), class_name="urban")]).sample("urban", 0)
+
+
 def test_the_same_seed_is_the_same_choice(sources, image):
     records = [image(f"{i:02d}", outlined()) for i in range(30)]
     first, second = sources(records), sources(records)

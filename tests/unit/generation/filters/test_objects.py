@@ -1,5 +1,6 @@
 """What a detector must find: by scores of our own, and with a tiny random OWLv2."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ def test_description(model: Path) -> None:
         "query": "a photo of {concepts}",
         "check_class": True,
         "class_text": None,
-        "vocabulary": ["cow"],
+        "vocabulary_sha256": hashlib.sha256(b"cow").hexdigest(),
         "reject_unasked": False,
     }
 
