@@ -21,6 +21,7 @@ from generation.export import (
     Rebalanced,
     export,
 )
+from generation.export.merged import read_merged
 from generation.job_manifest import read_job_manifest
 from generation.output import OutputFolder
 from graph.analysis import mine_dataset
@@ -31,6 +32,7 @@ from graph.mined import mined_with
 from graph.progress import Progress, silent
 from graph.records import Mention
 from graph.store import GraphStore
+from graph.synthetic import generated_id, read_accepted
 from graph.unload import read_annotations
 from ingest.regions import read_regions
 
@@ -49,7 +51,9 @@ def export_job(
     real: bool = True,
     progress: Progress = silent,
 ) -> ExportReport:
-    """Write a job's dataset with its accepted images to a folder, or these images alone.
+    """Write a job's dataset with its accepted images to a folder, or its generated images alone.
+
+    Where the dataset has generated images from jobs before, they are among them.
 
     Raises
     ------
@@ -61,15 +65,24 @@ def export_job(
     _check_target(settings, folder)
     dataset = read_job(store, job).dataset
     output = OutputFolder(settings.output_folder())
-    made = _accepted(store, output, job, check=format_ != "weights")  # which has no image
+    has_images = format_ != "weights"
+    made = _accepted(store, output, job, check=has_images)
+    held = _images(store, dataset, progress)
+    if has_images:
+        own = made["candidate"].map(generated_id)
+        before = held[held["synthetic"] & ~held["id"].isin(own)]
+        parts = [made, read_merged(store, output, before)]
+        made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
     roots = Roots(settings.image_roots())
     exported = Rebalanced(
         dataset,
-        _real_images(store, dataset, progress) if real else None,
+        held[~held["synthetic"]] if real else None,
         made,
         lambda uri: _read(roots, uri),
         output.read,
         lambda ids: read_regions(settings.regions_folder(), dataset, ids),
+        splits=dict(zip(held["id"], held["split"], strict=True)),
+        job=job,
     )
     return export(exported, format_, folder, options, progress)
 
@@ -96,8 +109,11 @@ def merge_job(
     ------
     JobNotFoundError, DatasetExistsError, OptionError, StaleError
         See `app.services.rebalanced_dataset`.
+    ExportError
+        Accepted images are not in the output folder. Nothing is changed.
     """
     dataset = read_job(store, job).dataset
+    _check_files(store, OutputFolder(settings.output_folder()), job)
     found = None
     if annotator is not None:
         found = annotate_job(store, settings, job, annotator, annotator_options or {}, progress)
@@ -150,14 +166,37 @@ def _accepted(
     accepted = made[made["verdict"] == "accepted"]
     is_short = len(accepted) < found.accepted and not (found.is_active and len(accepted))
     if check and is_short:
-        raise ExportError(
-            f"{output.place} has {len(accepted):,} of the {found.accepted:,} accepted images of "
-            f"job {job}. Name the folder that its workers wrote to with COBALANCE_OUTPUT."
-        )
+        raise _not_all(output, job, len(accepted), found.accepted)
     return accepted[accepted["path"].notna()]
 
 
-def _real_images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:
+def _check_files(store: GraphStore, output: OutputFolder, job: str) -> None:
+    """Make sure that the files of a job's accepted images are there.
+
+    Raises
+    ------
+    ExportError
+        They are not, or not all of them.
+    """
+    wanted = [image.uri for image in read_accepted(store, job)]
+    folder = f"{job}/images"
+    there = {f"{folder}/{name}" for name in output.names(folder)}
+    gone = [uri for uri in wanted if uri not in there]
+    if gone:
+        raise _not_all(output, job, len(wanted) - len(gone), len(wanted), str(gone[0]))
+
+
+def _not_all(
+    output: OutputFolder, job: str, found: int, wanted: int, gone: str | None = None
+) -> ExportError:
+    lost = f", put back what is gone, such as {gone}, or reject it in the web app" if found else ""
+    return ExportError(
+        f"{output.place} has {found:,} of the {wanted:,} accepted images of job {job}. Name the "
+        f"folder that its workers wrote to with COBALANCE_OUTPUT{lost if gone else ''}."
+    )
+
+
+def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:
     annotations = read_annotations(store, dataset, progress)
     images, mentions = annotations.images, annotations.mentions
     concepts: list[list[str]] = [[] for _ in range(len(images))]
@@ -168,11 +207,12 @@ def _real_images(store: GraphStore, dataset: str, progress: Progress) -> pd.Data
         {
             "id": images["id"].astype(object),
             "class": images["class_name"].astype(object),
-            "split": images["split"].astype(object),
+            "split": images["split"].astype(object).where(images["split"].notna(), None),
             "uri": images["uri"],
             "width_px": images["width_px"],
             "height_px": images["height_px"],
             "concepts": concepts,
+            "synthetic": images["synthetic"],
         }
     )
 

@@ -12,7 +12,7 @@ from app.settings import Settings
 from generation.annotators import ANNOTATORS
 from generation.export import EXPORTERS, ExportOptions
 from graph.errors import MissingExtraError
-from graph.job_progress import read_job
+from graph.job_progress import Job, read_job
 from ingest.plurals import counted
 
 
@@ -40,7 +40,8 @@ def rebalance(
         raise MissingExtraError("Reading generated images", "worker") from error
     options = {} if model is None else {"model": model}
     with opened_store() as (store, progress):
-        dataset = read_job(store, job).dataset
+        found = read_job(store, job)
+        _note_remarks(found)
         merged = merge_job(
             store,
             Settings.from_environment(),
@@ -51,9 +52,9 @@ def rebalance(
             progress=progress,
         )
     notes.print(
-        f"{merged.dataset}: the images of {dataset} and "
+        f"{merged.dataset}: the images of {found.dataset} and "
         f"{counted(merged.generated, 'generated ones')}.\n"
-        f"Next: cobalance imbalances {quote(dataset)} --compare {quote(merged.dataset)}",
+        f"Next: cobalance imbalances {quote(found.dataset)} --compare {quote(merged.dataset)}",
         markup=False,
     )
 
@@ -73,7 +74,7 @@ def export(
     ] = False,
     skip_missing: Annotated[
         bool,
-        typer.Option("--skip-missing", help="Leave out real images that cannot be read."),
+        typer.Option("--skip-missing", help="Leave out images that cannot be read."),
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
@@ -91,6 +92,7 @@ def export(
         overwrite=overwrite,
     )
     with opened_store() as (store, progress):
+        _note_remarks(read_job(store, job))
         report = export_job(
             store,
             Settings.from_environment(),
@@ -108,3 +110,15 @@ def export(
     )
     written = f"{counted(report.files, 'files')}, {report.bytes:,} bytes"
     out.print(f"{folder}: {counts}; {written}.", markup=False)
+
+
+def _note_remarks(job: Job) -> None:
+    """Say what people should know of a job: that it has more images to come, or ended without."""
+    if job.state != "done":
+        notes.print(
+            f"Job {job.id} is {job.state}: {job.covered:,} of {counted(job.wanted, 'images')} "
+            "so far.",
+            markup=False,
+        )
+    for remark in job.remarks:
+        notes.print(remark, markup=False)

@@ -42,7 +42,8 @@ def export(
     format : str
         A name in `EXPORTERS`.
     folder : Path
-        The folder to make, or to replace: an earlier export, or with ``overwrite`` any other.
+        The folder to make, or to replace: an earlier export of the same job in the same format that
+        nobody has changed, or with ``overwrite`` any other.
     options : ExportOptions or None
         None for the defaults.
     progress : callable

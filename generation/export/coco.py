@@ -7,22 +7,23 @@ import csv
 import io
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import IO, Any
 
 import msgspec
-import numpy as np
 
+from generation.export.coco_places import place_of
 from generation.export.exporter import Placed, Writer, Written, about, place_file
-from generation.export.images import ExportImage, ImageStream
+from generation.export.image import ExportImage
+from generation.export.images import ImageStream
 from generation.export.options import ExportOptions
-from generation.export.pictures import mask_box
 from generation.export.staging import Staging
-from graph.records import Box, Mention
-from ingest.masks import RunLengths, SegmentationError, parse_segmentation
+from graph.records import Mention
 
 CLASSES = "classes.csv"
+_KINDS = ("real", "generated")
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,13 @@ class CocoExporter:
   is a place where one is known to be; concepts that are only known to be somewhere in the image are
   in `images[].cobalance`, with the image's own id, class, concepts, split and address, whether it
   is synthetic, and what it was generated from.
-- `annotations/objects_<split>.json`: the object that each generated image was made around, with its
-  mask. Categories are classes. It is a file of its own because the real images have no such
-  annotations: among the others it would teach a detector that classes are synthetic.
+  A place with a box alone has it as its outline, too.
+- `annotations/objects_<split>.json`: where that is which gives an image its class, in those images
+  where it is known: in a generated image the object that it was made around, with its mask, in a
+  real one what the dataset has boxes or outlines of. Categories are classes. How many real and how
+  many generated images have such objects stands above, under Images; where only some have them, a
+  detector that is trained on all images learns that the others show nothing of their class. Train
+  it on the images of this file.
 - `classes.csv`: the class of each image, by its number in the COCO files.
 - `manifest.parquet`: all images with all concepts and their regions.
 
@@ -124,7 +129,9 @@ class _CocoWriter:
     files: dict[str, _CocoFile] = field(default_factory=dict)
     opened: ExitStack = field(default_factory=ExitStack)
     labels: list[tuple[int, str]] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(
+        default_factory=lambda: Counter({f"{kind} images with objects": 0 for kind in _KINDS})
+    )
 
     def __post_init__(self) -> None:
         self.staging.opened.push(self.opened)
@@ -144,14 +151,12 @@ class _CocoWriter:
         split = self.splits[image.split]
         instances = self._file(f"instances_{split}")
         instances.add_image(entry)
-        for region in image.regions:
-            category = self.concepts.id_of(region.concept)
-            self._annotate(instances, region, number, category, "regions")
-        if image.object is not None:
+        self._annotate(instances, image, image.regions, self.concepts, "regions")
+        if image.objects:
             objects = self._file(f"objects_{split}")
             objects.add_image(entry)
-            category = self.classes.id_of(image.object.concept)
-            self._annotate(objects, image.object, number, category, "objects")
+            self._annotate(objects, image, image.objects, self.classes, "objects")
+            self.counts[f"{_KINDS[image.synthetic]} images with objects"] += 1
         return placed
 
     def finish(self) -> Written:
@@ -173,27 +178,31 @@ class _CocoWriter:
         return self.files[name]
 
     def _annotate(
-        self, file: _CocoFile, region: Mention, image: int, category: int, kind: str
+        self,
+        file: _CocoFile,
+        image: ExportImage,
+        regions: Sequence[Mention],
+        categories: _Categories,
+        kind: str,
     ) -> None:
-        placed = _placed(region)
-        if placed is None:
-            self.counts[f"{kind} without a place"] += 1
-            return
-        self.counts[kind] += 1
-        box, area_px2 = placed
-        outline = region.segmentation
-        score = {} if region.score is None else {"score": region.score}
-        file.add_annotation(
-            {
-                "image_id": image,
-                "category_id": category,
-                "bbox": box,
-                "area": area_px2,
-                "iscrowd": 0,
-                "segmentation": [] if outline is None else msgspec.Raw(outline.encode()),
-                **score,
-            }
-        )
+        for region in regions:
+            place = place_of(region, image.width_px, image.height_px)
+            if place is None:
+                self.counts[f"{kind} without a place"] += 1
+                continue
+            self.counts[kind] += 1
+            score = {} if region.score is None else {"score": region.score}
+            file.add_annotation(
+                {
+                    "image_id": self.numbers[image.id],
+                    "category_id": categories.id_of(region.concept),
+                    "bbox": place.box,
+                    "area": place.area_px2,
+                    "iscrowd": int(region.crowd),
+                    "segmentation": msgspec.Raw(place.segmentation),
+                    **score,
+                }
+            )
 
 
 def _numbers(stream: ImageStream) -> dict[str, int]:
@@ -207,32 +216,6 @@ def _numbers(stream: ImageStream) -> dict[str, int]:
             first = max(kept.values()) + 1
             return kept | {name: number for number, name in enumerate(made, start=first)}
     return {name: number for number, name in enumerate([*real, *made], start=1)}
-
-
-def _placed(region: Mention) -> tuple[Box, float] | None:
-    """Give a region's box and area; from its outline where it has none, None where that is none."""
-    if region.box is not None:
-        area = region.box[2] * region.box[3] if region.area_px2 is None else region.area_px2
-        return region.box, area
-    if region.segmentation is None:
-        return None
-    try:
-        outline = parse_segmentation(region.segmentation)
-    except SegmentationError:
-        return None
-    if isinstance(outline, RunLengths):
-        pixels = outline.mask()
-        if not pixels.any():
-            return None
-        box, area = mask_box(pixels), float(pixels.sum())
-    elif outline.outlines:
-        corners = np.concatenate(outline.outlines)
-        (left, top), (right, bottom) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
-        box = (left, top, right - left, bottom - top)
-        area = box[2] * box[3]
-    else:
-        return None
-    return box, area if region.area_px2 is None else region.area_px2
 
 
 def _csv(rows: list[Any]) -> bytes:

@@ -1,7 +1,7 @@
 """What is exported: the real images and the generated ones, and how to get at their files."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -34,6 +34,11 @@ class Rebalanced:
         The same for a generated image or a mask, by its path in the manifest.
     regions : callable or None
         Gives the regions of real images by their ids, as `ingest.regions.read_regions` does.
+    splits : mapping of str to str or None
+        The splits of images that generated ones were made from, by id: of all that are not in
+        `real`.
+    job : str or None
+        The job whose images these are; without `overwrite`, an export replaces no other job's.
 
     Raises
     ------
@@ -47,6 +52,8 @@ class Rebalanced:
     read_real: Callable[[str], bytes]
     read_generated: Callable[[str], bytes]
     regions: Callable[[Sequence[str]], pd.DataFrame] | None = None
+    splits: Mapping[str, str | None] = field(default_factory=dict)
+    job: str | None = None
 
     def __post_init__(self) -> None:
         if self.real is not None:
@@ -79,7 +86,7 @@ def all_images(dataset: Rebalanced, options: ExportOptions) -> pd.DataFrame:
     """Give all images as one frame, in order of id, real ones first.
 
     A generated image is of the split of its source, so that none made from a test image is in the
-    training set.
+    training set, whether the source is exported itself or not.
 
     Returns
     -------
@@ -89,10 +96,10 @@ def all_images(dataset: Rebalanced, options: ExportOptions) -> pd.DataFrame:
         where missing.
     """
     parts = []
-    split_of: dict[str, str | None] = {}
+    split_of = dict(dataset.splits)
     if dataset.real is not None:
         real = {name: _plain(dataset.real[name]) for name in REAL_COLUMNS}
-        split_of = dict(zip(real["id"], real["split"], strict=True))
+        split_of |= zip(real["id"], real["split"], strict=True)
         parts.append(_part(real, synthetic=False))
     made = {
         "id": _plain(dataset.generated["candidate"]),

@@ -51,8 +51,9 @@ def run(
             f"The format {name} holds the images themselves, and cannot name them by their "
             "addresses. Leave --reference out, or export as folder, coco or weights."
         )
-    stream = ImageStream(dataset, options, progress)
-    with staged(folder, overwrite=options.overwrite) as staging:
+    stream = ImageStream(dataset, options, progress, can_refer="reference" in exporter.images)
+    whose = {"name": dataset.name, "format": name, "job": dataset.job}
+    with staged(folder, whose, overwrite=options.overwrite) as staging:
         writer = exporter.open(stream, staging, options)
         tables: list[TableFile] = []
         images: Counter[tuple[str | None, str, bool]] = Counter()
@@ -69,7 +70,8 @@ def run(
         if len(made):
             with staging.open(GENERATED.name) as file:
                 write_table(manifest_table(made), file)
-        counts = Counter({"real images": 0, "generated images": 0, "real images left out": 0})
+        counts = Counter({f"{kind} images": 0 for kind in ("real", "generated")})
+        counts.update({f"{name} left out": 0 for name in list(counts)})
         counts.update(stream.counts())
         for (_, _, synthetic), n in images.items():
             counts["generated images" if synthetic else "real images"] += n
@@ -86,6 +88,9 @@ def run(
             patterns=written.patterns,
         )
         _describe(staging, facts, [*tables, *([GENERATED] if len(made) else [])])
+        staging.seal(
+            {"cobalance_export": _VERSION, **whose, "counts": dict(sorted(counts.items()))}
+        )
         files, n_bytes = len(staging.files), sum(size for _, size in staging.files.values())
     return ExportReport(dict(counts), files, n_bytes)
 
@@ -113,7 +118,8 @@ def _write_images(
 
 
 def _placed_rows(generated: pd.DataFrame, places: Mapping[str, Placed]) -> pd.DataFrame:
-    """Give the generated images' rows of the manifest, with where they are in the export."""
+    """Give the written images' rows of the manifest, with where they are in the export."""
+    generated = generated[generated["candidate"].isin(list(places))]
     found = [places[candidate] for candidate in generated["candidate"]]
     paths = [f"{place.file}/{place.key}" if place.key else place.file for place in found]
     masks = [place.mask for place in found]
@@ -137,11 +143,3 @@ def _describe(staging: Staging, facts: card.CardFacts, tables: list[TableFile]) 
     about = croissant.croissant(facts.name, card.summary(facts), staging.files, tables, rai)
     staging.write(croissant.NAME, about)
     staging.write(card.NAME, card.data_card(facts))
-    staging.seal(
-        {
-            "cobalance_export": _VERSION,
-            "name": facts.name,
-            "format": facts.format,
-            "counts": dict(sorted(facts.counts.items())),
-        }
-    )

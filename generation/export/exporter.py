@@ -8,7 +8,8 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from generation.export.images import ExportImage, ImageStream
+from generation.export.image import ExportImage
+from generation.export.images import ImageStream
 from generation.export.options import ExportOptions
 from generation.export.staging import Staging
 

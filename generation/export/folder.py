@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from generation.export.exporter import Placed, Writer, Written, place_file
-from generation.export.images import ExportImage, ImageStream
+from generation.export.image import ExportImage
+from generation.export.images import ImageStream
 from generation.export.options import ExportOptions
 from generation.export.staging import Staging
 

@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 from generation.export.exporter import Column, Placed, TableFile
-from generation.export.images import ExportImage
+from generation.export.image import ExportImage
+from graph.records import Mention
 
 _REGION = pa.struct(
     [
@@ -15,6 +16,7 @@ _REGION = pa.struct(
         ("area", pa.float64()),
         ("score", pa.float64()),
         ("segmentation", pa.string()),
+        ("crowd", pa.bool_()),
     ]
 )
 IMAGE_TABLE = TableFile(
@@ -41,6 +43,9 @@ IMAGE_TABLE = TableFile(
             pa.list_(_REGION),
             "Where concepts are: box as x, y, width and height in pixels, segmentation as in COCO.",
         ),
+        "objects": Column(
+            pa.list_(_REGION), "Where that is which gives the image its class, in the same form."
+        ),
     },
 )
 
@@ -61,14 +66,17 @@ def image_row(image: ExportImage, placed: Placed) -> Mapping[str, Any]:
         "file": placed.file,
         "key": placed.key,
         "mask": placed.mask,
-        "regions": [
-            {
-                "concept": region.concept,
-                "box": region.box,
-                "area": region.area_px2,
-                "score": region.score,
-                "segmentation": region.segmentation,
-            }
-            for region in image.regions
-        ],
+        "regions": [_said(region) for region in image.regions],
+        "objects": [_said(region) for region in image.objects],
+    }
+
+
+def _said(region: Mention) -> Mapping[str, Any]:
+    return {
+        "concept": region.concept,
+        "box": region.box,
+        "area": region.area_px2,
+        "score": region.score,
+        "segmentation": region.segmentation,
+        "crowd": region.crowd,
     }

@@ -18,7 +18,8 @@ from generation.export.exporter import (
     place_file,
     table_writer,
 )
-from generation.export.images import ExportImage, ImageStream
+from generation.export.image import ExportImage
+from generation.export.images import ImageStream
 from generation.export.options import ExportOptions
 from generation.export.staging import Staging
 

@@ -11,70 +11,23 @@ import numpy as np
 import pandas as pd
 
 from generation.export.dataset import Rebalanced, all_images
-from generation.export.names import file_stem, split_names
+from generation.export.image import (
+    ExportImage,
+    OtherSizeError,
+    UnreadableError,
+    bare_image,
+    with_content,
+)
+from generation.export.names import split_names
 from generation.export.options import ExportError, ExportOptions
-from generation.export.pictures import NoPictureError, header, object_of
+from generation.export.pictures import NoPictureError, object_of
 from generation.manifest import MANIFEST_SCHEMA
 from graph.errors import CobalanceError
 from graph.progress import Progress
 from graph.records import Mention
 
 _AT_ONCE = 512  # images whose regions are read at once
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ExportImage:
-    """An image to write.
-
-    Parameters
-    ----------
-    id, class_name, split, concepts
-        As in the dataset; concepts in ascending order.
-    uri : str or None
-        Where a real image is; None for a generated one.
-    width_px, height_px : int or None
-        Its size; None where neither the dataset nor a file says so.
-    stem : str
-        Its file's name without ending.
-    synthetic : bool
-        Whether it is generated.
-    content : bytes or None
-        Its file; None where the image stays where it is.
-    suffix : str or None
-        The file's ending, without the dot.
-    sha256 : str or None
-        The file's digest.
-    regions : tuple of Mention
-        Where its concepts are, as far as that is known.
-    mask : bytes or None
-        The PNG of a generated image's mask.
-    object : Mention or None
-        A generated image's object: its class, and where it is.
-    provenance : mapping or None
-        A generated image's row of the manifest.
-    """
-
-    id: str
-    class_name: str
-    split: str | None
-    concepts: tuple[str, ...]
-    uri: str | None
-    width_px: int | None
-    height_px: int | None
-    stem: str
-    synthetic: bool
-    content: bytes | None = None
-    suffix: str | None = None
-    sha256: str | None = None
-    regions: tuple[Mention, ...] = ()
-    mask: bytes | None = None
-    object: Mention | None = None
-    provenance: Mapping[str, Any] | None = None
-
-    @property
-    def file_name(self) -> str:
-        """The name of its file."""
-        return f"{self.stem}.{self.suffix}"
+_NO_CONCEPT = "regions of what is no concept of their image"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +42,8 @@ class ImageStream:
         What becomes of those that cannot be read.
     progress : callable
         Told how many are done.
+    can_refer : bool
+        Whether the format takes real images by their addresses, too.
     left_out : dict of str to list of str
         By reason, the ids of images and masks that could not be read so far.
     """
@@ -96,6 +51,7 @@ class ImageStream:
     dataset: Rebalanced
     options: ExportOptions
     progress: Progress
+    can_refer: bool = False
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     @cached_property
@@ -155,46 +111,65 @@ class ImageStream:
     def _real(
         self, row: Mapping[str, Any], regions: Mapping[str, tuple[Mention, ...]]
     ) -> ExportImage | None:
-        image = replace(_bare(row), regions=regions.get(row["id"], ()))
+        image = self._with_regions(bare_image(row), regions.get(row["id"], ()))
         if self.options.images == "reference":
             return image
         try:
-            return _with_content(image, self._read_real(image))
-        except _UnreadableError as fault:
+            return with_content(image, self._read_real(image))
+        except UnreadableError as fault:
             if self.options.missing == "skip":
                 self._leave_out("real images left out", image.id)
                 return None
             place = f" ({image.uri})" if image.uri else ""
-            first = "Put its file there" if image.uri else "Load the dataset with addresses"
-            raise ExportError(
-                f"The real image {image.id!r}{place} {fault}. {first}, leave such images out "
-                "(--skip-missing), or leave real images where they are (--reference)."
-            ) from fault
+            ways = [fault.remedy, "leave such images out (--skip-missing)"]
+            if self.can_refer and not isinstance(fault, OtherSizeError):
+                ways.append("leave real images where they are (--reference)")
+            said = f"The real image {image.id!r}{place} {fault}."
+            raise ExportError(f"{said} {_either(ways)}.") from fault
+
+    def _with_regions(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
+        """Tell the regions of concepts from those of what gives the image its class."""
+        concepts = set(image.concepts)
+        objects = [r for r in regions if r.concept not in concepts]
+        for region in objects:
+            if region.concept != image.class_name:
+                self._leave_out(_NO_CONCEPT, image.id)
+        return replace(
+            image,
+            regions=tuple(r for r in regions if r.concept in concepts),
+            objects=tuple(r for r in objects if r.concept == image.class_name),
+        )
 
     def _read_real(self, image: ExportImage) -> bytes:
         if not image.uri:
-            raise _UnreadableError("has no address")
+            raise UnreadableError("has no address", "Load the dataset with addresses")
         try:
             return self.dataset.read_real(image.uri)
         except (OSError, CobalanceError) as error:
-            raise _UnreadableError(f"cannot be read ({_reason(error)})") from error
+            raise UnreadableError(f"cannot be read ({_reason(error)})") from error
 
-    def _made(self, row: Mapping[str, Any]) -> ExportImage:
+    def _made(self, row: Mapping[str, Any]) -> ExportImage | None:
         made: dict[str, Any] = self._generated[row["row"]]
         try:
-            content = self.dataset.read_generated(made["path"])
-            image = _with_content(_bare(row), content)
-        except (OSError, CobalanceError, _UnreadableError) as error:
+            image = with_content(bare_image(row), self._read_made(made))
+        except UnreadableError as fault:
+            if self.options.missing == "skip":
+                self._leave_out("generated images left out", row["id"])
+                return None
             raise ExportError(
-                f"The generated image {row['id']!r} ({made['path']}) cannot be read "
-                f"({_reason(error)}). Put its file back, or generate it again."
-            ) from error
-        if image.sha256 != made["sha256"]:
-            raise ExportError(
-                f"The generated image {row['id']!r} ({made['path']}) is not the file that its row "
-                "of the manifest is about. Put that back, or generate it again."
-            )
+                f"The generated image {row['id']!r} ({made['path']}) {fault}. Put the file back "
+                "that was there when it was made, or leave such images out (--skip-missing)."
+            ) from fault
         return self._with_object(replace(image, provenance=made), made["mask_path"])
+
+    def _read_made(self, made: Mapping[str, Any]) -> bytes:
+        try:
+            content = self.dataset.read_generated(made["path"])
+        except (OSError, CobalanceError) as error:
+            raise UnreadableError(f"cannot be read ({_reason(error)})") from error
+        if hashlib.sha256(content).hexdigest() != made["sha256"]:
+            raise UnreadableError("is not the file that its row of the manifest is about")
+        return content
 
     def _with_object(self, image: ExportImage, mask_path: str | None) -> ExportImage:
         if not mask_path or image.width_px is None or image.height_px is None:
@@ -205,7 +180,7 @@ class ImageStream:
         except (OSError, CobalanceError, NoPictureError):
             self._leave_out("masks that cannot be read", image.id)
             return image
-        return replace(image, mask=mask, object=found)
+        return replace(image, mask=mask, objects=(found,))
 
     @cached_property
     def _generated(self) -> list[dict[str, Any]]:
@@ -226,47 +201,9 @@ class ImageStream:
         self.left_out.setdefault(reason, []).append(image_id)
 
 
-class _UnreadableError(Exception):
-    """A file that gives no image; the message is a clause after its name."""
-
-
 def _batches(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     for start in range(0, len(rows), _AT_ONCE):
         yield rows[start : start + _AT_ONCE]
-
-
-def _bare(row: Mapping[str, Any]) -> ExportImage:
-    return ExportImage(
-        row["id"],
-        row["class"],
-        row["split"],
-        row["concepts"],
-        row["uri"],
-        row["width_px"],
-        row["height_px"],
-        file_stem(row["id"]),
-        row["synthetic"],
-    )
-
-
-def _with_content(image: ExportImage, content: bytes) -> ExportImage:
-    try:
-        found = header(content)
-    except NoPictureError as fault:
-        raise _UnreadableError(str(fault)) from fault
-    size = (image.width_px, image.height_px)
-    if None in size:
-        size = (found.width_px, found.height_px)
-    digest = hashlib.sha256(content).hexdigest()
-    width, height = size
-    return replace(
-        image,
-        content=content,
-        suffix=found.suffix,
-        sha256=digest,
-        width_px=width,
-        height_px=height,
-    )
 
 
 def _mention(region: Mapping[Any, Any]) -> Mention:
@@ -278,6 +215,7 @@ def _mention(region: Mapping[Any, Any]) -> Mention:
         area_px2=_number(region["area_px2"]),
         box=None if np.isnan(box).any() else box,  # type: ignore[arg-type]
         segmentation=outline if isinstance(outline, str) else None,
+        crowd=bool(region.get("crowd", False)),
     )
 
 
@@ -287,6 +225,12 @@ def _number(value: Any) -> float | None:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _either(ways: Sequence[str]) -> str:
+    """Join ways out as one sentence: "This, that, or that"."""
+    *others, last = ways
+    return f"{', '.join(others)}, or {last}"
 
 
 def _reason(error: BaseException) -> str:

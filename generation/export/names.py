@@ -1,7 +1,7 @@
 """Names of files and folders that every file system takes, whatever images and splits are called.
 
 Letters without accents, digits, ``-`` and ``_`` alone: no slash, no dot (which ends a sample's key
-in WebDataset), nothing that a shell or a Windows disk reads in its own way.
+in WebDataset), nothing that a shell or a Windows disk reads in its own way, such as ``con``.
 """
 
 import hashlib
@@ -11,10 +11,15 @@ from collections.abc import Iterable
 
 _LONGEST = 60
 WITHOUT_SPLIT = "without_split"
+_PORTS = {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
+# No file's names to Windows; and to load_dataset of Hugging Face, all splits at once.
+_RESERVED = {"aux", "con", "nul", "prn", *_PORTS, "all"}
 
 
 def file_stem(image_id: str) -> str:
     """Give an image's file name without its ending: readable, unique, the same in every export.
+
+    With its digest it is no device's name, whatever the image is called.
 
     Examples
     --------
@@ -29,8 +34,9 @@ def file_stem(image_id: str) -> str:
 def split_names(splits: Iterable[str | None]) -> dict[str | None, str]:
     """Give each split a name of letters, digits and ``_``: its own, if that is one.
 
-    A split that has to be renamed, or whose name differs from another one's in case alone, gets a
-    digest. Where no image has a split, all are ``train``, which is what loaders take them for.
+    A split that has to be renamed gets a digest, and so does one whose name differs from another
+    one's in case alone, or is reserved: ``all`` by load_dataset, such as ``con`` by Windows. Where
+    no image has a split, all are ``train``, which is what loaders take them for.
 
     Examples
     --------
@@ -48,7 +54,7 @@ def split_names(splits: Iterable[str | None]) -> dict[str | None, str]:
     names: dict[str | None, str] = {None: WITHOUT_SPLIT} if None in known else {}
     for name in named:
         slug = slugs[name]
-        plain = slug == name and times[slug.lower()] == 1
+        plain = slug == name and times[slug.lower()] == 1 and slug.lower() not in _RESERVED
         names[name] = slug if plain else f"{slug or 'split'}_{_digest(name)[:8]}"
     return names
 

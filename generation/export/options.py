@@ -25,9 +25,10 @@ class ExportOptions:
         Whether real images are copied, or stay where they are and are named by their addresses.
         Generated ones are always copied.
     missing : {"error", "skip"}
-        Whether a real image that cannot be read ends the export, or is left out and counted.
+        Whether an image that cannot be read ends the export, or is left out and counted.
     overwrite : bool
-        Replace the folder whatever is in it. An earlier export is replaced without.
+        Replace the folder whatever is in it. An earlier export of the same job in the same format
+        is replaced without, unless somebody has changed it.
     split : str or None
         Of generated images whose source image has none. None is ``"train"`` where other images
         have splits, and no split otherwise.
@@ -65,8 +66,9 @@ class ExportReport:
     Parameters
     ----------
     counts : mapping of str to int
-        ``real images``, ``generated images``, ``real images left out`` (which add up to those
-        given), and what else there was to count, such as ``masks that cannot be read``.
+        ``real images``, ``generated images``, ``real images left out`` and ``generated images left
+        out`` (which add up to those given), and what else there was to count, such as ``masks that
+        cannot be read``.
     files : int
         How many files.
     bytes : int

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import msgspec
 import numpy as np
-from PIL import Image
+from PIL import ExifTags, Image
 
 from graph.records import Mention
 from ingest.masks import MAX_PIXELS, BoolArray
@@ -52,6 +52,17 @@ def header(data: bytes) -> Header:
             return Header(SUFFIXES[str(picture.format)], *picture.size)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise NoPictureError(f"is no image of a known kind ({_first_line(error)})") from None
+
+
+def is_turned(data: bytes) -> bool:
+    """Tell whether the EXIF data of an image file turn it by a quarter to be shown."""
+    try:
+        with Image.open(BytesIO(data), formats=_kinds()) as picture:
+            orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    # A decoder of foreign bytes may raise anything.
+    except Exception:  # noqa: BLE001
+        return False
+    return orientation in (5, 6, 7, 8)
 
 
 def object_of(mask_png: bytes, class_name: str, width_px: int, height_px: int) -> Mention:

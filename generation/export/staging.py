@@ -9,7 +9,7 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +18,8 @@ from typing import IO, cast
 import msgspec
 from filelock import FileLock, Timeout
 
+from generation.export.earlier import MARKER, SUMS, check_target
 from generation.export.options import ExportError
-
-MARKER = "cobalance-export.json"
-SUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,22 +95,30 @@ class _Digesting(io.RawIOBase):
 
 
 @contextmanager
-def staged(folder: Path, *, overwrite: bool) -> Iterator[Staging]:
+def staged(folder: Path, whose: Mapping[str, object], *, overwrite: bool) -> Iterator[Staging]:
     """Give a folder to write in, and put it in the place of `folder` when the block ends.
 
     Where the block fails, `folder` is as it was. What a killed export left is removed first.
 
+    Parameters
+    ----------
+    whose : mapping of str to object
+        What the export is sealed with and shares with those that it may replace: ``name``,
+        ``format`` and ``job``.
+    overwrite : bool
+        Whether anything may be replaced.
+
     Raises
     ------
     ExportError
-        The folder holds what is not ours and `overwrite` is not set, another export to it runs, or
-        it cannot be written.
+        The folder holds what is not ours or was changed and `overwrite` is not set, another export
+        to it runs, or it cannot be written.
     """
     target = folder.expanduser().resolve()
     name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     temporary = target.with_name(f".cobalance-export-{name}")
     try:
-        check_target(target, overwrite=overwrite)
+        check_target(target, whose, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
         lock_path = temporary.with_name(f"{temporary.name}.lock")
         with tempfile.TemporaryFile(dir=target.parent):  # or the system's reason why not, which
@@ -124,7 +130,7 @@ def staged(folder: Path, *, overwrite: bool) -> Iterator[Staging]:
                 staging = Staging(temporary)
                 with staging.opened:
                     yield staging
-                check_target(target, overwrite=overwrite)
+                check_target(target, whose, overwrite=overwrite)
                 _move(temporary, target)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -138,49 +144,6 @@ def staged(folder: Path, *, overwrite: bool) -> Iterator[Staging]:
             f"{folder}: the export cannot be written ({error.strerror or error}). {_remedy(error)} "
             "Nothing of it was left there."
         ) from error
-
-
-def check_target(target: Path, *, overwrite: bool) -> None:
-    """Refuse to write to a folder whose files are not an earlier export's.
-
-    Raises
-    ------
-    ExportError
-        It is a file, holds such files and `overwrite` is not set, or is one that nobody means to
-        replace as a whole: a home folder, the working folder, or one around them.
-    """
-    nearest = next(place for place in (target, *target.parents) if place.exists())
-    if not nearest.is_dir():
-        raise ExportError(f"{nearest} is a file. Name a folder.")
-    if nearest != target:
-        return
-    if next(target.iterdir(), None) is None:
-        return
-    around = {place for base in (Path.home(), Path.cwd()) for place in (base, *base.parents)}
-    if target in around:
-        raise ExportError(f"{target} would be replaced as a whole. Name a folder in it.")
-    stranger = None if overwrite else _stranger(target)
-    if stranger is not None:
-        raise ExportError(
-            f"{target} holds {stranger!r}, which no export wrote. Name another folder, or pass "
-            "overwrite to replace all that is in it."
-        )
-
-
-def _stranger(target: Path) -> str | None:
-    """Give a file that the digests of an export do not name, or None where there is none."""
-    known = {SUMS}
-    if (target / MARKER).is_file() and (target / SUMS).is_file():
-        lines = (target / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
-        known |= {line.partition("  ")[2] for line in lines}
-    for place, folders, files in os.walk(target):
-        for name in sorted(files):
-            path = (Path(place) / name).relative_to(target).as_posix()
-            if path not in known:
-                return path
-        if not files and not folders:
-            return f"{Path(place).relative_to(target).as_posix()}/"
-    return None
 
 
 def _move(temporary: Path, target: Path) -> None:

@@ -13,9 +13,11 @@ from typing import Any
 import msgspec
 
 from generation.export.exporter import Placed, Writer, Written, about
-from generation.export.images import ExportImage, ImageStream
+from generation.export.image import ExportImage
+from generation.export.images import ImageStream
 from generation.export.options import ExportOptions
 from generation.export.staging import Staging
+from graph.records import Mention
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class WebDatasetExporter:
     layout: str = """\
 - `shards/<split>-<number>.tar`: samples, in an order that mixes classes, and real and generated
   images. Each has the image under its own ending, `cls` (the class's number) and `json` (id, class,
-  concepts, regions; for generated images the prompt, the seed and the model).
+  concepts, regions of concepts, and objects: where that is which gives the image its class; for
+  generated images the prompt, the seed and the model).
 - `classes.json`: the classes in order of their numbers.
 - `manifest.parquet`: all images; `file` is the shard, `key` the image's name in it.
 
@@ -119,27 +122,24 @@ def _stored(part: bytes) -> int:
 
 
 def _said(image: ExportImage) -> dict[str, Any]:
-    regions = [
-        {
-            "concept": region.concept,
-            "bbox": region.box,
-            "score": region.score,
-            "segmentation": _raw(region.segmentation),
-        }
-        for region in image.regions
-    ]
-    where = image.object
     return {
         **about(image),
         "width": image.width_px,
         "height": image.height_px,
-        "regions": regions,
-        "object": where and {"bbox": where.box, "segmentation": _raw(where.segmentation)},
+        "regions": [_place(region) for region in image.regions],
+        "objects": [_place(region) for region in image.objects],
     }
 
 
-def _raw(segmentation: str | None) -> msgspec.Raw | None:
-    return None if segmentation is None else msgspec.Raw(segmentation.encode())
+def _place(region: Mention) -> dict[str, Any]:
+    outline = region.segmentation
+    return {
+        "concept": region.concept,
+        "bbox": region.box,
+        "score": region.score,
+        "segmentation": None if outline is None else msgspec.Raw(outline.encode()),
+        "crowd": region.crowd,
+    }
 
 
 EXPORTER = WebDatasetExporter()

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from generation.export.exporter import Column, Placed, TableFile, Writer, Written, table_writer
-from generation.export.images import ExportImage, ImageStream
+from generation.export.image import ExportImage
+from generation.export.images import ImageStream
 from generation.export.options import ExportOptions
 from generation.export.staging import Staging
 from generation.reweighting import balancing_weights
@@ -52,8 +53,10 @@ weight 1. The more concepts make a group, the more such groups there are.
 import pandas as pd
 import torch
 
-table = pd.read_parquet("weights.parquet").query("split == 'train'")
-sampler = torch.utils.data.WeightedRandomSampler(table["weight"].to_numpy(), len(table))
+table = pd.read_parquet("weights.parquet")
+if table["split"].notna().any():  # else the dataset has no splits, and all images are for training
+    table = table.query("split == 'train'")
+sampler = torch.utils.data.WeightedRandomSampler(table["weight"].tolist(), len(table))
 ```
 """
 

@@ -1,8 +1,14 @@
 """Generated images in a dataset, and a dataset rebalanced by a job: marked, linked, repeatable."""
 
+import pandas as pd
 import pytest
 
+from app.results import export_job
 from app.services import rebalanced_dataset
+from app.settings import Settings
+from generation.chunks import Chunk, write_record
+from generation.export import ExportError, ExportOptions
+from generation.output import OutputFolder
 from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.comparison import compare_imbalances
@@ -22,6 +28,7 @@ from graph.mined import load_cliques
 from graph.records import Annotations, ImageRecord, Mention
 from graph.synthetic import GeneratedImage, add_generated, read_accepted
 from ingest.regions import read_regions, write_regions
+from tests.unit.generation.export.conftest import Stores, generated_row
 
 SQUARE = "[[1,1,3,1,3,3,1,3]]"
 
@@ -250,3 +257,64 @@ def test_a_generated_image_takes_no_real_ones_place(store, loaded, job):
         add_generated(store, loaded, [GeneratedImage("land 0", "land", (), job)])
     with pytest.raises(DatasetNotFoundError):
         add_generated(store, f"{loaded} copy", read_accepted(store, job))
+
+
+def write_as_a_worker(output, job, candidates):
+    """Write the files of candidates, and what became of their chunk."""
+    stores = Stores()
+    rows = []
+    for number, (candidate, source) in enumerate(candidates.items()):
+        path = f"{job}/images/{number}.png"
+        row = generated_row(number, stores, candidate=candidate, job=job, source_image=source)
+        output.write(path, stores.generated[row["path"]])
+        rows.append(row | {"path": path, "mask_path": None, "class": "water"})
+    write_record(output, Chunk(job, "000-000000", ()), rows)
+
+
+def test_an_export_has_the_images_of_jobs_before(store, loaded, job, home, tmp_path, monkeypatch):
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "made"))
+    output = OutputFolder(str(tmp_path / "made"))
+    before = {
+        f"{query_id(job, position)}/{index}": f"water {index}"
+        for position, n in enumerate((2, 3))
+        for index in range(n)
+    }
+    write_as_a_worker(output, job, before)
+    seen, other = f"{query_id(job, 1)}/1", f"{query_id(job, 1)}/2"
+    decide(store, seen, "accepted", "ann")
+    first = rebalanced_dataset(store, job, found={seen: (Mention("boat", "owl", 0.5),)}).dataset
+    second = create_job(store, first, "more", [("land", ("sea",), 1)])
+    query = query_id(second, 0)
+    made = NewCandidate(f"{query}/0", f"{second}/images/0.png", "accepted", source_image="water 0")
+    record_made(store, second, {query: [made]})
+    write_as_a_worker(output, second, {f"{query}/0": "water 0"})
+
+    def exported(name):
+        settings = Settings.from_environment()
+        folder = tmp_path / name
+        report = export_job(store, settings, second, "folder", folder, ExportOptions(), real=False)
+        assert report.counts["generated images"] == 5
+        assert report.counts["real images"] == 0
+        return (
+            pd.read_parquet(folder / file).set_index(key)
+            for file, key in (("manifest.parquet", "image_id"), ("generated.parquet", "candidate"))
+        )
+
+    images, origins = exported("one")
+    assert set(images.index) == set(origins.index) == {*before, f"{query}/0"} - {other}
+    assert images["synthetic"].all()
+    assert images["split"].to_dict() == {
+        candidate: "test" if source == "water 0" else "train"
+        for candidate, source in [*before.items(), (f"{query}/0", "water 0")]
+        if candidate != other
+    }
+    assert images["concepts"][seen].tolist() == origins["concepts"][seen].tolist() == ["boat"]
+    assert origins["decided_by"][seen] == "ann"
+    assert origins["job"].value_counts().to_dict() == {job: 4, second: 1}
+    drop_dataset(store, loaded)  # with its job, whose files stay
+    images, origins = exported("two")
+    assert origins["job"].value_counts().to_dict() == {job: 4, second: 1}
+    output.delete(f"{job}/chunks/000-000000.json")
+    said = rf"has 0 of the 4 generated images that the dataset has from job {job}\. .*OUTPUT"
+    with pytest.raises(ExportError, match=said):
+        exported("three")

@@ -118,7 +118,8 @@ def test_webdataset_loads(sample, tmp_path, offline, size):
         assert picture.size == (about["width"], about["height"])
         if about["synthetic"]:
             assert about["generated"]["prompt"] == 'a "photo", of\nwood'
-            outline = json.dumps(about["object"]["segmentation"])
+            (where,) = about["objects"]
+            outline = json.dumps(where["segmentation"])
             assert mask(outline, 16, 12).sum() == 42
 
 

@@ -139,6 +139,16 @@ def test_generated_images_are_of_the_split_of_their_source(sample, tmp_path):
     assert made["split"].tolist() == ["train", "train", "a/b: c", "train", "train"]
 
 
+def test_so_they_are_where_the_source_is_not_exported(image_format, sample, tmp_path):
+    real = sample.dataset.real
+    alone = replace(sample.alone(), splits=dict(zip(real["id"], real["split"], strict=True)))
+    export(alone, image_format, tmp_path / "out")
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    made = table.sort_values("image_id")
+    assert made["synthetic"].all()
+    assert made["split"].tolist() == ["train", "train", "a/b: c", "train", "train"]
+
+
 @pytest.mark.parametrize(
     ("split", "wanted", "expected"),
     [("val", None, "train"), ("val", "extra", "extra"), (None, None, None)],
@@ -190,6 +200,7 @@ def test_a_missing_real_image_is_an_error_that_names_it(image_format, fault, sam
     with pytest.raises(ExportError, match=r"'long .*--skip-missing") as caught:
         export(dataset, image_format, tmp_path / "out")
     assert ("5.png" in str(caught.value)) == (fault != "no address")
+    assert ("--reference" in str(caught.value)) == (image_format in REFERRING)
     assert only(tmp_path) == []
     report = export(dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
     assert report.counts["real images left out"] == 1
@@ -210,9 +221,18 @@ def test_a_generated_image_that_is_not_its_own_is_an_error(image_format, change,
         del sample.stores.generated[path]
     else:
         sample.stores.generated[path] = sample.stores.generated["5f1c/images/2.png"]
-    with pytest.raises(ExportError, match="'5f1c/000002/000001'"):
-        export(sample.dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
+    with pytest.raises(ExportError, match=r"'5f1c/000002/000001'.*Put the file back.*--skip-miss"):
+        export(sample.dataset, image_format, tmp_path / "out")
     assert only(tmp_path) == []
+    report = export(sample.dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
+    assert report.counts["generated images left out"] == 1
+    assert report.counts["generated images"] == 4
+    assert report.counts["real images"] == 10
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    kept = read_manifest(tmp_path / "out" / "generated.parquet")
+    assert set(kept["candidate"]) == set(table["image_id"][table["synthetic"]])
+    assert "5f1c/000002/000001" not in set(kept["candidate"])
+    assert "- 1 generated image left out" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_masks_that_cannot_be_read_are_counted(image_format, sample, tmp_path):
@@ -272,7 +292,9 @@ def test_what_a_killed_export_left_is_cleared(any_format, sample, tmp_path):
 
 def test_an_earlier_export_is_replaced_as_a_whole(sample, tmp_path):
     export(sample.dataset, "coco", tmp_path / "out")
-    export(sample.dataset, "webdataset", tmp_path / "out")
+    with pytest.raises(ExportError, match=r"is another export: .* as coco\. .*--overwrite"):
+        export(sample.dataset, "webdataset", tmp_path / "out")
+    export(sample.dataset, "webdataset", tmp_path / "out", ExportOptions(overwrite=True))
     export(sample.dataset, "webdataset", tmp_path / "fresh")
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
     assert only(tmp_path) == ["fresh", "out"]

@@ -1,6 +1,8 @@
 """The weights kernel by hand and against its definition, and what the exporter refuses."""
 
+import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,3 +50,22 @@ def test_an_unknown_group_concept_is_refused(sample, tmp_path):
         export(
             sample.dataset, "weights", tmp_path / "out", ExportOptions(group_concepts=("woods",))
         )
+
+
+@pytest.mark.parametrize(("splits", "expected"), [("given", 7), ("none", 10), ("some", 5)])
+def test_the_snippet_of_the_card_gives_the_training_images(
+    sample, tmp_path, monkeypatch, splits, expected
+):
+    real = sample.dataset.real
+    if splits == "none":
+        real = real.assign(split=None)
+    elif splits == "some":  # then an image without one is in no split, as in other formats
+        real = real.assign(split=["train", None] * 5)
+    export(replace(sample.dataset, real=real), "weights", tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text()
+    (snippet,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    monkeypatch.chdir(tmp_path / "out")
+    found = {}
+    exec(snippet, found)
+    assert len(found["table"]) == found["sampler"].num_samples == expected
+    assert len(list(found["sampler"])) == expected

@@ -1,0 +1,73 @@
+"""The generated images that a dataset has from jobs before, with their rows of the manifest."""
+
+from typing import Any
+
+import pandas as pd
+
+from generation.chunks import read_records
+from generation.export.options import ExportError
+from generation.manifest import manifest_frame
+from generation.output import OutputFolder
+from graph.job_candidates import read_verdicts
+from graph.store import GraphStore
+from graph.synthetic import generated_id
+from ingest.plurals import counted
+
+_PREFIX = generated_id("")
+
+
+def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -> pd.DataFrame:
+    """Give the manifest's rows of images that were generated and merged into a dataset.
+
+    Class and concepts are those that the dataset has, which an annotator may have found; verdicts
+    are those of now. A job that was dropped with its dataset has left its rows in the folder.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+        What the jobs' workers wrote to.
+    images : pandas.DataFrame
+        ``id``, ``class`` and ``concepts`` (a list of str).
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `generation.manifest.MANIFEST_SCHEMA`, in order of candidate.
+
+    Raises
+    ------
+    ExportError
+        The folder has not all of them.
+    """
+    labels = dict(
+        zip(images["id"], zip(images["class"], images["concepts"], strict=True), strict=True)
+    )
+    of_job: dict[str, set[str]] = {}
+    for image in labels:
+        candidate = str(image).removeprefix(_PREFIX)
+        of_job.setdefault(candidate.rpartition("/")[0].rpartition("/")[0], set()).add(candidate)
+    rows = []
+    for job, candidates in sorted(of_job.items()):
+        found = _rows(store, folder, job, candidates) if job else []
+        if len(found) < len(candidates):
+            raise ExportError(
+                f"{folder.place} has {len(found):,} of the "
+                f"{counted(len(candidates), 'generated images')} that the dataset has from job "
+                f"{job or '?'}. Name the folder that its workers wrote to with COBALANCE_OUTPUT, "
+                "or put the folder of that job back into it."
+            )
+        rows += found
+    for row in rows:
+        row["class"], row["concepts"] = labels[generated_id(row["candidate"])]
+    return manifest_frame(rows)
+
+
+def _rows(
+    store: GraphStore, folder: OutputFolder, job: str, candidates: set[str]
+) -> list[dict[str, Any]]:
+    verdicts = read_verdicts(store, job)
+    return [
+        {"decided_by": None} | row | verdicts.get(row["candidate"], {})
+        for row in read_records(folder, job)
+        if row["candidate"] in candidates and row["path"] is not None
+    ]
