@@ -246,6 +246,8 @@ def plan_dataset(
         planner=planner,
         min_size=made.options.min_size,
         max_size=made.options.max_size or options.min_size,
+        max_per_query=options.max_per_query,
+        budget=options.budget,
         progress=progress,
     )
     return Planned(made, summarize_plan(cliques, made))

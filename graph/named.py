@@ -1,12 +1,12 @@
 """Run a query of the catalogue: parameters bound, names checked, nothing stale."""
 
 from collections.abc import Mapping
-from shlex import quote
 from typing import Any
 
 from graph.catalogue import CATALOGUE, CatalogueQuery
 from graph.datasets import DatasetState, dataset_state
 from graph.errors import StaleError, UnknownNameError
+from graph.plans import plan_command
 from graph.schema import DATASET, PLAN, Node
 from graph.store import GraphStore
 
@@ -51,14 +51,14 @@ def bind_named(
 def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
     """Raise unless a plan was made for the cliques that are there now."""
     (row,) = store.read(
-        "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN p.mined_as AS mined_as",
+        "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan",
         dataset=state.name,
         plan=plan,
     )
-    if row["mined_as"] != state.mined_as:
+    if row["plan"]["mined_as"] != state.mined_as:
         raise StaleError(
             f"The plan {plan!r} was made before {state.name!r} was mined as it is now. Make it "
-            f"again with `cobalance plan {quote(state.name)} --name {quote(plan)}`."
+            f"again with `{plan_command(state, row['plan'])}`."
         )
 
 

@@ -1,6 +1,7 @@
 """Keep plans in the graph: each of its queries tied to the clique it rebalances and its class."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -9,14 +10,24 @@ import numpy.typing as npt
 import pandas as pd
 
 from graph import schema
-from graph.datasets import check_name, claim, dataset_state, finish
-from graph.errors import StaleError, UnknownNameError
+from graph.datasets import DatasetState, check_name, claim, dataset_state, finish
+from graph.errors import OptionError, StaleError, UnknownNameError
 from graph.progress import Progress, silent
 from graph.store import GraphStore
 from graph.sync import NodeRow, apply_change, compare
 
 PlannedQuery = tuple[str, tuple[str, ...], int]
 """Class, concepts in ascending order, images."""
+
+_PLAN_OPTIONS: dict[str, str | int | None] = {
+    "name": None,
+    "planner": "conbias",
+    "min_size": 2,
+    "max_size": None,
+    "max_per_query": None,
+    "budget": None,
+}
+"""The options of `cobalance plan` that a plan's node keeps, and what they are by default."""
 
 
 def write_plan(
@@ -28,11 +39,18 @@ def write_plan(
     planner: str,
     min_size: int,
     max_size: int,
+    max_per_query: int | None = None,
+    budget: int | None = None,
     progress: Progress = silent,
 ) -> None:
     """Write a plan, in place of the dataset's plan of that name if there is one.
 
     Writing the same plan again changes nothing; interrupted, it goes on when run again.
+
+    Parameters
+    ----------
+    max_per_query, budget : int or None
+        The limits that it was made with, for `plan_command` to repeat.
 
     Raises
     ------
@@ -69,6 +87,8 @@ def write_plan(
             "min_size": min_size,
             "max_size": max_size,
             "images": int(frame["n"].sum()),
+            "max_per_query": max_per_query,
+            "budget": budget,
         },
     )
 
@@ -94,6 +114,34 @@ def write_plan(
     finish(store, dataset, writer, spoils="cliques_digest")
 
 
+def plan_command(state: DatasetState, plan: Mapping[str, Any]) -> str:
+    """Give the command that makes a plan again, with the options that it was made with.
+
+    Parameters
+    ----------
+    state : DatasetState
+        The plan's dataset, as it is now.
+    plan : mapping
+        The properties of the plan's node; one of an earlier version of the program has fewer.
+
+    Examples
+    --------
+    >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40}
+    >>> plan_command(DatasetState("my zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan)
+    "cobalance plan 'my zoo' --name small --min-size 1 --max-size 2 --budget 40"
+    """
+    kept = dict(plan)
+    largest = json.loads(state.mining or "{}").get("max_size")
+    if None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
+        del kept["max_size"]  # which is then as mined
+    given = [
+        f"--{name.replace('_', '-')} {quote(str(kept[name]))}"
+        for name, usual in _PLAN_OPTIONS.items()
+        if kept.get(name, usual) not in (None, usual)
+    ]
+    return " ".join([f"cobalance plan {quote(state.name)}", *given])
+
+
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     """Read a plan's queries in the order in which to run them: size descending, concepts, class.
 
@@ -108,18 +156,22 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     """
     state = dataset_state(store, dataset)
     known = {
-        row["name"]: row["mined_as"]
+        row["plan"]["name"]: row["plan"]
         for row in store.read(
-            "MATCH (p:Plan {dataset: $dataset}) RETURN p.name AS name, p.mined_as AS mined_as",
-            dataset=dataset,
+            "MATCH (p:Plan {dataset: $dataset}) RETURN properties(p) AS plan", dataset=dataset
         )
     }
     if name not in known:
-        raise UnknownNameError("plan", name, known)
-    if known[name] != state.mined_as:
+        if known:
+            raise UnknownNameError("plan", name, known)
+        named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
+        raise OptionError(
+            f"{dataset!r} has no plan yet. Make it first: {plan_command(state, named)}"
+        )
+    if known[name]["mined_as"] != state.mined_as:
         raise StaleError(
             f"The plan {name!r} of {dataset!r} was made for other cliques than the dataset has "
-            f"now. Make it again: cobalance plan {quote(dataset)} --name {quote(name)}."
+            f"now. Make it again: {plan_command(state, known[name])}"
         )
     rows = store.read(
         "MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan}) "

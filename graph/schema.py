@@ -87,7 +87,11 @@ CLIQUE = Node(
     ("gap",),
 )
 CLIQUE_TABLE = Node("CliqueTable", "part", ("mined_as", "parts", "concepts", "members", "counts"))
-PLAN = Node("Plan", "name", ("planner", "mined_as", "min_size", "max_size", "images"))
+PLAN = Node(
+    "Plan",
+    "name",
+    ("planner", "mined_as", "min_size", "max_size", "images", "max_per_query", "budget"),
+)
 GENERATION_QUERY = Node(
     "GenerationQuery", "key", ("digest", "plan", "class_name", "concepts", "n"), ("plan",)
 )

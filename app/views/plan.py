@@ -288,6 +288,8 @@ def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, A
             planner=plan.planner,
             min_size=smallest,
             max_size=largest,
+            max_per_query=plan.options.max_per_query,
+            budget=plan.options.budget,
             progress=progress,
         )
         create_job(

@@ -20,6 +20,7 @@ from graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNa
 from graph.imbalance import imbalance_table
 from graph.mined import Ranking, load_cliques, read_imbalances
 from graph.named import bind_named
+from graph.plans import read_plan
 from graph.records import Annotations, ImageRecord, Mention
 
 
@@ -293,11 +294,52 @@ def test_a_plan_for_other_cliques_is_refused(store, load, ask, random_annotation
     assert ask("plans")[0]["current"] is True
     mine_dataset(store, dataset, MiningOptions(max_size=2, min_support=3), max_cliques=10**6)
     assert ask("plans")[0]["current"] is False
+    again = f"cobalance plan '{dataset}' --name conbias --min-size 1"
     for name in ("plan-coverage", "plan-queries"):
-        with pytest.raises(StaleError, match=f"cobalance plan {dataset} --name conbias"):
+        with pytest.raises(StaleError, match=f"`{again}`"):
             ask(name, plan="conbias")
+    with pytest.raises(StaleError, match=f"{again}$"):
+        read_plan(store, dataset, "conbias")
     plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))
     assert ask("plan-queries", plan="conbias")
+
+
+def test_a_plan_is_made_again_with_its_options(store, load, random_annotations):
+    dataset = load(random_annotations(100), MiningOptions(max_size=3))
+    options = PlanOptions(1, 2, max_per_query=4, budget=40)
+    plan_dataset(store, dataset, "published", options, "a small one")
+
+    def asked_for():
+        with pytest.raises(StaleError) as caught:
+            read_plan(store, dataset, "a small one")
+        return str(caught.value).partition("Make it again: ")[2]
+
+    mine_dataset(store, dataset, MiningOptions(max_size=3, min_support=2), max_cliques=10**6)
+    command = f"cobalance plan '{dataset}' --name 'a small one' --planner published --min-size 1"
+    assert asked_for() == f"{command} --max-size 2 --max-per-query 4 --budget 40"
+    # As an earlier version of the program wrote it.
+    store.write(
+        "MATCH (p:Plan {dataset: $dataset}) REMOVE p.max_per_query, p.budget", dataset=dataset
+    )
+    assert asked_for() == f"{command} --max-size 2"
+    mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=10**6)
+    assert asked_for() == command  # of a larger size there is nothing now
+    plan_dataset(store, dataset, "conbias", PlanOptions(), "a small one")
+    mine_dataset(store, dataset, MiningOptions(max_size=3), max_cliques=10**6)
+    assert asked_for() == f"cobalance plan '{dataset}' --name 'a small one' --max-size 2"
+
+
+def test_a_dataset_without_a_plan_says_how_to_make_one(store, load, random_annotations):
+    dataset = load(random_annotations(60), MiningOptions(max_size=2))
+    for name, option in (("conbias", ""), ("my own", " --name 'my own'")):
+        with pytest.raises(OptionError) as caught:
+            read_plan(store, dataset, name)
+        assert str(caught.value) == (
+            f"{dataset!r} has no plan yet. Make it first: cobalance plan '{dataset}'{option}"
+        )
+    plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))
+    with pytest.raises(UnknownNameError, match=r"unknown plan 'my own'. Known: conbias.$"):
+        read_plan(store, dataset, "my own")
 
 
 def test_edges_have_the_weights_of_the_mined_split(store, load, ask):
