@@ -54,7 +54,8 @@ class Comparison:
     sizes_before, sizes_after : dict of str to int
         The images of each class that were mined, by name in ascending order.
     notes : tuple of str
-        In what the two were mined differently, in whole sentences.
+        In what the two were mined differently, and whether the second was rebalanced from other
+        images than the first has now, in whole sentences.
     """
 
     cliques: pd.DataFrame
@@ -127,8 +128,39 @@ def compare_imbalances(
     left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
     names = chosen["concepts"].tolist()
     cliques = _with_counts(chosen, list(sizes_before), *(found.counts(names) for found in mined))
-    notes = tuple(_differences(before, options[before], after, options[after], max_size))
-    return Comparison(cliques, summary, left_out, sizes_before, sizes_after, notes)
+    notes = _differences(before, options[before], after, options[after], max_size)
+    notes += _of_older_version(store, before, after)
+    return Comparison(cliques, summary, left_out, sizes_before, sizes_after, tuple(notes))
+
+
+def _of_older_version(store: GraphStore, before: str, after: str) -> list[str]:
+    """Note that a dataset was rebalanced before the other one's images became what they are."""
+    names = {"before": before, "after": after}
+    rows = store.read(_CHANGED_SINCE, **names)
+    # All images take a second, so that they are only looked at where it may have been so.
+    if not rows or not store.read(_OTHER_IMAGES, **names)[0]["differ"]:
+        return []
+    again = f"cobalance rebalance {rows[0]['job']} --into {quote(after)}"
+    return [
+        f"{after!r} was made from an older version of {before!r}, whose images have changed since: "
+        "the changes are not of the generated images alone. To make it again, and compare then: "
+        f"{again}"
+    ]
+
+
+_CHANGED_SINCE = """
+MATCH (d:Dataset {name: $after}) MATCH (j:Job {id: d.rebalanced_by, dataset: $before})
+MATCH (original:Dataset {name: $before}) WHERE original.updated_at > d.updated_at
+RETURN j.id AS job"""
+
+_OTHER_IMAGES = """
+RETURN EXISTS {
+  MATCH (i:Image {dataset: $before})
+  WHERE NOT EXISTS { MATCH (copy:Image {dataset: $after, id: i.id}) WHERE copy.digest = i.digest }
+} OR EXISTS {
+  MATCH (copy:Image {dataset: $after})
+  WHERE NOT copy.synthetic AND NOT EXISTS { MATCH (:Image {dataset: $before, id: copy.id}) }
+} AS differ"""
 
 
 def _check_classes(

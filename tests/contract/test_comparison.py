@@ -8,8 +8,10 @@ from graph.analysis import MiningOptions, mine_dataset
 from graph.build import write_annotations
 from graph.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES, compare_imbalances
 from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError
+from graph.jobs import create_job
 from graph.mined import load_cliques
 from graph.records import Annotations, ImageRecord, Mention
+from graph.synthetic import GeneratedImage, write_rebalanced
 
 
 @pytest.fixture
@@ -190,6 +192,44 @@ def test_different_mining_is_said(store, load, random_annotations):
     assert found.sizes_before != found.sizes_after
     with pytest.raises(OptionError, match="mined up to size 2, not 3"):
         compare_imbalances(store, before, after, max_size=3)
+
+
+def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
+    counts = {"x": (4, 1), "y": (2, 2)}
+    before = load(records_of(counts), MiningOptions(max_size=1))
+    after = f"{dataset} renamed"
+    job = create_job(store, before, "mine", [("b", ("x",), 1)])
+    made = GeneratedImage("generated/1", "b", (Mention("x"),), job)
+    note = f"'{after}' was made from an older version of '{before}'"
+
+    def notes():
+        mine_dataset(store, after, MiningOptions(max_size=1), max_cliques=100)
+        return compare_imbalances(store, before, after).notes
+
+    def copy():
+        write_rebalanced(store, before, after, job, [made])
+
+    copy()
+    assert notes() == ()
+    changed = records_of(counts | {"x": (4, 2)})  # one more
+    load(changed, MiningOptions(max_size=1))
+    (said,) = notes()
+    assert said.startswith(note)
+    assert f"cobalance rebalance {job} --into '{after}'" in said
+    copy()
+    assert notes() == ()
+    relabelled = changed.images.assign(
+        class_name=changed.images["class_name"].where(changed.images["id"] != "y b 0", "a")
+    )
+    load(Annotations(relabelled, changed.mentions), MiningOptions(max_size=1))
+    assert notes()[0].startswith(note)
+    copy()
+    fewer = records_of({"x": (4, 1), "y": (2, 1)})
+    write_annotations(store, before, fewer, source="a test", replace=True)
+    mine_dataset(store, before, MiningOptions(max_size=1), max_cliques=100)
+    assert notes()[0].startswith(note)
+    # Another dataset than that it was made for has nothing to do with it.
+    assert compare_imbalances(store, after, before).notes == ()
 
 
 def test_what_cannot_be_compared_is_refused(store, load, random_annotations):
