@@ -1,15 +1,28 @@
 """Write docs/cli.md and docs/cypher.md from the program itself: `python -m docs.generate`."""
 
 import ast
+import inspect
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer.main
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 from app.cli import app
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
+from generation.annotators import ANNOTATORS
+from generation.filters import FILTERS
+from generation.job_settings import JobSettings
+from generation.options import ModelOptions
+from generation.plugins import Plugins
+from generation.segmenters import SEGMENTERS
 from graph.catalogue import CATALOGUE, REQUIRED
 
 DOCS = Path(__file__).parent
@@ -29,8 +42,121 @@ def cli() -> str:
         f"{reference.rstrip()}\n\n"
         "## Environment\n\n"
         "| variable | default | purpose |\n| --- | --- | --- |\n"
-        f"{rows}\n"
+        f"{rows}\n\n"
+        f"{job_settings()}\n"
     )
+
+
+_SETTINGS = """\
+## Settings of jobs
+
+`cobalance enqueue --set NAME=VALUE` sets one of these; repeat it. `--settings FILE` reads them from
+TOML, with a table such as `[making]` for what stands before the point. Values are as in TOML; a
+word needs no quotes. None means that it is not set, as by default where none is named."""
+
+
+def job_settings() -> str:
+    """Tables of all that `--set` takes, from the models that check it and their docstrings."""
+    parts = [_SETTINGS, _table(_settings_of(JobSettings))]
+    for title, about, plugins, prefix in (
+        ("Options of filters", "", FILTERS, "filters.{name}."),
+        (
+            "Options of segmenters",
+            " For `--set masks.masks=segmenter --set segmenter=NAME`.",
+            SEGMENTERS,
+            "segmenter_options.",
+        ),
+        (
+            "Options of annotators",
+            " For `cobalance rebalance --annotate NAME`, which takes `--model`; the others are as "
+            "here.",
+            ANNOTATORS,
+            "",
+        ),
+    ):
+        parts.append(
+            f"### {title}\n\nThose that look with a model also have its options, below.{about}"
+        )
+        parts.extend(_plugin_parts(plugins, prefix))
+    parts += ["### Options of whatever looks with a model", _table(_settings_of(ModelOptions))]
+    return "\n\n".join(parts)
+
+
+def _plugin_parts(plugins: "Plugins[Any]", prefix: str) -> Iterator[str]:
+    """A heading, a sentence and a table of its own options for each implementation."""
+    for name, plugin in plugins.items():
+        yield f"**{name}** (`cobalance[{plugin.extra}]`): {plugin.purpose}"
+        rows = [
+            row
+            for row in _settings_of(plugin.options)
+            if not (issubclass(plugin.options, ModelOptions) and row in _settings_of(ModelOptions))
+        ]
+        if rows:
+            full = prefix.format(name=name)
+            yield _table([(f"{full}{setting}", *rest) for setting, *rest in rows])
+
+
+Setting = tuple[str, ...]
+"""Dotted name, type, default, meaning."""
+
+
+def _table(rows: list[Setting]) -> str:
+    cells = (
+        f"| `{name}` | {kind} | {default} | {meaning} |" for name, kind, default, meaning in rows
+    )
+    return "\n".join(
+        ["| setting | type | default | meaning |", "| --- | --- | --- | --- |", *cells]
+    )
+
+
+def _settings_of(model: type[BaseModel], prefix: str = "") -> list[Setting]:
+    """All settings of a model by their paths, those of models inside it too."""
+    meanings = {name: said for kind in reversed(model.mro()) for name, said in _parameters(kind)}
+    rows: list[Setting] = []
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if inspect.isclass(inner) and issubclass(inner, BaseModel):
+            rows += _settings_of(inner, f"{prefix}{name}.")
+            continue
+        kind, meaning = meanings[name]
+        limits = "".join(f", {limit}" for limit in _limits(field))
+        default = field.get_default(call_default_factory=True)
+        shown = "" if default in (None, PydanticUndefined) else f"`{json.dumps(default)}`"
+        rows.append((prefix + name, _cell(f"{kind}{limits}"), shown, _cell(meaning)))
+    return rows
+
+
+_LIMITS = {
+    "ge": "at least",
+    "gt": "above",
+    "le": "at most",
+    "lt": "below",
+    "multiple_of": "in steps of",
+}
+
+
+def _limits(field: FieldInfo) -> Iterator[str]:
+    """What a number must be, in words."""
+    for limit in field.metadata:
+        for name, words in _LIMITS.items():
+            if hasattr(limit, name):
+                yield f"{words} {getattr(limit, name):g}"
+
+
+def _parameters(kind: type) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The parameters of a class's own docstring: name, type and meaning."""
+    text = inspect.cleandoc(kind.__dict__.get("__doc__") or "")
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S.*\n-+$|\Z)", text, re.DOTALL | re.MULTILINE)
+    found = re.findall(
+        r"^(\S.*?) : (.*)\n((?:[ ]+.*\n?)+)", section[1] if section else "", re.MULTILINE
+    )
+    for names, type_, meaning in found:
+        for name in names.split(", "):
+            yield name, (re.sub(r",? or None$", "", type_), " ".join(meaning.split()))
+
+
+def _cell(text: str) -> str:
+    return text.replace("``", "`").replace("|", "\\|")
 
 
 def cypher() -> str:

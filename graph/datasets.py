@@ -1,6 +1,7 @@
 """The datasets in a store: what each holds, whether it is whole, drop and rename."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 
@@ -163,6 +164,21 @@ def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
         dataset=dataset,
     )
     return {row["split"]: row["images"] for row in rows}
+
+
+def foreign_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> int:
+    """How many images a dataset has if none of them is among `ids`, or else 0.
+
+    Also 0 where there is no such dataset. It takes a look-up in an index for each of `ids`, until
+    one is found.
+    """
+    (row,) = store.read(
+        "RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } AS known, "
+        "COUNT { MATCH (:Image {dataset: $dataset}) } AS images",
+        dataset=dataset,
+        ids=list(ids),
+    )
+    return 0 if row["known"] else int(row["images"])
 
 
 def claim(store: GraphStore, name: str) -> str:

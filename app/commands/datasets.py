@@ -1,5 +1,6 @@
 """`cobalance datasets`: what the store holds, and dropping and renaming it."""
 
+from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
@@ -8,9 +9,13 @@ import typer
 from app.commands.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
 from app.output import Format, narrowed, write_frame
 from app.services import drop_dataset, rename_dataset
+from app.settings import Settings
 from graph.catalogue import CATALOGUE
 from graph.datasets import dataset_state, list_datasets, split_sizes
+from graph.job_progress import Job, list_jobs
 from ingest.plurals import counted
+
+_ALL = 1 << 31  # jobs
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
 
@@ -70,13 +75,40 @@ def drop(
     dataset: DatasetName,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a dataset and everything that was derived from it."""
+    """Delete a dataset and everything that was derived from it; files that its jobs made stay."""
+    settings = Settings.from_environment()
     with opened_store() as (store, progress):
         dataset_state(store, dataset)
+        jobs = list_jobs(store, dataset, limit=_ALL)
         if not yes:
-            typer.confirm(f"Drop {dataset!r} with all its images, cliques and plans?", abort=True)
+            question = f"Drop {dataset!r} with all its images, cliques and plans"
+            typer.confirm(f"{question}{_and_jobs(jobs, settings)}?", abort=True)
         drop_dataset(store, dataset, progress)
     notes.print(f"Dropped {dataset!r}.", markup=False)
+    left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
+    if left:
+        notes.print("The files that its jobs made stay in:")
+        for folder in left:
+            notes.print(f"  {folder}", markup=False)
+
+
+def _and_jobs(jobs: list[Job], settings: Settings) -> str:
+    """What a drop does to jobs, as the end of a question; nothing where there are none."""
+    if not jobs:
+        return ""
+    active = sum(job.is_active for job in jobs)
+    still = f", {active:,} of them queued or running" if active else ""
+    return (
+        f", and its {counted(len(jobs), 'jobs')}{still} (the files that they made stay in "
+        f"{settings.output_folder()})"
+    )
+
+
+def _folder(job: Job, settings: Settings) -> str | None:
+    """The folder with a job's files, or None where it has none; behind a URL that is not known."""
+    folder = f"{settings.output_folder().rstrip('/')}/{job.id}"
+    made_some = job.accepted + job.rejected > 0
+    return folder if (made_some if "://" in folder else Path(folder).is_dir()) else None
 
 
 @app.command()

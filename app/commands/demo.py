@@ -1,5 +1,7 @@
 """`cobalance demo`: a real dataset diagnosed and planned for, on one screen."""
 
+from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
@@ -110,15 +112,13 @@ def show_full(found: "FullDemo") -> None:
         "of the own class. Over-sampling and weights need to know the groups of the training "
         "images.\n"
     )
-    out.print("[bold]Look further[/]")
-    for command, purpose in (
+    further = [
         (f"cobalance imbalances {first.dataset} --compare {first.rebalanced}", "all changes"),
         (f"cobalance jobs {first.job.id}", "the job, query by query"),
         (f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"),
-        ("cobalance app", "the images with their originals, and all else"),
-    ):
-        out.print(f"  [dim]# {purpose}[/]")
-        out.print(f"  {command}", markup=False, style="cyan", soft_wrap=True)
+        *_web_app("the images with their originals, and all else"),
+    ]
+    _print_further(further)
 
 
 def made_for_people(made: "Sequence[Made]") -> pd.DataFrame:
@@ -176,8 +176,20 @@ def show(imbalances: pd.DataFrame, planned: Planned) -> None:
     )
     out.print(fitting_table(summary_for_people(planned), out))
     out.print(f"\n{describe(planned.plan)}\n")
+    _print_further([*_FURTHER, *_web_app("all of it in the browser")])
+
+
+def _web_app(purpose: str) -> list[tuple[str, str]]:
+    """How to open the web app, with how to install it where it is not."""
+    if find_spec("streamlit") is not None:
+        return [("cobalance app", purpose)]
+    return [('pip install "cobalance[app]"\ncobalance app', f"{purpose}: install it first")]
+
+
+def _print_further(commands: Iterable[tuple[str, str]]) -> None:
+    """Print commands, each with its purpose."""
     out.print("[bold]Look further[/]")
-    for command, purpose in _FURTHER:
+    for command, purpose in commands:
         out.print(f"  [dim]# {purpose}[/]")
         for line in command.splitlines():
             out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,7 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
         values["filters"] = usual_filters(values["backend"])  # beside the one that is meant
     for assignment in options.assignments:
         _assign(values, assignment)
+    _check_groups(values)
     checked = _check(values)
     if "model" in checked.get("making", {}):
         checked["making"]["model"] = placed_model(checked["making"]["model"])
@@ -96,6 +97,32 @@ def _chosen(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
     if "none" in names and len(set(names)) > 1:
         raise OptionError("--filter none leaves no filter. Give it alone, or leave it out.")
     return {name: given.get(name, {}) for name in names if name != "none"}
+
+
+_GROUPS = {
+    "making": "making.steps=20",
+    "masks": "masks.object=person",
+    "filters": "filters.clip.threshold=0.65",
+    "segmenter_options": "segmenter_options.device=cpu",
+}
+"""The settings that hold others, each with an example."""
+
+
+def _check_groups(values: Mapping[str, Any]) -> None:
+    """Raise OptionError where a group of settings is given one value."""
+    for name, example in _GROUPS.items():
+        given = values.get(name)
+        if given is not None and not isinstance(given, dict):
+            raise OptionError(
+                f"The setting {name} is {given!r}: {name} is a group of settings; set one of "
+                f"them, such as {example}."
+            )
+    for name, options in (values.get("filters") or {}).items():
+        if not isinstance(options, dict):
+            raise OptionError(
+                f"The setting filters.{name} is {options!r}: a filter is a group of options; set "
+                f"one of them, such as {_GROUPS['filters']}, or name it with --filter {name}."
+            )
 
 
 def _check(values: dict[str, Any]) -> dict[str, Any]:

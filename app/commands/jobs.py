@@ -1,5 +1,7 @@
 """`cobalance enqueue`, `jobs`, `work`, `cancel` and `retry`: from a plan to images."""
 
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -20,15 +22,54 @@ from app.commands.job_settings import SettingOptions, is_path, read_file, read_s
 from app.output import Format, check_output, narrowed, write_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
+from generation.job_settings import read_job_settings
 from generation.plan_file import plan_from_json
 from graph.datasets import dataset_state
-from graph.errors import MissingExtraError, OptionError
+from graph.errors import JobNotFoundError, MissingExtraError, OptionError
 from graph.job_progress import Job, list_jobs, read_job, read_queries
 from graph.jobs import cancel_job, create_job, retry_job
 from graph.plans import PlannedQuery, read_plan
 from ingest.plurals import counted
 
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, see `cobalance jobs`.")]
+SHORTEST_ID = 4  # characters
+_PACKAGES = {"worker": "dbos", "models": "torch"}  # one of each extra's
+_ALL = 1 << 31  # jobs
+
+
+def _whole_id(context: typer.Context, job: str | None) -> str | None:
+    """Complete a job's id from its first characters.
+
+    Raises
+    ------
+    JobNotFoundError
+        No job's id begins so.
+    OptionError
+        Several do.
+    """
+    if job is None or len(job) < SHORTEST_ID or context.resilient_parsing:
+        return job
+    with opened_store() as (store, _):
+        with suppress(JobNotFoundError):
+            return read_job(store, job).id
+        found = [one.id for one in list_jobs(store, None, limit=_ALL) if one.id.startswith(job)]
+    if len(found) > 1:
+        raise OptionError(f"Several jobs begin with {job!r}: {', '.join(found)}. Give one of them.")
+    if not found:
+        raise JobNotFoundError(
+            f"There is no job {job!r}. It may have been dropped with its dataset. To list those "
+            "there are: cobalance jobs"
+        )
+    return found[0]
+
+
+JobId = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help=f"A job's id, or its first {SHORTEST_ID} characters or more; see `cobalance jobs`.",
+        callback=_whole_id,
+    ),
+]
 
 
 def enqueue(
@@ -106,12 +147,23 @@ def enqueue(
     used = checked["making"].get("model")
     if used is not None and is_path(used) and not Path(used).is_dir():
         notes.print(f"There is no folder {used} on this machine; workers need it.", markup=False)
+    extra = read_job_settings(checked).extra
+    if find_spec(_PACKAGES[extra]) is None:
+        notes.print(
+            f"This job needs cobalance[{extra}], which is not installed here; workers need it: "
+            f'pip install "cobalance[{extra}]"',
+            markup=False,
+        )
 
 
 def jobs(
     job: Annotated[
         str | None,
-        typer.Argument(metavar="[JOB]", help="One job, with its queries; without it all jobs."),
+        typer.Argument(
+            metavar="[JOB]",
+            help="One job, with its queries; without it all jobs.",
+            callback=_whole_id,
+        ),
     ] = None,
     dataset: Annotated[
         str | None, typer.Option("--dataset", "-d", help="Only this dataset's jobs.")
@@ -163,8 +215,8 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
         shown = narrowed(shown, out.width, spare=spare, shortened="dataset")
     write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
     for one in found:
-        if one.error:
-            notes.print(f"{one.id}: {one.error}", markup=False)
+        for remark in one.remarks:
+            notes.print(f"{one.id}: {remark}", markup=False)
 
 
 def work(

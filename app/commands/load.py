@@ -11,8 +11,10 @@ from app.commands.common import notes, opened_store
 from app.imports import pairs
 from app.progress import progress_bars
 from app.services import default_dataset_name, describe_load, load_dataset
-from graph.datasets import dataset_state
+from graph.datasets import dataset_state, foreign_images
+from graph.errors import DatasetExistsError
 from graph.records import Annotations
+from graph.store import GraphStore
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
@@ -163,7 +165,8 @@ def ingest(
     """Load annotations into a dataset's concept graph.
 
     The whole file is read and checked before anything is written. Loading it again changes
-    nothing; an interrupted load goes on.
+    nothing; an interrupted load goes on. Only with --dataset is a file added to a dataset that has
+    none of its images.
     """
     options = ReadOptions(
         table=TableOptions(
@@ -202,6 +205,8 @@ def ingest(
         annotations = read_annotations(file, options, input_format, progress)
     _print_notes(annotations)
     with opened_store() as (store, progress):
+        if dataset is None:
+            _check_same_images(store, name, annotations, file)
         report = load_dataset(
             store, name, annotations, source=file.name, replace=replace, progress=progress
         )
@@ -215,6 +220,17 @@ def ingest(
         )
     following = "imbalances" if state.cliques_digest == state.digest else "mine"
     notes.print(f"Next: cobalance {following} {quote(name)}", markup=False)
+
+
+def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
+    """Raise DatasetExistsError where a dataset of a file's name is of other images altogether."""
+    others = foreign_images(store, name, annotations.images["id"].tolist())
+    if others:
+        images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
+        raise DatasetExistsError(
+            f"The dataset {name!r} holds {images} in {file}. Name another dataset with --dataset, "
+            f"or give --dataset {quote(name)} to add to it."
+        )
 
 
 def _print_notes(annotations: Annotations) -> None:

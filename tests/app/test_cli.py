@@ -18,7 +18,7 @@ import pytest
 from app.commands.console import parse_free, parse_named
 from generation.plan_file import plan_from_json
 from graph.catalogue import CATALOGUE
-from graph.datasets import drop_dataset, list_datasets
+from graph.datasets import class_sizes, drop_dataset, list_datasets
 from graph.errors import OptionError
 from tests.app.commands import call, spawn
 
@@ -191,6 +191,26 @@ def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table
         f"{dataset}: 5 images new, 0 changed, 0 deleted, 0 as before.",
         f"Next: cobalance mine '{dataset}'",
     ]
+
+
+def test_another_file_of_the_same_name_is_no_second_part(run, store, dataset, tmp_path):
+    first, other = tmp_path / f"{dataset}.csv", tmp_path / "other" / f"{dataset}.csv"
+    first.write_text(ROWS)
+    other.parent.mkdir()
+    other.write_text("id,class,concepts\n6,cat,sofa\n7,dog,sofa\n")
+    run("ingest", first)
+    refused = run("ingest", other, exit_code=2).stderr
+    assert (
+        f"The dataset '{dataset}' holds 5 images, none of them in {other}. Name another dataset "
+        f"with --dataset, or give --dataset '{dataset}' to add to it."
+    ) in refused
+    assert "holds 5 images" in run("ingest", other, "--replace", exit_code=2).stderr
+    assert set(class_sizes(store, dataset)) == {"country", "urban"}
+    run("ingest", other, "--dataset", dataset)
+    assert class_sizes(store, dataset) == {"cat": 1, "country": 2, "dog": 1, "urban": 3}
+    # One that is there is enough.
+    first.write_text(ROWS + "8,urban,cow\n")
+    assert f"{dataset}: 1 image new, 0 changed" in run("ingest", first).stderr
 
 
 def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):

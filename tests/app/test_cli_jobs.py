@@ -1,8 +1,10 @@
 """Jobs from the command line: ordered, made by a worker, merged, exported; and without extras."""
 
+import ast
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -11,6 +13,7 @@ import pytest
 
 from graph.datasets import drop_dataset, find_dataset
 from graph.job_progress import read_job
+from graph.jobs import create_job
 from tests.app.commands import call, spawn
 from tests.browser.server import environment_of
 
@@ -121,6 +124,111 @@ def test_cancelled_before_it_began_and_taken_up_again(run, planned):
         assert f"Job {job} is done: nothing of it failed, and no image is missing." in said
 
 
+def test_a_plan_is_ordered_again_with_its_options(run, planned, tmp_path):
+    options = ["--name", "a small one", "--min-size", 1, "--max-size", 1, "--budget", 2]
+    run("plan", planned, *options)
+    (tmp_path / "cars.csv").write_text(ROWS + "99,urban,cow\n")
+    run("ingest", tmp_path / "cars.csv", "--dataset", planned)
+    run("mine", planned, "--max-size", 2)
+    said = run("enqueue", planned, "--plan", "a small one", exit_code=1).stderr
+    again = said.partition("Make it again: cobalance ")[2].strip()
+    assert again == (f"plan '{planned}' --name 'a small one' --min-size 1 --max-size 1 --budget 2")
+    assert "asks for 2 images" in run(*shlex.split(again)).stdout
+    run("enqueue", planned, "--plan", "a small one")
+
+
+def test_an_order_before_a_plan_says_to_plan(run, store, dataset, tmp_path):
+    (tmp_path / "cars.csv").write_text(ROWS)
+    run("ingest", tmp_path / "cars.csv", "--dataset", dataset)
+    run("mine", dataset)
+    said = run("enqueue", dataset, exit_code=2).stderr
+    assert f"has no plan yet. Make it first: cobalance plan '{dataset}'" in said
+
+
+def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
+    plain = f"Drop '{planned}' with all its images, cliques and plans?"
+    assert plain in asked(environment, planned)
+    jobs = [run("enqueue", planned, *SMALL, "--filter", "none").stdout.strip() for _ in range(3)]
+    run("cancel", jobs[0])
+    run("cancel", jobs[1])
+    run("work", "--until-idle")
+    run("retry", jobs[0])
+    generated = tmp_path / "generated"
+    assert (
+        f"Drop '{planned}' with all its images, cliques and plans, and its 3 jobs, 1 of them "
+        f"queued or running (the files that they made stay in {generated})?"
+    ) in asked(environment, planned)
+    said = run("datasets", "drop", planned, "--yes").stderr
+    kept = f"Dropped '{planned}'.\nThe files that its jobs made stay in:\n  {generated / jobs[2]}\n"
+    assert said.endswith(kept)
+    assert (generated / jobs[2]).is_dir()
+
+
+def asked(environment, dataset):
+    """What is asked before a drop, which is not done."""
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "datasets", "drop", dataset],
+        env=environment,
+        input="n\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    return done.stdout
+
+
+def test_the_beginning_of_an_id_is_enough(run, planned, store):
+    job = run("enqueue", planned, *SMALL).stdout.strip()
+    create_job(store, planned, "mine", [("urban", ("cow",), 1)], job=f"{job[:6]}0")
+    create_job(store, planned, "mine", [("urban", ("cow",), 1)], job=f"{job[:6]}00")
+    several = run("cancel", job[:6], exit_code=2).stderr
+    assert f"Several jobs begin with '{job[:6]}': " in several
+    assert f"Job {job} is cancelled." in run("cancel", job[:8]).stderr
+    assert f"Job {job} is queued" in run("retry", job[:8]).stderr
+    assert job in run("jobs", job[:8]).stdout
+    # One whose id is whole, though another one begins with it.
+    assert f"Job {job[:6]}0 is cancelled." in run("cancel", f"{job[:6]}0").stderr
+    for command in (["cancel"], ["retry"], ["jobs"], ["rebalance"], ["export"]):
+        folder = ["folder"] if command == ["export"] else []
+        said = run(*command, f"{job}x", *folder, exit_code=2).stderr
+        assert f"There is no job '{job}x'" in said
+        assert "To list those there are: cobalance jobs" in said
+        assert "There is no job" in run(*command, job[:3], *folder, exit_code=2).stderr
+
+
+def test_what_workers_need_and_is_not_here_is_noted(environment, planned):
+    note = "This job needs cobalance[models], which is not installed here; workers need it"
+    masks = ["--set", "masks.masks=segmenter", "--set", "segmenter=sam"]
+    for options in (["--backend", "inpaint"], ["--filter", "clip"], masks):
+        done = run_without(environment, ["models"], "enqueue", planned, *options)
+        assert note in " ".join(done.stderr.split()), options
+        assert (
+            "which is not installed here"
+            not in call(environment, "enqueue", planned, *options).stderr
+        )
+    done = run_without(environment, ["models"], "enqueue", planned)
+    assert "not installed" not in done.stderr
+
+
+def test_the_web_app_is_suggested_with_what_it_needs(environment):
+    shown = 'import app.commands.demo as demo; print(demo._web_app("to see it"))'
+    for extras, expected in (
+        ([], [("cobalance app", "to see it")]),
+        (["app"], [('pip install "cobalance[app]"\ncobalance app', "to see it: install it first")]),
+    ):
+        missing = [name for extra in extras for name in EXTRAS[extra]]
+        hidden = f"import sys; [sys.modules.__setitem__(name, None) for name in {missing!r}]"
+        done = subprocess.run(
+            [sys.executable, "-c", f"{hidden}; {shown}"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ast.literal_eval(done.stdout) == expected
+
+
 def test_one_image_in_one_query(run, planned, tmp_path):
     plan = json.loads(run("plan", planned, "--min-size", 1, "-f", "json").stdout)
     plan["queries"] = [plan["queries"][0] | {"n": 1}]
@@ -164,6 +272,14 @@ def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model,
         (["--set", "making.steps=0"], "The setting making.steps is 0"),
         (["--set", "making.step=1"], "unknown setting 'making.step'"),
         (["--set", "nope"], "--set 'nope' is no NAME=VALUE"),
+        (
+            ["--set", "making=3"],
+            "The setting making is 3: making is a group of settings; set one of them, such as "
+            "making.steps=20.",
+        ),
+        (["--set", "masks=boxes"], "The setting masks is 'boxes': masks is a group of settings"),
+        (["--set", "filters=clip"], "filters is a group of settings"),
+        (["--set", "filters.clip=0.7"], "such as filters.clip.threshold=0.65, or name it with"),
         (["--preset", "quick"], "The setting making.preset is 'quick'"),
         (["--model", ""], "The model is empty"),
         (["--model", "~nobody.of.that.name/sd"], "nobody's home folder is ~nobody.of.that.name"),

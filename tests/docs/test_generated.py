@@ -2,9 +2,29 @@
 
 import pytest
 
-from docs.generate import DOCS, PAGES
+from docs.generate import DOCS, PAGES, job_settings
+from generation.filters import FILTERS
+from generation.options import ModelOptions
+from generation.segmenters import SEGMENTERS
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_up_to_date(name):
     assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
+
+
+def test_every_setting_of_a_job_is_there_with_type_default_and_meaning():
+    page = job_settings()
+    for row in (
+        "| `making.steps` | int, at least 1, at most 1000 |  | Denoising steps; ",
+        "| `masks.min_share` | float, at least 0, at most 1 | `0.01` | How much of the image ",
+        "| `keep_rejected` | bool | `true` | Keep the files of rejected candidates; ",
+        "| `filters.clip.threshold` | float, at least 0, at most 2.5 | `0.6` | The least CLIPSc",
+        "| `segmenter_options.labels` | tuple of str |  | Names of the model's labels",
+    ):
+        assert row in page
+    for plugins, prefix in ((FILTERS, "filters.{}."), (SEGMENTERS, "segmenter_options.")):
+        for name, plugin in plugins.items():
+            for option in plugin.options.model_fields:
+                known = f"| `{prefix.format(name)}{option}` |" in page
+                assert known or option in ModelOptions.model_fields, option
