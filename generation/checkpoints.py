@@ -24,13 +24,13 @@ from safetensors import SafetensorError, safe_open
 
 from generation.devices import SMALLER_MODEL, out_of_memory
 from generation.requests import JobBlockedError, OutOfMemoryError
+from generation.tokenizers import check_tokenizer, check_tokenizers
 from generation.weights import MODEL_FILE, PIPELINE_FILE, choose_weights, list_components
 from graph.errors import OptionError
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 _LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")
-_TEXTS = ("a photo of a cat", "the sea")  # of no common word
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def load(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
                 model,
                 [name for name, values in model.named_parameters() if values.is_meta],
             )
-    _check_tokenizers(checkpoint, pipeline)
+    check_tokenizers(checkpoint.name, pipeline)
     return pipeline
 
 
@@ -341,46 +341,8 @@ def load_processor(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     processor = _from_pretrained(kind, checkpoint, **options)
     config = checkpoint.read_config(MODEL_FILE)
     words = (config.get("text_config") or config).get("vocab_size")
-    _check_tokenizer(checkpoint, kind.__name__, processor, words)
+    check_tokenizer(checkpoint.name, kind.__name__, processor, words)
     return processor
-
-
-def _check_tokenizers(checkpoint: Checkpoint, pipeline: Any) -> None:
-    """Check each tokenizer of a pipeline against its text encoder."""
-    for part, tokenizer in pipeline.components.items():
-        encoder = getattr(pipeline, part.replace("tokenizer", "text_encoder"), None)
-        config = getattr(encoder, "config", None)
-        config = getattr(config, "text_config", config)
-        _check_tokenizer(checkpoint, part, tokenizer, getattr(config, "vocab_size", None))
-        limit = getattr(config, "max_position_embeddings", None)
-        # pipelines give CLIP as many tokens as its tokenizer says; others say how many themselves
-        if isinstance(tokenizer, transformers.CLIPTokenizer) and limit is not None:
-            length = tokenizer.model_max_length
-            if length > limit:
-                raise _incomplete(checkpoint, part, f"gives up to {length} tokens, not {limit}")
-
-
-def _check_tokenizer(checkpoint: Checkpoint, part: str, processor: Any, words: int | None) -> None:
-    """Refuse a tokenizer without its words, for which transformers makes an empty vocabulary."""
-    tokenizer = getattr(processor, "tokenizer", processor)
-    if not isinstance(tokenizer, transformers.PreTrainedTokenizerBase):
-        return
-    try:
-        tokens = [set(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in _TEXTS]
-    except Exception as error:  # a tokenizer raises whatever its files make it raise
-        raise _incomplete(checkpoint, part, f"fails ({_first_line(error)})") from error
-    known = [found - {*tokenizer.all_special_ids, tokenizer.unk_token_id} for found in tokens]
-    if known[0] == known[1]:
-        raise _incomplete(checkpoint, part, "tells no words apart")
-    if words is not None and max(set.union(*tokens)) >= words:
-        raise _incomplete(checkpoint, part, f"knows {len(tokenizer)} words, and its model {words}")
-
-
-def _incomplete(checkpoint: Checkpoint, part: str, problem: str) -> JobBlockedError:
-    return JobBlockedError(
-        f"The model {checkpoint.name} is incomplete: its {part} {problem}. Copy or download the "
-        "tokenizer's files again."
-    )
 
 
 def _from_pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
