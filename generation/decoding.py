@@ -15,6 +15,10 @@ MAX_PIXELS = 89_478_485
 
 VOID = 255
 """The index of pixels that nobody has judged, in masks with a palette."""
+MOST_GREYS = 16
+"""Of a mask whose palette is a grey ramp: with more of them it has soft edges, not classes."""
+DARK, BRIGHT = 16, 128
+"""What the greatest of a colour's parts is, at most and at least."""
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
 """Formats that are decoded, as Pillow names them."""
 TURNS = {
@@ -129,9 +133,10 @@ def mask_array(image: Image.Image) -> MaskArray:
 
     - With a palette the indices count, whatever their colours: 0 is the background, 255 is void,
       as on the edges of Pascal VOC's objects, and all others are the object. 255 is the object
-      where it is the only one beside 0. Brightness counts where 0 is not black and another
-      index is, as programs that reduce colours number them in any order; and where each index is
-      a grey of that brightness and most of what is not 0 is 255: an object with soft edges.
+      where it is the only one beside 0. Brightness counts in three cases. 0 is not black and
+      another index is, or 0 is bright and another nearly black: programs that reduce colours
+      number them in any order. The colours are a ramp of more than `MOST_GREYS` greys: soft
+      edges. Each index is a grey of that brightness and most of what is not 0 is 255: the same.
     - Where what can be seen has one colour and the transparency varies, opaqueness counts as
       brightness does.
 
@@ -165,12 +170,22 @@ def _is_grey(image: Image.Image, indices: npt.NDArray[np.uint8]) -> bool:
     """Whether a picture with a palette is one of brightness all the same."""
     palette = np.asarray(image.getpalette("RGB") or [], dtype=np.uint8).reshape(-1, 3)
     counts = np.bincount(indices.ravel(), minlength=VOID + 1)
-    used = [int(index) for index in np.flatnonzero(counts) if index < len(palette)]
-    black = [index for index in used if not palette[index].any()]
-    if black and counts[0] and 0 not in black:
+    used = np.flatnonzero(counts)
+    used = used[used < len(palette)]
+    colours = palette[used].astype(np.int64)
+    if not len(used):
+        return False
+    peaks = colours.max(axis=1)
+    dark = DARK if peaks[0] >= BRIGHT else 0
+    if used[0] == 0 and peaks[0] > dark >= peaks.min():
         return True
-    is_ramp = all((palette[index] == index).all() for index in used)
-    return is_ramp and counts[VOID] > counts[1:VOID].sum() > 0
+    if (colours != peaks[:, None]).any():
+        return False
+    steps = np.diff(peaks)
+    if len(np.unique(peaks)) > MOST_GREYS and ((steps >= 0).all() or (steps <= 0).all()):
+        return True
+    is_ramp = bool((peaks == used).all())
+    return is_ramp and bool(counts[VOID] > counts[1:VOID].sum() > 0)
 
 
 def _opaqueness(image: Image.Image) -> npt.NDArray[np.float64] | None:

@@ -1,10 +1,11 @@
 """Masks in every kind of picture that people keep them in."""
 
+from collections.abc import Callable
 from io import BytesIO
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from generation.decoding import decode, mask_array
 
@@ -22,11 +23,11 @@ def indexed(indices: np.ndarray, colours: dict[int, tuple[int, int, int]]) -> Im
     return stored(picture)
 
 
-def stored(picture: Image.Image) -> Image.Image:
+def stored(picture: Image.Image, form: str = "PNG") -> Image.Image:
     file = BytesIO()
-    picture.save(file, "PNG")
+    picture.save(file, form)
     read = decode(file.getvalue()).stored
-    assert read.mode == picture.mode
+    assert read.mode == ("P" if form == "GIF" else picture.mode)
     return read
 
 
@@ -61,6 +62,72 @@ def test_colours_that_were_reduced() -> None:
     assert mask_array(indexed(soft, ramp)).tolist() == [[False, False, True, True, True, True]]
     few = np.array([[0, 1, 1, 1, 255]], dtype=np.uint8)
     assert mask_array(indexed(few, ramp)).tolist() == [[False, True, True, True, False]]
+
+
+@pytest.mark.parametrize("radius", [1, 2, 6])
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda soft: stored(soft, "GIF"),
+        lambda soft: stored(soft.convert("P")),
+        lambda soft: stored(soft.convert("RGB").quantize()),
+    ],
+    ids=["gif", "png", "quantized"],
+)
+def test_soft_edges_in_a_grey_palette(
+    radius: int, save: Callable[[Image.Image], Image.Image]
+) -> None:
+    """As without a palette, however the greys are numbered."""
+    whole = np.zeros((40, 40), dtype=np.uint8)
+    whole[12:28, 10:30] = 255
+    soft = Image.fromarray(whole).filter(ImageFilter.GaussianBlur(radius))
+    expected = mask_array(soft)
+    assert 300 < expected.sum() < 340
+    assert mask_array(save(soft)).tolist() == expected.tolist()
+
+
+def test_few_greys_are_classes() -> None:
+    """Up to 16 levels, with the background's."""
+    greys = {index: (index * 10, index * 10, index * 10) for index in range(17)}
+    found = [
+        mask_array(indexed(np.arange(levels, dtype=np.uint8)[None], greys)).sum()
+        for levels in (16, 17)
+    ]
+    assert found == [15, 9]
+    voided = np.array([[0, 1, 2, 255]], dtype=np.uint8)
+    colours = greys | {255: (255, 255, 255)}
+    assert mask_array(indexed(voided, colours)).tolist() == [[False, True, True, False]]
+
+
+def test_many_colours_are_classes() -> None:
+    indices = np.arange(20, dtype=np.uint8)[None]
+    coloured = {index: (index * 10, index * 10, 0) for index in range(20)}
+    assert mask_array(indexed(indices, coloured)).sum() == 19
+    shuffled = {index: (index * 7 % 20, index * 7 % 20, index * 7 % 20) for index in range(20)}
+    assert mask_array(indexed(indices, shuffled)).sum() == 19
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_first"),
+    [
+        ((255, 255, 255), (2, 2, 2), True),
+        ((255, 255, 255), (16, 16, 16), True),
+        ((255, 255, 255), (17, 17, 17), False),
+        ((255, 0, 0), (2, 2, 2), True),
+        ((0, 0, 128), (0, 0, 0), True),
+        ((2, 2, 2), (0, 0, 0), True),
+        ((40, 40, 40), (2, 2, 2), False),
+        ((2, 2, 2), (255, 255, 255), False),
+        ((255, 0, 0), (255, 255, 255), False),
+        ((255, 255, 255), (0, 0, 128), False),
+    ],
+)
+def test_a_bright_index_0_is_the_object_beside_a_dark_one(
+    first: tuple[int, int, int], second: tuple[int, int, int], is_first: bool
+) -> None:
+    """Which programs that reduce colours may leave; colours alone are classes."""
+    two = np.array([[0, 1]], dtype=np.uint8)
+    assert mask_array(indexed(two, {0: first, 1: second})).tolist() == [[is_first, not is_first]]
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
