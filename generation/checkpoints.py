@@ -30,6 +30,7 @@ from graph.errors import OptionError
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
+_T5_OF_STABLE_3 = ("text_encoder_3", "tokenizer_3")
 _LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")
 
 
@@ -274,6 +275,7 @@ def load(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
                 dtype=options.get("dtype"),
                 **({} if plain else {"variant": checkpoint.variant}),
             )
+    options = {**_list_left_out(index), **options}
     pipeline = _from_pretrained(kind, checkpoint, use_safetensors=True, **options)
     for model in pipeline.components.values():
         if hasattr(model, "parameters"):
@@ -284,6 +286,16 @@ def load(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
             )
     check_tokenizers(checkpoint.name, pipeline)
     return pipeline
+
+
+def _list_left_out(index: dict[str, Any]) -> dict[str, None]:
+    """What a pipeline was saved without and paints without, though diffusers asks for it.
+
+    That is the T5 of Stable Diffusion 3. Diffusers knows by itself what else is optional, and
+    refuses to load what lacks a part that it cannot paint without.
+    """
+    null = [part for part in _T5_OF_STABLE_3 if index.get(part) == [None, None]]
+    return dict.fromkeys(null) if _T5_OF_STABLE_3[0] in null else {}
 
 
 def _read_entry(checkpoint: Checkpoint, part: str, entry: list[Any]) -> tuple[str, str]:

@@ -16,8 +16,9 @@ from generation.backends.framing import (
     resize_image,
 )
 from generation.backends.painter import Painter, open_painter
-from generation.checkpoints import find_checkpoint, quiet
+from generation.checkpoints import Checkpoint, find_checkpoint, quiet
 from generation.requests import ImageArray, JobBlockedError, Made, Source
+from generation.weights import PIPELINE_FILE
 
 MODEL = "timbrooks/instruct-pix2pix"
 
@@ -31,7 +32,8 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.painter.open_painter`; the model does not edit images.
+        As in `generation.backends.painter.open_painter`; the model does not edit images,
+        or is InstructPix2Pix XL.
     """
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
@@ -40,10 +42,22 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
             f"The model {checkpoint.name} is of the wrong kind: it has no U-Net. Give {wanted}."
         )
     check_channels(checkpoint, 2, 0, wanted)
+    if _is_xl(checkpoint):
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: InstructPix2Pix XL is not "
+            f"supported. Give {wanted}, which is of Stable Diffusion 1.5's kind."
+        )
     with quiet():
         kind = diffusers.StableDiffusionInstructPix2PixPipeline
     painter = open_painter(kind, checkpoint, settings)
     return DiffusionBackend("instruct", painter, _Instruct(painter, settings))
+
+
+def _is_xl(checkpoint: Checkpoint) -> bool:
+    """Whether the U-Net wants what this pipeline does not give it: sizes and pooled words."""
+    unet = checkpoint.read_config("unet/config.json")
+    kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
+    return unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL")
 
 
 class _Instruct:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import diffusers
@@ -268,7 +269,9 @@ def _config_of(scheduler: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in scheduler.config.items()
-        if not name.startswith("_") and isinstance(value, (bool, int, float, str))
+        if not name.startswith("_")
+        and isinstance(value, (bool, int, float, str))
+        and not (isinstance(value, float) and not isfinite(value))  # JSON has no such number
     }
 
 

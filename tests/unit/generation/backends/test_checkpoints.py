@@ -14,6 +14,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertTokenizer, CLIPTextModel, CLIPTokenizer, Qwen2Tokenizer, T5Tokenizer
 
+from generation.backends.backend import BackendSettings
+from generation.backends.paste import open_backend as open_paste
 from generation.checkpoints import (
     Checkpoint,
     find_checkpoint,
@@ -26,6 +28,7 @@ from generation.devices import choose_device, choose_dtype, out_of_memory
 from generation.requests import JobBlockedError, OutOfMemoryError
 from generation.weights import choose_weights
 from graph.errors import OptionError
+from tests.tiny.other_pipelines import stable_3
 from tests.tiny.text import MERGES, clip_tokenizer
 from tests.tiny.vision import save_clip
 
@@ -237,6 +240,32 @@ def test_an_index_that_names_no_class(copied: Copied, entry: list[str], problem:
     index = {**json.loads(file.read_text("utf-8")), "text_encoder": entry}
     file.write_text(json.dumps(index), "utf-8")
     with pytest.raises(JobBlockedError, match=problem):
+        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+
+
+def test_stable_diffusion_3_without_its_t5(tmp_path: Path, ask: Callable[..., Any]) -> None:
+    whole = stable_3()
+    parts = {**whole.components, "text_encoder_3": None, "tokenizer_3": None}
+    with quiet():
+        type(whole)(**parts).save_pretrained(tmp_path / "sd3")
+    assert not list((tmp_path / "sd3").glob("*_3"))
+    index = json.loads((tmp_path / "sd3" / "model_index.json").read_text("utf-8"))
+    assert index["text_encoder_3"] == index["tokenizer_3"] == [None, None]
+    checkpoint = find_checkpoint(str(tmp_path / "sd3"))
+    pipeline = load(diffusers.AutoPipelineForText2Image, checkpoint)
+    assert pipeline.text_encoder_3 is pipeline.tokenizer_3 is None
+    settings = {"model": checkpoint.name, "steps": 1, "width_px": 64, "height_px": 64}
+    made = open_paste(BackendSettings.model_validate(settings)).make(ask())
+    assert made[0].image.shape == (64, 64, 3)
+
+
+@pytest.mark.parametrize("part", ["unet", "vae", "text_encoder", "tokenizer", "scheduler"])
+def test_a_part_that_is_needed_and_null(copied: Copied, part: str) -> None:
+    folder = copied("sd-text2img")
+    file = folder / "model_index.json"
+    index = {**json.loads(file.read_text("utf-8")), part: [None, None]}
+    file.write_text(json.dumps(index), "utf-8")
+    with pytest.raises(JobBlockedError, match="cannot be loaded as StableDiffusionPipeline"):
         load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 

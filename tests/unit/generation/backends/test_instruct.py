@@ -1,4 +1,6 @@
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from tests.unit.generation.backends import suite
 
 Find = Callable[[str], str]
 Ask = Callable[..., list[Request]]
+Copied = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +93,18 @@ def test_the_image_guidance_matters(pipelines: Find, ask: Ask) -> None:
 def test_models_of_other_kinds_are_refused(pipelines: Find, name: str, problem: str) -> None:
     with pytest.raises(JobBlockedError, match=f"{problem}. Give a model trained as Instruct"):
         open_instruct(BackendSettings(model=pipelines(name)))
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "value"),
+    [
+        ("model_index.json", "_class_name", "StableDiffusionXLInstructPix2PixPipeline"),
+        ("unet/config.json", "addition_embed_type", "text_time"),
+    ],
+)
+def test_xl_is_refused_when_it_is_opened(copied: Copied, file: str, name: str, value: str) -> None:
+    folder = copied("sd-ip2p")
+    config = {**json.loads((folder / file).read_text("utf-8")), name: value}
+    (folder / file).write_text(json.dumps(config), "utf-8")
+    with pytest.raises(JobBlockedError, match=r"XL is not supported\. Give a model .* 1\.5's kind"):
+        open_instruct(BackendSettings(model=str(folder)))

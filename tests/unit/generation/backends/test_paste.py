@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -36,6 +37,8 @@ def test_the_fast_preset(pipelines: Find) -> None:
     about = open_paste(BackendSettings(model=pipelines("sd-text2img"), preset="fast")).describe()
     assert about["settings"]["steps"] == 20
     assert about["scheduler"] == "DPMSolverMultistepScheduler"
+    assert about["scheduler_config"]["use_karras_sigmas"]
+    json.dumps(about, allow_nan=False)
 
 
 def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
