@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from generation.backends.backend import Backend
 from generation.filters.filter import Filter, Judgement
@@ -107,6 +107,16 @@ def chunks_of(job: str, of: Round, size: int) -> list[Chunk]:
     ]
 
 
+class NoSource(NamedTuple):
+    """Why no image of a class can be used: for people, and in brief for provenance."""
+
+    message: str
+    brief: str
+
+
+_UNLUCKY = NoSource("", "None of the images that were tried for it can be used.")
+
+
 @dataclass(frozen=True, eq=False)
 class Studio:
     """All that it takes to make a job's images, opened.
@@ -136,7 +146,10 @@ class Studio:
     filters: Mapping[str, Filter]
     sources: Sources | None
     device: AbstractContextManager[Any]
-    _without: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    _without: dict[str, NoSource] = field(default_factory=dict, init=False, repr=False)
+    _with: set[str] = field(default_factory=set, init=False, repr=False)
+    _failed: dict[int, tuple[str, int]] = field(default_factory=dict, init=False, repr=False)
+    _blocked: dict[int, str] = field(default_factory=dict, init=False, repr=False)
 
     def make(self, chunk: Chunk, folder: OutputFolder) -> list[Row]:
         """Make a chunk's images, judge them, and write files; all or nothing of it counts.
@@ -161,17 +174,37 @@ class Studio:
             return done
         rows: dict[str, Row] = dict(failed)
         for request, image, judgements in zip(requests, made, found, strict=True):
-            row = self._row(request, chunk) | {"seconds": seconds / len(requests)}
+            row = self._row(request, chunk, painted=request.source is None)
+            row["seconds"] = seconds / len(requests)
             rows[request.id] = self._write(judged(row, image, judgements), image, folder)
         in_order = [rows[candidate] for candidate in chunk.candidates()]
         write_record(folder, chunk, in_order)
         return in_order
 
-    def without_source(self) -> dict[str, str]:
-        """The classes that images were wanted of and cannot be made of, with the reason."""
-        if not self._needs_source:
-            return {}
-        return {class_name: why for class_name, why in self._without.items() if why}
+    def take_blocked(self) -> dict[str, list[int]]:
+        """Give the queries that were blocked since this was asked last, by the reason."""
+        found: dict[str, list[int]] = {}
+        for query in list(self._blocked):
+            why = self._blocked.pop(query, None)
+            if why is not None:  # another thread has not taken it
+                found.setdefault(why, []).append(query)
+        return found
+
+    def block(self, chunk: Chunk, why: str) -> None:
+        """Note that a chunk's queries cannot go on until a person has done what a message says."""
+        self._blocked.update((query, why) for query, _ in chunk.items)
+
+    def count_made(self, chunk: Chunk) -> None:
+        """Note that a chunk was made: its queries begin anew with failing."""
+        for query, _ in chunk.items:
+            self._failed.pop(query, None)
+
+    def count_failed(self, chunk: Chunk, reason: str) -> int:
+        """Count a chunk of one image that failed: how many of its query in a row did so alike."""
+        ((query, _),) = chunk.items
+        before, times = self._failed.get(query, (reason, 0))
+        self._failed[query] = reason, times + 1 if before == reason else 1
+        return self._failed[query][1]
 
     def failure(self, chunk: Chunk, reason: str) -> list[Row]:
         """Give rows for images that cannot be made: rejected, without files."""
@@ -208,39 +241,55 @@ class Studio:
         return self.backend.needs_source or self.settings.masks != MaskSettings()
 
     def _source(self, class_name: str, seed: int) -> Source | None:
-        why = self._why_without(class_name)
-        if not why and self.sources is not None:
-            return self.sources.sample(class_name, seed)
-        if self._needs_source:
-            raise NoSourceError(why)
+        without = self._without_source(class_name)
+        if without is None and self.sources is not None:
+            try:
+                return self.sources.sample(class_name, seed)
+            except NoSourceError:
+                if self._needs_source:
+                    raise
+        elif without is not None and self._needs_source:
+            raise NoSourceError(without.message, without.brief)
         return None
 
-    def _why_without(self, class_name: str) -> str:
-        """Why no image of a class can be used; empty where one can. The same in every process."""
+    def _without_source(self, class_name: str) -> NoSource | None:
+        """Why no image of a class can be used; None where one can. The same in every process."""
         if class_name not in self._without:
-            self._without[class_name] = self._look_for_source(class_name)
+            found = self._look_for_source(class_name)
+            if found is None:
+                return None
+            self._without[class_name] = found
+            if self._needs_source:
+                self._blocked.update(
+                    (query, found.message)
+                    for query, (wanted, _) in self.queries.items()
+                    if wanted == class_name
+                )
+            else:
+                _log.warning("%s Until then its objects are painted.", found.message)
         return self._without[class_name]
 
-    def _look_for_source(self, class_name: str) -> str:
+    def _look_for_source(self, class_name: str) -> NoSource | None:
+        if class_name in self._with:
+            return None
         if self.sources is None:
-            return (
+            message = (
                 f"The backend {self.settings.backend} takes the object from an image of class "
                 f"{class_name!r}, and the dataset names no image files. Ingest it with them."
             )
+            return NoSource(message, "")
         try:
             self.sources.sample(class_name, 0)
-        except NoSourceError as error:
-            why = str(error)  # the error itself would keep what it was raised from in memory
-            if not self._needs_source:
-                _log.warning("%s Until then its objects are painted.", why)
-            return why
-        return ""
+        except NoSourceError as error:  # which itself would keep what it was raised from in memory
+            return NoSource(str(error), error.brief)
+        self._with.add(class_name)
+        return None
 
     def _check_sources(self, chunk: Chunk) -> None:
         """Raise where all images of a chunk are of classes without a source."""
-        reasons = [self._why_without(self.queries[query][0]) for query, _ in chunk.items]
-        if all(reasons):
-            raise NoSourceError(reasons[0])
+        found = [self._without_source(self.queries[query][0]) for query, _ in chunk.items]
+        if found[0] is not None and None not in found:
+            raise NoSourceError(*found[0])
 
     def _made(
         self, requests: Sequence[Request]
@@ -258,14 +307,15 @@ class Studio:
         ]
         return made, found, seconds
 
-    def _row(self, request: Request, chunk: Chunk) -> Row:
+    def _row(self, request: Request, chunk: Chunk, *, painted: bool = False) -> Row:
+        without = self._without.get(request.class_name, _UNLUCKY)
         return row_of(
             request,
             job=self.job,
             chunk=chunk.id,
             chunk_items=chunk.candidates(),
             backend=self._made_with,
-            without_source="" if request.source else self._without.get(request.class_name, ""),
+            without_source=without.brief if painted and self.sources is not None else "",
         )
 
     @cached_property

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 _TRIES = 2  # of a chunk that fails; then it is halved
 _STARTS = 4  # of a chunk that ends its worker each time; then it is halved
-_ALIKE = 4  # images in a row that fail for one reason; then it is not theirs
+_ALIKE = 4  # images of a query in a row that fail for one reason; then the query does
 
 
 class Maker:
@@ -61,7 +61,6 @@ class Maker:
         self._studio: Studio | None = None
         self._opened_for, self._users = ("", 0, ""), 0
         self._opened_as: tuple[str, str] | None = None
-        self._failures: list[tuple[object, str]] = []
 
     def make(self, chunk: Chunk, attempt: int) -> Outcome:
         """Make a chunk and report it, or leave it, or say that it is to be halved."""
@@ -86,27 +85,27 @@ class Maker:
             with self._opened(chunk.job, attempt, dataset) as studio:
                 try:
                     made = self._try(studio, chunk)
-                except NoSourceError:
-                    return "left"
                 finally:
-                    self._fail_without_source(studio)
-            if made is None:
-                return "halved"
+                    self._fail_queries(studio, attempt)
+            if isinstance(made, str):
+                return made
             rows = made
             folder.delete(chunk.starts_name())
         reported = rows
         self._reach(lambda store: rounds.report(store, chunk, reported))
         return "done"
 
-    def _fail_without_source(self, studio: Studio) -> None:
-        """Fail the queries of classes that no object can be taken of; the others go on."""
-        for class_name, why in studio.without_source().items():
-            queries = [
-                query_id(studio.job, position)
-                for position, (wanted, _) in studio.queries.items()
-                if wanted == class_name
-            ]
-            self._reach(partial(fail_queries, job=studio.job, queries=queries, message=why))
+    def _fail_queries(self, studio: Studio, attempt: int) -> None:
+        """Fail queries that cannot go on; the others do."""
+        for why, positions in studio.take_blocked().items():
+            fail_these = partial(
+                fail_queries,
+                job=studio.job,
+                attempt=attempt,
+                queries=[query_id(studio.job, position) for position in positions],
+                message=why,
+            )
+            self._reach(fail_these)
 
     def _was_halved(self, chunk: Chunk) -> bool:
         """Whether this chunk was given up before, in an earlier attempt of the job."""
@@ -116,8 +115,8 @@ class Maker:
             for half in chunk.halves()
         )
 
-    def _try(self, studio: Studio, chunk: Chunk) -> list[Row] | None:
-        """Make a chunk; None where it should be halved."""
+    def _try(self, studio: Studio, chunk: Chunk) -> list[Row] | Outcome:
+        """Make a chunk; say so where it should be halved, or none of its queries can go on."""
         folder = self._places.folder
         reason = "Making it ended its worker each time."
         try:
@@ -134,28 +133,23 @@ class Maker:
                         _log.warning("chunk %s/%s", chunk.job, chunk.id, exc_info=True)
                         reason = str(error) or type(error).__name__
                     else:
-                        self._failures.clear()
+                        studio.count_made(chunk)
                         return rows
             if len(chunk.items) > 1:
-                return None
-            self._check_failures(reason)
-        except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):
+                return "halved"
+            if studio.count_failed(chunk, reason) >= _ALIKE:
+                studio.block(chunk, _alike(reason))
+                folder.delete(chunk.starts_name())
+                return "left"
+        except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped) as error:
             with contextlib.suppress(CobalanceError):
                 folder.delete(chunk.starts_name())  # the chunk is not to blame
+            if isinstance(error, NoSourceError):
+                return "left"
             raise
         rows = studio.failure(chunk, f"It could not be made: {reason}")
         write_record(folder, chunk, rows)
         return rows
-
-    def _check_failures(self, reason: str) -> None:
-        """Count an image that failed, and raise where too many have for the same reason."""
-        failure = self._opened_for, reason
-        self._failures = [*(one for one in self._failures if one == failure), failure]
-        if len(self._failures) >= _ALIKE:
-            raise JobBlockedError(
-                f"{_ALIKE} images in a row could not be made, for the same reason: "
-                f"{reason.rstrip('.')}. Put that right, then retry the job."
-            )
 
     @contextlib.contextmanager
     def _opened(self, job: str, attempt: int, dataset: str) -> Iterator[Studio]:
@@ -218,3 +212,10 @@ class Maker:
 def _start(store: GraphStore, chunk: Chunk, attempt: int) -> str | None:
     queries = dict.fromkeys(query_id(chunk.job, query) for query, _ in chunk.items)
     return start_queries(store, chunk.job, attempt, list(queries))
+
+
+def _alike(reason: str) -> str:
+    return (
+        f"{_ALIKE} images in a row could not be made, for the same reason: {reason.rstrip('.')}. "
+        "Put that right, then retry the job."
+    )

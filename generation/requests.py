@@ -20,7 +20,19 @@ class MakingError(CobalanceError):
 
 
 class NoSourceError(MakingError):
-    """No image of a class has an object that can be used; those of another class may."""
+    """No image of a class has an object that can be used; those of another class may.
+
+    Parameters
+    ----------
+    message : str
+        For people.
+    brief : str
+        The same without names of files and without advice, for provenance.
+    """
+
+    def __init__(self, message: str, brief: str = "") -> None:
+        super().__init__(message)
+        self.brief = brief
 
 
 class JobBlockedError(CobalanceError):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from generation.provenance import unsigned
 from generation.requests import (
     ImageArray,
     JobBlockedError,
@@ -245,7 +246,7 @@ class Sources:
             raise
         except DecodingError as error:
             raise _UnusableError(
-                "has a file that is no usable image", "Replace it", f"{uri}: {error}"
+                "has a file that is no usable image", "Replace it", f"{unsigned(uri)}: {error}"
             ) from error
         except CobalanceError as error:
             raise _UnusableError(
@@ -455,8 +456,8 @@ def _none_usable(
     ((commonest, times),) = Counter(found.problem for _, found in problems).most_common(1)
     image_id, example = next(found for found in problems if found[1].problem == commonest)
     detail = f": {example.detail.rstrip('.')}" if example.detail else ""
-    return NoSourceError(
+    found = (
         f"No object of class {class_name!r} can be taken from {len(problems):,} of its "
-        f"{n_images:,} images. Most often ({times:,} times) an image {commonest}, such as "
-        f"{image_id!r}{detail}. {example.remedy}."
+        f"{n_images:,} images. Most often ({times:,} times) an image {commonest}"
     )
+    return NoSourceError(f"{found}, such as {image_id!r}{detail}. {example.remedy}.", f"{found}.")

@@ -71,16 +71,28 @@ SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
         )
 
 
-def fail_queries(store: GraphStore, job: str, queries: Sequence[str], message: str) -> None:
-    """Note that queries cannot go on, while others of the job can; a retry queues them."""
+def fail_queries(
+    store: GraphStore, job: str, attempt: int, queries: Sequence[str], message: str
+) -> None:
+    """Note that queries cannot go on, while others of the job can; a retry queues them.
+
+    Nothing is noted where the job was queued again since.
+
+    Parameters
+    ----------
+    attempt : int
+        See `graph.job_rounds.Round`.
+    """
     for start in range(0, len(queries), BATCH):
         store.write(
             f"""{LOCK_JOB}
+WHERE coalesce(j.attempt, 0) = $attempt
 UNWIND $queries AS id
 MATCH (q:JobQuery {{id: id}}) WHERE q.state IN ['queued', 'running']
 WITH j, q {TAKE_OUT}
 SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {PUT_IN}""",
             job=job,
+            attempt=attempt,
             message=message,
             queries=list(queries[start : start + BATCH]),
         )

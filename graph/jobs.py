@@ -238,10 +238,15 @@ CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE j.state <> 'preparing' AND (q.state = 'failed'
     OR $short AND q.state = 'done' AND q.accepted < q.n)
+  WITH q, q.state = 'failed' AS failed
   SET q.state = 'queued', q.message = '', q.ended_at = null,
     q.retries = coalesce(q.retries, 0) + 1
-  RETURN count(q) AS queued
+  RETURN count(q) AS queued, count(CASE WHEN failed THEN 1 END) AS failed
 }}
+// While a job runs, chunks of failed queries have ended, and are to be queued anew.
+SET j.attempt = coalesce(j.attempt, 0)
+  + CASE WHEN j.state IN ['queued', 'running'] AND failed > 0 THEN 1 ELSE 0 END
+WITH j, queued
 CALL (j, queued) {{
   WITH j, queued
   WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'

@@ -340,7 +340,8 @@ def test_a_job_that_failed_with_all_queries_done_can_be_tried_again(store, job):
 
 def test_queries_that_cannot_go_on_fail_the_job_at_its_end(store, job):
     first, second, third = (query_id(job, i) for i in range(3))
-    fail_queries(store, job, [first, third], "nothing shows an a")
+    fail_queries(store, job, 1, [second], "of another attempt")
+    fail_queries(store, job, 0, [first, third], "nothing shows an a")
     read = read_job(store, job)
     assert (read.state, read.queries["failed"], read.remaining) == ("queued", 2, 2)
     end_job(store, job)
@@ -354,7 +355,7 @@ def test_queries_that_cannot_go_on_fail_the_job_at_its_end(store, job):
         "one is blurred",
     )
     assert read.remarks == ("nothing shows an a", "one is blurred")
-    fail_queries(store, job, [second], "too late")
+    fail_queries(store, job, 0, [second], "too late")
     assert states(store, job) == ["failed", "done", "failed"]
     assert retry_job(store, job) == 2
     assert read_job(store, job).remarks == ()
@@ -780,7 +781,8 @@ def act_at_random(store, job, random, steps):
             case "finish":
                 finish_queries(store, job, dict.fromkeys(queries, ""))
             case "fail":
-                fail_queries(store, job, queries, "no object")
+                attempt = begin_round(store, job, 0, []).attempt
+                fail_queries(store, job, attempt, queries, "no object")
             case "job":
                 act_on_job(store, job, random)
 

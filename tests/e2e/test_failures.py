@@ -31,7 +31,7 @@ from generation.output import OutputFolder
 from generation.plugins import Plugin
 from generation.queue import Queue
 from generation.reach import Reach
-from generation.requests import OutOfMemoryError
+from generation.requests import Made, OutOfMemoryError
 from generation.supervision import Supervision
 from generation.worker import Worker, WorkerOptions
 from graph.build import write_annotations
@@ -119,6 +119,13 @@ PLAIN = {"filters": {"blank": {}}, "chunk_size": 4}
 
 def candidates(store, job):
     return list_candidates(store, job, per_page=1000).candidates
+
+
+def draw_masks(folder, ids):
+    for i in ids:
+        mask = Image.new("L", (48, 40))
+        mask.paste(255, (10, 10, 20, 20))
+        mask.save(folder / f"{i}.png")
 
 
 def assert_complete(store, own, job):
@@ -260,16 +267,45 @@ def test_a_device_with_too_little_memory_gets_smaller_batches(store, loaded, own
 
 def test_a_device_that_has_no_memory_left_for_a_single_image(store, loaded, own, work, fails):
     fails.CAPACITY[0] = 0
-    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    queries = [("country", ("cow", "gate"), 5), ("urban", ("cow",), 7)]
+    job = create_job(store, loaded, "plan", queries, settings=PLAIN)
     work()
     found = read_job(store, job)
-    assert found.state == "failed"
+    assert (found.state, found.queries["failed"]) == ("failed", 2)
     assert "for the same reason: The device is out of memory. Put that right" in found.error
-    assert found.rejected < 4
+    assert found.rejected <= 2 * 3
     fails.CAPACITY[0] = 1_000
-    assert retry_job(store, job) == len(QUERIES)
+    assert retry_job(store, job) == 2
     work()
     assert_complete(store, own, job)
+
+
+def test_a_query_that_cannot_be_made_spares_the_others(
+    store, loaded, own, work, fails, monkeypatch
+):
+    """However often it is tried again, and although another query needs a second round."""
+    made = fails._Backend.make
+
+    def make(self, requests):
+        if any(request.concepts == ("cow", "gate") for request in requests):
+            raise ValueError("no way to draw it")
+        images = made(self, requests)
+        blank = np.zeros((16, 16, 3), dtype=np.uint8)
+        return [
+            Made(blank) if request.id.endswith("000001/000000") else image
+            for request, image in zip(requests, images, strict=True)
+        ]
+
+    monkeypatch.setattr(fails._Backend, "make", make)
+    job = create_job(store, loaded, "plan", [(*QUERIES[0][:2], 20), *QUERIES[1:]], settings=PLAIN)
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.accepted) == ("failed", 4 + 3)
+    assert found.queries == {"queued": 0, "running": 0, "done": 2, "failed": 1}
+    assert "for the same reason: no way to draw it. Put that right" in found.error
+    assert retry_job(store, job) == 1
+    work()
+    assert read_job(store, job).queries == found.queries
 
 
 def test_a_device_without_memory_for_the_model(store, loaded, own, work, fails, monkeypatch):
@@ -289,14 +325,8 @@ def test_a_device_without_memory_for_the_model(store, loaded, own, work, fails, 
 
 
 def test_a_class_without_objects_spares_the_others(store, loaded, own, work, fails, tmp_path):
-    def draw_masks(ids):
-        for i in ids:
-            mask = Image.new("L", (48, 40))
-            mask.paste(255, (10, 10, 20, 20))
-            mask.save(tmp_path / "masks" / f"{i}.png")
-
     (tmp_path / "masks").mkdir()
-    draw_masks(range(1, 8, 2))
+    draw_masks(tmp_path / "masks", range(1, 8, 2))
     masks = {"masks": "files", "mask_folder": str(tmp_path / "masks")}
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"masks": masks})
     work()
@@ -309,11 +339,37 @@ def test_a_class_without_objects_spares_the_others(store, loaded, own, work, fai
         job=job)}  # fmt: skip
     assert states == {"country": "failed", "urban": "done"}
 
-    draw_masks(range(0, 8, 2))
+    draw_masks(tmp_path / "masks", range(0, 8, 2))
     assert retry_job(store, job) == 1
     work()
     assert_complete(store, own, job)
     assert all(found.source_image is not None for found in candidates(store, job) if found.uri)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_class_with_objects_again_while_others_are_made(
+    store, loaded, own, work, fails, tmp_path, cancelled
+):
+    (tmp_path / "masks").mkdir()
+    draw_masks(tmp_path / "masks", range(1, 8, 2))
+    masks = {"masks": "files", "mask_folder": str(tmp_path / "masks")}
+    queries = [("country", ("cow", "gate"), 4), ("urban", ("gate",), 24)]
+    job = create_job(store, loaded, "plan", queries, settings=PLAIN | {"masks": masks})
+    mended = threading.Event()
+
+    def mend():
+        if read_job(store, job).queries["failed"] and not mended.is_set():
+            mended.set()
+            draw_masks(tmp_path / "masks", range(0, 8, 2))
+            if cancelled:
+                cancel_job(store, job)
+            assert retry_job(store, job) == 1
+
+    fails.BEFORE.append(mend)
+    work()
+    assert mended.is_set()
+    found = read_job(store, job)
+    assert (found.state, found.accepted, found.rejected) == ("done", 28, 0)
 
 
 def test_painted_objects_are_told_of(store, loaded, own, work):
