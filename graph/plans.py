@@ -132,14 +132,18 @@ def plan_command(state: DatasetState, plan: Mapping[str, Any]) -> str:
     """
     kept = dict(plan)
     largest = json.loads(state.mining or "{}").get("max_size")
-    if None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
+    before = ""
+    if largest is not None and (kept.get("min_size") or 0) > largest:
+        size = kept.get("max_size") or kept["min_size"]
+        before = f"cobalance mine {quote(state.name)} --max-size {size} && "
+    elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
         del kept["max_size"]  # which is then as mined
     given = [
         f"--{name.replace('_', '-')} {quote(str(kept[name]))}"
         for name, usual in _PLAN_OPTIONS.items()
         if kept.get(name, usual) not in (None, usual)
     ]
-    return " ".join([f"cobalance plan {quote(state.name)}", *given])
+    return " ".join([f"{before}cobalance plan {quote(state.name)}", *given])
 
 
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:

@@ -166,7 +166,7 @@ def ingest(
 
     The whole file is read and checked before anything is written. Loading it again changes
     nothing; an interrupted load goes on. Only with --dataset is a file added to a dataset that has
-    none of its images.
+    none of its images, and only with --replace does it take its place.
     """
     options = ReadOptions(
         table=TableOptions(
@@ -205,7 +205,7 @@ def ingest(
         annotations = read_annotations(file, options, input_format, progress)
     _print_notes(annotations)
     with opened_store() as (store, progress):
-        if dataset is None:
+        if dataset is None and not replace:
             _check_same_images(store, name, annotations, file)
         report = load_dataset(
             store, name, annotations, source=file.name, replace=replace, progress=progress
@@ -229,7 +229,8 @@ def _check_same_images(store: GraphStore, name: str, annotations: Annotations, f
         images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
         raise DatasetExistsError(
             f"The dataset {name!r} holds {images} in {file}. Name another dataset with --dataset, "
-            f"or give --dataset {quote(name)} to add to it."
+            f"give --dataset {quote(name)} to add to it, or --replace to put these images in place "
+            "of those."
         )
 
 

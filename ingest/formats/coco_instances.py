@@ -23,6 +23,7 @@ from ingest.problems import BoolArray, IntArray, Problems, RowProblems, first_ro
 _MISSING = float("nan")
 _NO_BOX = (_MISSING,) * 4
 _NO_OUTLINE = msgspec.Raw()
+_CROWD = frozenset({1, "1", "true"})  # true and 1.0 are 1
 
 
 class Instance(msgspec.Struct, gc=False):
@@ -34,7 +35,7 @@ class Instance(msgspec.Struct, gc=False):
     area: float | None = None
     score: float | None = None
     segmentation: msgspec.Raw = _NO_OUTLINE
-    iscrowd: bool | int | None = None
+    iscrowd: bool | int | float | str | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,9 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
 
 def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
     """Tell which of these instances are crowds; None where none is. Without a word it is none."""
-    crowds: BoolArray = np.array(field(instances, "iscrowd"), dtype=bool)[sound]
+    given = field(instances, "iscrowd")
+    every = np.fromiter((value in _CROWD for value in given), bool, len(given))
+    crowds: BoolArray = every[sound]
     return crowds if crowds.any() else None
 
 

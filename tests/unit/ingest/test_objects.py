@@ -87,6 +87,17 @@ def test_a_copy_is_the_same(coco, tmp_path):
     assert list(tmp_path.glob(".*.tmp")) == []
 
 
+@pytest.mark.parametrize(("no", "yes"), [(0, 1), (0.0, 1.0), ("0", "1"), (None, True)])
+def test_crowds_as_tools_write_them(coco, tmp_path, no, yes):
+    content = json.loads(coco.read_text())
+    for annotation in content["annotations"]:
+        annotation["iscrowd"] = yes if annotation["image_id"] == 1 else no
+    coco.write_text(json.dumps(content))
+    write_regions(tmp_path, "pets", read_annotations(coco, options()))
+    regions = read_regions(tmp_path, "pets", ["1", "2"])
+    assert regions["crowd"].tolist() == [True, True, False]
+
+
 def test_crowds_count_as_any_mention_and_are_marked_with_their_regions(coco, tmp_path):
     plain = read_annotations(coco, options())
     content = json.loads(coco.read_text())
