@@ -265,7 +265,7 @@ class Studio:
                     for query, (wanted, _) in self.queries.items()
                     if wanted == class_name
                 )
-            else:
+            elif self.sources is not None:
                 _log.warning("%s Until then its objects are painted.", found.message)
         return self._without[class_name]
 
