@@ -8,12 +8,12 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 from PIL import Image, PngImagePlugin
 
+from generation.addresses import unsigned
 from generation.filters.filter import Judgement
 from generation.requests import ImageArray, Made, MaskArray, Request
 
@@ -37,9 +37,6 @@ _MADE_WITH = (
 
 WITHOUT_SOURCE = "without_source"
 """In the settings of an image with a painted object: why it is none of the dataset's."""
-
-_SIGNATURES = {"signature", "sig", "x-amz-signature", "x-goog-signature", "token", "access_token"}
-"""Parameters that let whoever has them read a file: S3's, Google's and Azure's."""
 
 _XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -116,29 +113,6 @@ def row_of(
         "made_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "decided_by": None,
     }
-
-
-def unsigned(uri: str) -> str:
-    """Give a URL without the password or signature in it: provenance goes where images go.
-
-    Examples
-    --------
-    >>> unsigned("https://data.example/cars/1.jpg?X-Amz-Date=20261121&X-Amz-Signature=0f3c")
-    'https://data.example/cars/1.jpg'
-    >>> unsigned("https://me:secret@data.example/image?id=1")
-    'https://data.example/image?id=1'
-    >>> unsigned("cars/1.jpg?sig=1")
-    'cars/1.jpg?sig=1'
-    """
-    if "://" not in uri:
-        return uri
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return uri
-    names = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
-    query = "" if names & _SIGNATURES else parts.query
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
 
 
 def judged(row: dict[str, Any], made: Made, found: Mapping[str, Judgement]) -> dict[str, Any]:

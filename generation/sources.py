@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from generation.provenance import unsigned
+from generation.addresses import unsigned
 from generation.requests import (
     ImageArray,
     JobBlockedError,

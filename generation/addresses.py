@@ -1,0 +1,29 @@
+"""Addresses of images as they may be told to whoever gets the images."""
+
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+_SIGNATURES = {"signature", "sig", "x-amz-signature", "x-goog-signature", "token", "access_token"}
+"""Parameters that let whoever has them read a file: S3's, Google's and Azure's."""
+
+
+def unsigned(uri: str) -> str:
+    """Give a URL without the password or signature in it: provenance goes where images go.
+
+    Examples
+    --------
+    >>> unsigned("https://data.example/cars/1.jpg?X-Amz-Date=20261121&X-Amz-Signature=0f3c")
+    'https://data.example/cars/1.jpg'
+    >>> unsigned("https://me:secret@data.example/image?id=1")
+    'https://data.example/image?id=1'
+    >>> unsigned("cars/1.jpg?sig=1")
+    'cars/1.jpg?sig=1'
+    """
+    if "://" not in uri:
+        return uri
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri
+    names = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    query = "" if names & _SIGNATURES else parts.query
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
