@@ -146,8 +146,7 @@ class Studio:
     filters: Mapping[str, Filter]
     sources: Sources | None
     device: AbstractContextManager[Any]
-    _without: dict[str, NoSource] = field(default_factory=dict, init=False, repr=False)
-    _with: set[str] = field(default_factory=set, init=False, repr=False)
+    _without: dict[str, NoSource | None] = field(default_factory=dict, init=False, repr=False)
     _failed: dict[int, tuple[str, int]] = field(default_factory=dict, init=False, repr=False)
     _blocked: dict[int, str] = field(default_factory=dict, init=False, repr=False)
 
@@ -255,10 +254,9 @@ class Studio:
     def _without_source(self, class_name: str) -> NoSource | None:
         """Why no image of a class can be used; None where one can. The same in every process."""
         if class_name not in self._without:
-            found = self._look_for_source(class_name)
+            found = self._without[class_name] = self._look_for_source(class_name)
             if found is None:
                 return None
-            self._without[class_name] = found
             if self._needs_source:
                 self._blocked.update(
                     (query, found.message)
@@ -270,8 +268,6 @@ class Studio:
         return self._without[class_name]
 
     def _look_for_source(self, class_name: str) -> NoSource | None:
-        if class_name in self._with:
-            return None
         if self.sources is None:
             message = (
                 f"The backend {self.settings.backend} takes the object from an image of class "
@@ -282,7 +278,6 @@ class Studio:
             self.sources.sample(class_name, 0)
         except NoSourceError as error:  # which itself would keep what it was raised from in memory
             return NoSource(str(error), error.brief)
-        self._with.add(class_name)
         return None
 
     def _check_sources(self, chunk: Chunk) -> None:
@@ -308,7 +303,7 @@ class Studio:
         return made, found, seconds
 
     def _row(self, request: Request, chunk: Chunk, *, painted: bool = False) -> Row:
-        without = self._without.get(request.class_name, _UNLUCKY)
+        without = self._without.get(request.class_name) or _UNLUCKY
         return row_of(
             request,
             job=self.job,
@@ -322,13 +317,11 @@ class Studio:
     def _made_with(self) -> dict[str, Any]:
         """The backend's description with those of filters and segmenter, as `row_of` takes it."""
         about = dict(self.backend.describe())
-        others = {name: dict(judge.describe()) for name, judge in self.filters.items()}
-        if self.sources is not None and self.sources.segmented_by:
-            others["segmenter"] = dict(self.sources.segmented_by)
-        packages = [described.pop("software", {}) for described in others.values()]
+        filters = {name: dict(judge.describe()) for name, judge in self.filters.items()}
+        segmenter = dict((self.sources and self.sources.segmented_by) or {})
+        packages = [part.pop("software", {}) for part in (*filters.values(), segmenter)]
         about["software"] = dict(ChainMap(about.get("software", {}), *packages))
-        segmenter = others.pop("segmenter", None)
-        return about | {"filters": others} | ({"segmenter": segmenter} if segmenter else {})
+        return about | {"filters": filters, "segmenter": segmenter or None}
 
     def _write(self, row: Row, made: Made, folder: OutputFolder) -> Row:
         if row["verdict"] == "rejected" and not self.settings.keep_rejected:
