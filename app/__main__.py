@@ -14,7 +14,7 @@ def main() -> None:
 
             print_version()
             return
-        from app.cli import run
+        from app.cli.main import run
     except KeyboardInterrupt:
         sys.exit(130)
     run()

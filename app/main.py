@@ -2,20 +2,16 @@
 
 import streamlit as st
 
-from app.views import (
-    access,
-    compare,
-    cypher,
-    diagnose,
-    jobs,
-    neighbourhood,
-    parts,
-    plan,
-    session,
-    url,
-)
-from app.views import datasets as datasets_page
-from app.views.theme import page_icon
+from app.views.compare import page as compare
+from app.views.components import parts
+from app.views.components.theme import page_icon
+from app.views.cypher import page as cypher
+from app.views.datasets import page as datasets_page
+from app.views.diagnose import page as diagnose
+from app.views.jobs import page as jobs
+from app.views.neighbourhood import page as neighbourhood
+from app.views.plan import page as plan
+from app.views.state import access, session, url
 
 PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),

@@ -8,8 +8,8 @@ import platformdirs
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from graph.database.local.server import LocalServerSettings
 from graph.errors import OptionError
-from graph.local_server import LocalServerSettings
 
 ENVIRONMENT = (
     ("NEO4J_URI", "a local server", "The Neo4j server to use, 5.26 LTS or newer."),
@@ -138,7 +138,7 @@ class Settings(BaseSettings):
     cobalance_queue, cobalance_queue_file
         The job queue's URL. The file wins over the variable.
     cobalance_auth_file : Path or None
-        How people log in to the web app, see `app.login`. Without it, nobody has to.
+        How people log in to the web app, see `app.server.login`. Without it, nobody has to.
     cobalance_editors, cobalance_viewers : tuple of str
         Who of those who log in may change things, and who may look: addresses, or ``@example.org``
         for all of a domain. Without viewers, everybody whom the login lets in may look.

@@ -40,28 +40,28 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
-from app.services import open_store
+from app.services.datasets import open_store
+from app.services.jobs import places
 from app.settings import Settings
-from app.workers import places
-from generation import rounds
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend
-from generation.chunks import Chunk, Studio, candidate_id, chunks_of, count_start
 from generation.filters import FILTERS
-from generation.job_manifest import manifest_name
-from generation.job_settings import JobSettings, read_job_settings
-from generation.prompts import prompt_for
-from generation.reach import Places
-from generation.requests import Request, seed_of
-from generation.worker import Worker, WorkerOptions
-from graph import local_server
-from graph.build import write_annotations
-from graph.job_progress import read_job
-from graph.job_reports import start_queries
-from graph.job_rounds import Round, Span
-from graph.jobs import create_job, query_id
+from generation.image_request import Request, seed_of
+from generation.jobs import rounds
+from generation.jobs.chunks import Chunk, Studio, candidate_id, chunks_of, count_start
+from generation.jobs.resources import Places
+from generation.jobs.settings import JobSettings, read_job_settings
+from generation.jobs.worker import Worker, WorkerOptions
+from generation.output.job_manifest import manifest_name
+from graph.database.local import server as local_server
+from graph.database.store import GraphStore
+from graph.dataset.write import write_annotations
+from graph.jobs.lifecycle import create_job, query_id
+from graph.jobs.reports import start_queries
+from graph.jobs.rounds import Round, Span
+from graph.jobs.status import read_job
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
+from ingest.models.prompts import prompt_for
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 DATASET = "benchmark"

@@ -19,20 +19,20 @@ from typing import LiteralString
 import numpy as np
 from neo4j import ManagedTransaction
 
-from app.services import open_store, plan_dataset
+from app.services.datasets import open_store, plan_dataset
 from app.settings import Settings
 from benchmarks.coco_file import CLASSES, write_coco
-from generation.planning import PlanOptions
-from graph import schema
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
-from graph.catalogue import CATALOGUE
-from graph.contents import ImageContents
-from graph.datasets import drop_dataset, find_dataset
-from graph.mined import Ranking, read_imbalances
-from graph.named import bind_named
+from generation.planning.plan import PlanOptions
+from graph.database import schema
+from graph.database.store import GraphStore
+from graph.dataset.contents import ImageContents
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.write import write_annotations
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
+from graph.queries.mined import Ranking, read_imbalances
 from graph.records import Annotations, plain_values
-from graph.store import GraphStore
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions
 

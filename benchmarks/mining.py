@@ -19,7 +19,7 @@ some care. Each of these ways is tried with three of its miners, and the quickes
 The first two know a count below the support as what is left of the total, which needs two classes.
 PyFIM's transactions are lists prepared beforehand, and its answer is a dict in no order: neither
 the preparation nor a conversion to arrays is counted. Ours starts from the incidence, and gives
-arrays in order. ``--paths`` measures what `graph.cliques.choose_path` goes by instead.
+arrays in order. ``--paths`` measures what `graph.counting.cliques.choose_path` goes by instead.
 """
 
 import argparse
@@ -39,8 +39,8 @@ import fim
 import numpy as np
 
 from benchmarks.generate import Shape, load
-from graph.cliques import Cliques, mine_cliques
-from graph.incidence import Incidence
+from graph.counting.cliques import Cliques, mine_cliques
+from graph.counting.incidence import Incidence
 
 DATA = Path(__file__).parent / "data"
 SHAPES = {
@@ -267,7 +267,7 @@ def in_new_process(name: str, size: int, support: int, path: str) -> tuple[float
         "import json, time\n"
         "from benchmarks.generate import load\n"
         "from benchmarks.mining import DATA, SHAPES\n"
-        "from graph.cliques import mine_cliques\n"
+        "from graph.counting.cliques import mine_cliques\n"
         f"incidence = load(SHAPES[{name!r}], DATA)\n"
         "taken = []\n"
         "for _ in range(2):\n"

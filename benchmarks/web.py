@@ -20,18 +20,18 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
-from app.services import open_store
+from app.services.datasets import open_store
 from app.settings import Settings
-from graph import schema
-from graph.catalogue import CATALOGUE
-from graph.datasets import class_sizes, dataset_state, list_datasets
-from graph.job_progress import list_jobs, measured_speeds, read_queries, workers_alive
-from graph.jobs import create_job
-from graph.mined import Ranking, clique_totals, load_cliques, read_imbalances
-from graph.named import bind_named
-from graph.neighbourhood import read_neighbourhood, shortest_link
-from graph.overview import read_overview
-from graph.store import GraphStore
+from graph.database import schema
+from graph.database.store import GraphStore
+from graph.dataset.state import class_sizes, dataset_state, list_datasets
+from graph.jobs.lifecycle import create_job
+from graph.jobs.status import list_jobs, measured_speeds, read_queries, workers_alive
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
+from graph.queries.mined import Ranking, clique_totals, load_cliques, read_imbalances
+from graph.queries.neighbourhood import read_neighbourhood, shortest_link
+from graph.queries.overview import read_overview
 from tests.browser import chromium
 from tests.browser.server import environment_of, running
 

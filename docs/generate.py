@@ -14,16 +14,16 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
-from app.cli import app
+from app.cli.main import app
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
-from generation.annotators import ANNOTATORS
 from generation.filters import FILTERS
-from generation.job_settings import JobSettings
-from generation.options import ModelOptions
-from generation.plugins import Plugins
-from generation.segmenters import SEGMENTERS
-from graph.catalogue import CATALOGUE, REQUIRED
+from generation.jobs.settings import JobSettings
+from generation.sources.segmenters import SEGMENTERS
+from graph.plugins import Plugins
+from graph.queries.catalogue import CATALOGUE, REQUIRED
+from ingest.annotators import ANNOTATORS
+from ingest.models.options import ModelOptions
 
 DOCS = Path(__file__).parent
 TIMES = DOCS / "cypher_times.json"  # written by `python -m benchmarks.ingest --record`
@@ -204,15 +204,16 @@ _ARCHITECTURE = """\
 An annotation walks one way, and enters each module once:
 
 ```
-file -> ingest.formats -> ingest.load -> graph.build -> Neo4j
+file -> ingest.formats -> ingest.load -> graph.dataset.write -> Neo4j
                                                           |
-        generation query <- generation.planners <- graph.analysis
+        generation query <- generation.planners <- graph.dataset.mining
                                                    (cliques, imbalances)
 ```
 
 `app` wires everything together and is the only package that reads the environment. Imports point
 one way, `app -> generation -> ingest -> graph`, which `lint-imports` checks. Cypher is in `graph`
-alone: writes are derived from `graph/schema.py`, named reads are in `graph/catalogue.py`.
+alone: writes are derived from `graph/database/schema.py`, named reads are in
+`graph/queries/catalogue.py`.
 
 What is settled and why is in [decisions](decisions/).
 """

@@ -7,10 +7,10 @@ import numpy as np
 
 from app.demo import urbancars
 from generation.planners import plan
-from generation.planning import PlanOptions
-from generation.simulation import simulate
-from graph.build import incidence_of
-from graph.cliques import Cliques, mine_cliques
+from generation.planning.plan import PlanOptions
+from generation.planning.simulation import simulate
+from graph.counting.cliques import Cliques, mine_cliques
+from graph.dataset.write import incidence_of
 from graph.records import Annotations
 
 WIDTH_PX, HEIGHT_PX = 900, 470

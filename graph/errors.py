@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 class CobalanceError(Exception):
-    """Base of all expected failures: the CLI prints the message alone; `app.cli` has its codes."""
+    """Base of all expected failures; the CLI prints the message without a traceback."""
 
 
 class InputError(CobalanceError):
@@ -121,3 +121,11 @@ class QueryTimeoutError(CobalanceError):
 
 class TooManyCliquesError(CobalanceError):
     """Mining would give more cliques than the limit that was set."""
+
+
+class JobBlockedError(CobalanceError):
+    """Nothing of a job can go on until a person has done what the message says."""
+
+
+class OutOfMemoryError(CobalanceError):
+    """The device has too little memory for so many images at once."""

@@ -14,6 +14,8 @@ from graph.records import Annotations
 from ingest.names import Coded, categorical
 from ingest.problems import BoolArray, IntArray
 
+TEXT = pa.large_string()
+
 FloatArray = npt.NDArray[np.float64]
 ObjectArray = npt.NDArray[np.object_]
 Scalar = TypeVar("Scalar", np.int64, np.float64, np.object_, np.bool_)

@@ -12,11 +12,11 @@ import pandas as pd
 from graph.errors import InputError, OptionError, UnknownNameError
 from graph.progress import Progress, silent
 from graph.records import Annotations
-from ingest.concept_table import apply_concept_table, read_concept_table
+from ingest.concepts.plurals import counted
+from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
 from ingest.names import Coded, categorical, clean_name
 from ingest.options import ReadOptions, Refinement, TableOptions
-from ingest.plurals import counted
 from ingest.problems import BoolArray, Problems
 from ingest.reader import Reader, read_head
 

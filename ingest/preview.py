@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 
 from graph.errors import InputError
 from graph.progress import silent
-from ingest.coco import Category, decode
-from ingest.columns import FLAGS, map_columns
+from ingest.coco.records import Category, decode
 from ingest.load import detect_format
 from ingest.options import TableOptions
 from ingest.problems import Problems
 from ingest.reader import read_head
 from ingest.tables import TABLES
+from ingest.tables.columns import FLAGS, map_columns
 
 MOST_FILES = 200
 _MOST_ENTRIES = 50_000

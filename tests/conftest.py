@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
 
+import hypothesis
 import pytest
 
-from app.services import open_store
+from app.services.datasets import open_store
 from app.settings import Settings
-from graph import local_server
-from graph.datasets import drop_dataset, find_dataset
+from graph.database.local import server as local_server
+from graph.database.store import GraphStore
+from graph.dataset.state import drop_dataset, find_dataset
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
+
+hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
+hypothesis.settings.load_profile("cobalance")
 
 HOSTILE = (
     'o\'hare "quoted" `ticked`',

@@ -19,8 +19,8 @@ import pandas as pd
 from PIL import Image
 
 from app.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
-from generation.exemplars import Exemplar, write_exemplars
-from generation.requests import Source
+from generation.backends.canvas.exemplars import Exemplar, write_exemplars
+from generation.image_request import Source
 from graph.errors import OptionError
 from graph.records import Annotations, ImageRecord, Mention
 
@@ -103,8 +103,8 @@ class Digits:
             Where the files of `write` are, with a slash behind it: what their addresses begin with.
         regions : bool
             With the digit as a mention under its class's name, and with the exact masks of all:
-            for `ingest.regions.write_regions`, which objects are cut out by. The digit is the
-            class and no concept beside it, so the graph is better built without.
+            for `ingest.images.regions.write_regions`, which objects are cut out by. The digit is
+            the class and no concept beside it, so the graph is better built without.
         """
         return Annotations.from_records(
             self._record(row, regions, folder) for row in range(len(self))

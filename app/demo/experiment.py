@@ -19,14 +19,14 @@ import pandas as pd
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend, BackendSettings
+from generation.image_request import Request, seed_of
 from generation.planners import plan
-from generation.planning import Plan, PlanOptions
-from generation.prompts import prompt_for
-from generation.requests import Request, seed_of
-from graph.cliques import mine_cliques
+from generation.planning.plan import Plan, PlanOptions
+from graph.counting.cliques import mine_cliques
+from graph.counting.incidence import build_incidence
 from graph.errors import MissingExtraError
-from graph.incidence import build_incidence
 from graph.progress import Progress, silent
+from ingest.models.prompts import prompt_for
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,24 +18,24 @@ from PIL import Image
 from app.demo import digits
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from app.demo.experiment import EXEMPLARS, MAKING, SEEDS, TrainingSet, compare
-from app.results import merge_job
-from app.services import Planned, plan_dataset
+from app.services.datasets import Planned, plan_dataset
+from app.services.jobs import run_here
+from app.services.results import merge_job
 from app.settings import Settings
-from app.workers import run_here
-from generation.job_manifest import read_job_manifest
-from generation.output import OutputFolder
-from generation.planning import PlanOptions
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
-from graph.comparison import Comparison, compare_imbalances
-from graph.datasets import find_dataset
+from generation.output.folder import OutputFolder
+from generation.output.job_manifest import read_job_manifest
+from generation.planning.plan import PlanOptions
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.plans import read_plan
+from graph.dataset.state import find_dataset
+from graph.dataset.write import write_annotations
 from graph.errors import DatasetExistsError, OptionError
-from graph.job_progress import Job, list_jobs, read_job
-from graph.jobs import create_job, retry_job
-from graph.plans import read_plan
+from graph.jobs.lifecycle import create_job, retry_job
+from graph.jobs.status import Job, list_jobs, read_job
 from graph.progress import Progress, silent
-from graph.store import GraphStore
-from ingest.regions import write_regions
+from graph.queries.comparison import Comparison, compare_imbalances
+from ingest.images.regions import write_regions
 
 PLANNER = "conbias"
 PER_CLASS = 400

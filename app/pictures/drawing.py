@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageColor, ImageDraw
 
+from app.pictures.lettering import Font, fitted, font, width_px
 from app.pictures.scaling import encoded
-from app.pictures.text import Font, fitted, font, width_px
-from ingest.masks import Polygons, SegmentationError, parse_segmentation
+from ingest.images.masks import Polygons, SegmentationError, parse_segmentation
 
 MOST_REGIONS = 200
 """The largest of an image are drawn."""
@@ -38,7 +38,7 @@ def draw_regions(
     picture : bytes
         An image file's content, of a trusted origin: one that `ImageFiles` has given.
     regions : pandas.DataFrame
-        From `ingest.regions.read_regions`, of one image.
+        From `ingest.images.regions.read_regions`, of one image.
     colors : mapping of str to str
         CSS colour of each concept; those without get one and the same.
     scale : tuple of two floats

@@ -2,7 +2,7 @@
 
 from PIL import Image, ImageDraw
 
-from app.pictures.text import font, width_px, wrapped
+from app.pictures.lettering import font, width_px, wrapped
 
 _PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"
 _WIDEST = 640

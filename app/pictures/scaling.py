@@ -9,8 +9,8 @@ from io import BytesIO
 import numpy as np
 from PIL import ExifTags, Image, UnidentifiedImageError
 
-from app.pictures.problems import PictureError
-from generation.decoding import FORMATS, MAX_PIXELS, TURNS
+from ingest.images.decoding import FORMATS, MAX_PIXELS, TURNS
+from ingest.images.problems import PictureError
 
 _LARGE = 20_000_000  # pixels; of files beyond, one at a time is decoded, for the memory it takes
 _large = threading.Lock()

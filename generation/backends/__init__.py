@@ -1,7 +1,7 @@
 """One module per backend, and the registry of them all."""
 
 from generation.backends.backend import Backend, BackendSettings
-from generation.plugins import Plugin, Plugins
+from graph.plugins import Plugin, Plugins
 
 BACKENDS: Plugins[Backend] = Plugins("backend")
 for _name, _extra, _purpose in (

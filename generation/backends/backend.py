@@ -5,8 +5,8 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from generation.options import Options
-from generation.requests import Made, Request
+from generation.image_request import Made, Request
+from graph.options import Options
 
 Preset = Literal["faithful", "fast"]
 

@@ -6,19 +6,21 @@ import diffusers
 import numpy as np
 
 from generation.backends.backend import BackendSettings
-from generation.backends.cutout import find_box, to_pillow
-from generation.backends.diffusion import DiffusionBackend, Work, check_channels
-from generation.backends.framing import (
+from generation.backends.canvas.cutout import find_box, to_pillow
+from generation.backends.canvas.framing import (
     choose_model_size,
     choose_output_size,
     fit_source,
     resize_image,
     resize_mask,
 )
-from generation.backends.painter import Painter, open_painter
-from generation.checkpoints import Checkpoint, find_checkpoint, quiet
-from generation.requests import ImageArray, JobBlockedError, Made, Source
-from generation.weights import PIPELINE_FILE
+from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.painter import Painter, open_painter
+from generation.image_request import Made, Source
+from graph.errors import JobBlockedError
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import Checkpoint, find_checkpoint, quiet
+from ingest.models.weight_files import PIPELINE_FILE
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"
 KINDS = {
@@ -40,7 +42,8 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.painter.open_painter`; the model was not trained to inpaint.
+        As in `generation.backends.pipelines.painter.open_painter`; the model was not trained to
+        inpaint.
     """
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
     # AutoPipelineForInpainting loads a text-to-image U-Net without complaint

@@ -7,18 +7,20 @@ ConBias (table 3) and ALIA use it; the object may change with the rest, so that 
 import diffusers
 
 from generation.backends.backend import BackendSettings
-from generation.backends.cutout import to_pillow
-from generation.backends.diffusion import DiffusionBackend, Work, check_channels
-from generation.backends.framing import (
+from generation.backends.canvas.cutout import to_pillow
+from generation.backends.canvas.framing import (
     choose_model_size,
     choose_output_size,
     crop_source,
     resize_image,
 )
-from generation.backends.painter import Painter, open_painter
-from generation.checkpoints import Checkpoint, find_checkpoint, quiet
-from generation.requests import ImageArray, JobBlockedError, Made, Source
-from generation.weights import PIPELINE_FILE
+from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.painter import Painter, open_painter
+from generation.image_request import Made, Source
+from graph.errors import JobBlockedError
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import Checkpoint, find_checkpoint, quiet
+from ingest.models.weight_files import PIPELINE_FILE
 
 MODEL = "timbrooks/instruct-pix2pix"
 
@@ -32,7 +34,7 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.painter.open_painter`; the model does not edit images,
+        As in `generation.backends.pipelines.painter.open_painter`; the model does not edit images,
         or is InstructPix2Pix XL.
     """
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)

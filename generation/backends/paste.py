@@ -8,17 +8,18 @@ import diffusers
 import numpy as np
 
 from generation.backends.backend import BackendSettings
-from generation.backends.cutout import find_box, paste_object, place_object
-from generation.backends.diffusion import DiffusionBackend, Work, check_channels
-from generation.backends.framing import (
+from generation.backends.canvas.cutout import find_box, paste_object, place_object
+from generation.backends.canvas.framing import (
     choose_model_size,
     choose_output_size,
     fit_source,
     resize_image,
 )
-from generation.backends.painter import Painter, open_painter
-from generation.checkpoints import find_checkpoint, quiet
-from generation.requests import ImageArray, Made, Source
+from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.painter import Painter, open_painter
+from generation.image_request import Made, Source
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import find_checkpoint, quiet
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 
@@ -34,7 +35,8 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.painter.open_painter`; the model does not paint from words.
+        As in `generation.backends.pipelines.painter.open_painter`; the model does not paint from
+        words.
     """
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
     check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")

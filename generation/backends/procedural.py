@@ -11,23 +11,24 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from generation.backends.backend import SYNTHETIC_SOURCE, BackendSettings
-from generation.backends.cutout import find_box, paste_object, place_object, spread_colours
-from generation.backends.framing import (
+from generation.backends.canvas.cutout import find_box, paste_object, place_object, spread_colours
+from generation.backends.canvas.exemplars import Exemplar, Exemplars, read_exemplars
+from generation.backends.canvas.framing import (
     Size,
     choose_output_size,
     fit_source,
     resize_image,
     resize_mask,
 )
-from generation.backends.styles import (
+from generation.backends.canvas.styles import (
     is_ground,
     paint_pattern,
     paint_sign,
     smooth_noise,
     style_of,
 )
-from generation.exemplars import Exemplar, Exemplars, read_exemplars
-from generation.requests import ImageArray, Made, MaskArray, Request
+from generation.image_request import Made, Request
+from ingest.images.arrays import ImageArray, MaskArray
 
 COMPOSITE = SYNTHETIC_SOURCE + "compositeSynthetic"
 ALGORITHMIC = SYNTHETIC_SOURCE + "algorithmicMedia"
@@ -53,9 +54,9 @@ def open_backend(settings: BackendSettings) -> "ProceduralBackend":
 
     - None: every concept has a pattern and a sign that follow from its name. They look like
       nothing real, so what is trained on them may learn to tell the painted from the photographed.
-    - A folder of exemplars (see `generation.exemplars`): backgrounds are put together from parts
-      of images that show the concept, and objects are cut from such images. Concepts without
-      exemplars have their invented look.
+    - A folder of exemplars (see `generation.backends.canvas.exemplars`): backgrounds are put
+      together from parts of images that show the concept, and objects are cut from such images.
+      Concepts without exemplars have their invented look.
 
     ``details`` of an image has its own ``digital_source_type``: one that no photograph is in is
     ``algorithmicMedia``, others are ``compositeSynthetic``, as `describe` says of them all.

@@ -5,7 +5,7 @@ from typing import cast
 
 from generation.export.dataset import Rebalanced
 from generation.export.options import ExportError, ExportOptions, ExportReport
-from generation.plugins import Plugin
+from graph.plugins import Plugin
 from graph.progress import Progress, silent
 from graph.registry import Registry
 
@@ -20,7 +20,7 @@ for _name, _purpose in (
     ("weights", "Weights of the real images in place of new ones, for comparison."),
 ):
     EXPORTERS.register(_name, Plugin(f"generation.export.{_name}", "worker", _purpose))
-_ENGINE = Plugin("generation.export.engine", "worker", "Writes an export.")
+_ENGINE = Plugin("generation.export.writing.engine", "worker", "Writes an export.")
 
 
 def export(

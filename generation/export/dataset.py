@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from generation.export.options import ExportOptions
-from generation.manifest import MANIFEST_SCHEMA
+from generation.output.manifest import MANIFEST_SCHEMA
 from graph.errors import OptionError
 
 REAL_COLUMNS = ("id", "class", "split", "uri", "width_px", "height_px", "concepts")
@@ -26,14 +26,14 @@ class Rebalanced:
         ``concepts`` (a list of str); None for the generated images alone. Split, address and size
         may be missing.
     generated : pandas.DataFrame
-        Rows of the manifest (`generation.manifest.MANIFEST_SCHEMA`), of accepted images.
+        Rows of the manifest (`generation.output.manifest.MANIFEST_SCHEMA`), of accepted images.
     read_real : callable
         Gives the bytes of a real image by its ``uri``; raises OSError or CobalanceError where it
         cannot.
     read_generated : callable
         The same for a generated image or a mask, by its path in the manifest.
     regions : callable or None
-        Gives the regions of real images by their ids, as `ingest.regions.read_regions` does.
+        Gives the regions of real images by their ids, as `ingest.images.regions.read_regions` does.
     splits : mapping of str to str or None
         The splits of images that generated ones were made from, by id: of all that are not in
         `real`.

@@ -4,14 +4,14 @@ from typing import Any
 
 import pandas as pd
 
-from generation.chunks import read_records
 from generation.export.options import ExportError
-from generation.manifest import manifest_frame
-from generation.output import OutputFolder
-from graph.job_candidates import read_verdicts
-from graph.store import GraphStore
-from graph.synthetic import generated_id
-from ingest.plurals import counted
+from generation.output.chunk_records import read_records
+from generation.output.folder import OutputFolder
+from generation.output.manifest import manifest_frame
+from graph.database.store import GraphStore
+from graph.jobs.candidates import read_verdicts
+from graph.jobs.merge import generated_id
+from ingest.concepts.plurals import counted
 
 _PREFIX = generated_id("")
 
@@ -32,7 +32,7 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
     Returns
     -------
     pandas.DataFrame
-        The columns of `generation.manifest.MANIFEST_SCHEMA`, in order of candidate.
+        The columns of `generation.output.manifest.MANIFEST_SCHEMA`, in order of candidate.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from generation.filters.options import (
     SafetyOptions,
     SanityOptions,
 )
-from generation.plugins import Plugin, Plugins
+from graph.plugins import Plugin, Plugins
 
 FILTERS: Plugins[Filter] = Plugins("filter")
 for _name, _options, _extra, _purpose in (

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from generation.filters.filter import Judgement
 from generation.filters.options import BlankOptions
-from generation.requests import Made, Request
+from generation.image_request import Made, Request
 
 LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Weights of red, green and blue in luminance (ITU-R BT.601)."""
@@ -67,5 +67,5 @@ def _pixels_outside(made: Made) -> npt.NDArray[np.uint8]:
 
 
 def open_filter(options: BlankOptions) -> BlankFilter:
-    """The filter; see `generation.plugins.Plugins`."""
+    """The filter; see `graph.plugins.Plugins`."""
     return BlankFilter(options)

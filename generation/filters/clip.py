@@ -9,13 +9,14 @@ import numpy.typing as npt
 import torch
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
-from generation.checkpoints import load_processor
-from generation.devices import out_of_memory
 from generation.filters.filter import Judgement
 from generation.filters.options import CLIP_REVISION, CLIPSCORE_WEIGHT, ClipOptions
-from generation.prompts import PHOTO, prompt_for
-from generation.requests import ImageArray, Made, Request
-from generation.vision import VisionModel, find_model, open_vision
+from generation.image_request import Made, Request
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import load_processor
+from ingest.models.devices import out_of_memory
+from ingest.models.prompts import PHOTO, prompt_for
+from ingest.models.vision import VisionModel, find_model, open_vision
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ def _rows(features: Any) -> npt.NDArray[np.float64]:
 
 
 def open_filter(options: ClipOptions) -> ClipFilter:
-    """The filter with its model loaded; see `generation.plugins.Plugins`."""
+    """The filter with its model loaded; see `graph.plugins.Plugins`."""
     checkpoint = find_model(options, CLIP_REVISION)
     processor = load_processor(CLIPImageProcessorPil, checkpoint)
     vision = open_vision(options, checkpoint, CLIPModel, processor)

@@ -12,8 +12,9 @@ from PIL import Image
 
 from generation.filters.filter import Judgement
 from generation.filters.options import DuplicatesOptions
-from generation.requests import ImageArray, Made, Request
+from generation.image_request import Made, Request
 from graph.errors import OptionError
+from ingest.images.arrays import ImageArray
 
 Words = npt.NDArray[np.uint64]
 
@@ -170,5 +171,5 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
 
 
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
-    """The filter; see `generation.plugins.Plugins`."""
+    """The filter; see `graph.plugins.Plugins`."""
     return DuplicatesFilter(options)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from generation.requests import Made, Request
+from generation.image_request import Made, Request
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generation.detector import Detector, open_detector
 from generation.filters.filter import Judgement
 from generation.filters.options import ObjectsOptions
-from generation.options import DetectorOptions
-from generation.prompts import listed, readable
-from generation.requests import Made, Request
+from generation.image_request import Made, Request
+from ingest.models.detector import Detector, open_detector
+from ingest.models.options import DetectorOptions
+from ingest.models.prompts import listed, readable
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,5 +96,5 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
 
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:
-    """The filter with its detector loaded; see `generation.plugins.Plugins`."""
+    """The filter with its detector loaded; see `graph.plugins.Plugins`."""
     return ObjectsFilter(options, open_detector(options))

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from pydantic import Field, field_validator
 
-from generation.options import DetectorOptions, ModelOptions, Options
-from generation.prompts import check_template
+from graph.options import Options
+from ingest.models.options import DetectorOptions, ModelOptions
+from ingest.models.prompts import check_template
 
 CLIPSCORE_WEIGHT = 2.5
 """What CLIPScore multiplies a cosine with."""
@@ -81,7 +82,7 @@ class ClipOptions(ModelOptions):
     text : str
         What the image is compared with: ``prompt``, the request's; ``concepts``, the paper's
         prompt for the request's concepts, whatever the backend was told; or a template as in
-        `generation.prompts`. A request without concepts is compared with its prompt.
+        `ingest.models.prompts`. A request without concepts is compared with its prompt.
     prefix : str
         Put before the text. The authors of CLIPScore write "A photo depicts " before captions;
         the prompts here begin with "a photo of" as they are.

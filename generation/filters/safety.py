@@ -10,12 +10,14 @@ import torch
 from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
 from transformers import CLIPImageProcessorPil
 
-from generation.checkpoints import Checkpoint, load_processor, quiet, software
-from generation.devices import out_of_memory
 from generation.filters.filter import Judgement
 from generation.filters.options import SAFETY_REVISION, SafetyOptions
-from generation.requests import ImageArray, JobBlockedError, Made, Request
-from generation.vision import VisionModel, find_model, open_vision
+from generation.image_request import Made, Request
+from graph.errors import JobBlockedError
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import Checkpoint, load_processor, quiet, software
+from ingest.models.devices import out_of_memory
+from ingest.models.vision import VisionModel, find_model, open_vision
 
 PROCESSOR_FILE = "preprocessor_config.json"
 
@@ -76,7 +78,7 @@ def _judgement(flagged: bool) -> Judgement:
 
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:
-    """The filter with its model loaded; see `generation.plugins.Plugins`."""
+    """The filter with its model loaded; see `graph.plugins.Plugins`."""
     checkpoint = find_model(options, SAFETY_REVISION)
     processor = load_processor(CLIPImageProcessorPil, _with_processor(checkpoint))
     vision = open_vision(

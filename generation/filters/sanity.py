@@ -8,7 +8,7 @@ import numpy as np
 
 from generation.filters.filter import Judgement
 from generation.filters.options import SanityOptions
-from generation.requests import Made, Request
+from generation.image_request import Made, Request
 
 
 @dataclass(frozen=True)
@@ -85,5 +85,5 @@ class SanityFilter:
 
 
 def open_filter(options: SanityOptions) -> SanityFilter:
-    """The filter; see `generation.plugins.Plugins`."""
+    """The filter; see `graph.plugins.Plugins`."""
     return SanityFilter(options)

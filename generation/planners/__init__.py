@@ -1,8 +1,8 @@
 """One module per planner, and the registry of them all."""
 
 from generation.planners import conbias, published
-from generation.planning import Plan, Planner, PlanOptions, make_plan
-from graph.cliques import Cliques
+from generation.planning.plan import Plan, Planner, PlanOptions, make_plan
+from graph.counting.cliques import Cliques
 from graph.registry import Registry
 
 PLANNERS: Registry[Planner] = Registry("planner")

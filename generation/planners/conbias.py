@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from generation.planning import PlanOptions
-from generation.simulation import add_to_counts
-from graph.cliques import Cliques, IntArray
-from graph.subsets import SubsetIndex
+from generation.planning.plan import PlanOptions
+from generation.planning.simulation import add_to_counts
+from graph.counting.cliques import Cliques, IntArray
+from graph.counting.subsets import SubsetIndex
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from generation.planning import PlanOptions
-from graph.cliques import Cliques, IntArray
+from generation.planning.plan import PlanOptions
+from graph.counting.cliques import Cliques, IntArray
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:

@@ -6,14 +6,14 @@ from pathlib import Path
 from graph.progress import Progress
 from graph.records import Annotations
 from ingest import frames
-from ingest.coco import coco_kind
-from ingest.coco_images import read_captions
+from ingest.coco.image_columns import read_captions
+from ingest.coco.records import coco_kind
+from ingest.concepts.labels import labels_beside, labels_from_texts
+from ingest.concepts.vocabulary import CAPTION
+from ingest.concepts.vocabulary_file import load_vocabulary
 from ingest.frames import MentionColumns
-from ingest.labels import labels_beside, labels_from_texts
 from ingest.options import ReadOptions
 from ingest.problems import Problems
-from ingest.vocabulary import CAPTION
-from ingest.vocabulary_file import load_vocabulary
 
 
 @dataclass(frozen=True)

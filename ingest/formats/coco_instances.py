@@ -12,10 +12,10 @@ from graph.errors import UnknownNameError
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
-from ingest.coco import Category, Id, Image, Records, coco_kind, decode, id_columns
-from ingest.coco_images import CocoImages, coco_images, field
+from ingest.coco.image_columns import CocoImages, coco_images, field
+from ingest.coco.records import Category, Id, Image, Records, coco_kind, decode, id_columns
+from ingest.concepts.labels import labels_beside, labels_from_mentions
 from ingest.frames import FloatArray, Labels, MentionColumns, ObjectArray
-from ingest.labels import labels_beside, labels_from_mentions
 from ingest.names import Coded, clean_name, recode_names
 from ingest.options import ReadOptions
 from ingest.problems import BoolArray, IntArray, Problems, RowProblems, first_rows

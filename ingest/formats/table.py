@@ -11,17 +11,17 @@ import pyarrow.compute as pc
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
-from ingest.columns import ColumnMap, indicator_column, listed, map_columns, text_column
-from ingest.concept_cells import read_cells, read_scores
-from ingest.frames import ImageColumns, Labels, MentionColumns
-from ingest.labels import labels_beside, labels_from_texts
+from ingest.concepts.labels import labels_beside, labels_from_texts
+from ingest.concepts.plurals import counted
+from ingest.concepts.vocabulary import CAPTION
+from ingest.concepts.vocabulary_file import load_vocabulary
+from ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
 from ingest.names import Coded, encode_names, recode_names, unreadable
 from ingest.options import ReadOptions
-from ingest.plurals import counted
 from ingest.problems import Problems, RowProblems, first_rows
-from ingest.tables.table import TEXT, Table, TableFormat
-from ingest.vocabulary import CAPTION
-from ingest.vocabulary_file import load_vocabulary
+from ingest.tables.columns import ColumnMap, indicator_column, listed, map_columns, text_column
+from ingest.tables.concept_cells import read_cells, read_scores
+from ingest.tables.loading import Table, TableFormat
 
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "height")

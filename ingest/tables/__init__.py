@@ -7,8 +7,8 @@ from graph.registry import Registry
 from ingest.tables.delimited import Delimited
 from ingest.tables.jsonl import JsonLines
 from ingest.tables.list_attr import ListAttr
+from ingest.tables.loading import TableFormat
 from ingest.tables.parquet import Parquet
-from ingest.tables.table import TableFormat
 
 TABLES: Registry[TableFormat] = Registry("table format")
 TABLES.register("parquet", Parquet())

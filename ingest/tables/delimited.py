@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.tables.table import Table, TextColumns
+from ingest.tables.loading import Table, TextColumns
 
 if TYPE_CHECKING:
     from _csv import Reader

@@ -8,9 +8,10 @@ import msgspec
 import pyarrow as pa
 
 from graph.progress import Progress
-from ingest.coco import coco_kind
+from ingest.coco.records import coco_kind
+from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.table import CHUNK, TEXT, Table, text_table
+from ingest.tables.loading import CHUNK, Table, text_table
 
 _Row = dict[str, msgspec.Raw]
 _OBJECT = msgspec.json.Decoder(_Row)

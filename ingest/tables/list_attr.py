@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.tables.table import Table, TextColumns
+from ingest.tables.loading import Table, TextColumns
 
 ID = "image_id"
 

@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graph.progress import Progress
+from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.table import TEXT, Table
+from ingest.tables.loading import Table
 
 
 @dataclass(frozen=True)

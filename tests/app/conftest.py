@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from app.settings import Settings
-from app.views import session
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
+from app.views.state import session
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.settings import Settings
-from graph.store import GraphStore
+from graph.database.store import GraphStore
 from tests.browser import chromium
 from tests.browser.pages import Pages
 from tests.browser.server import WebApp, environment_of, running

@@ -7,14 +7,14 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, expect
 
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
-from graph.job_candidates import NewCandidate, record_made
-from graph.job_progress import list_candidates
-from graph.job_reports import finish_queries, start_queries
-from graph.jobs import create_job, query_id
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.write import write_annotations
+from graph.jobs.candidates import NewCandidate, record_made
+from graph.jobs.lifecycle import create_job, query_id
+from graph.jobs.reports import finish_queries, start_queries
+from graph.jobs.status import list_candidates
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
 

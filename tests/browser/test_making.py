@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
-from graph.datasets import drop_dataset, find_dataset
-from graph.job_progress import list_candidates, list_jobs
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.write import write_annotations
+from graph.jobs.status import list_candidates, list_jobs
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.waiting import until

@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from app.demo import urbancars
-from graph.analysis import MiningOptions, mine_dataset
-from graph.build import write_annotations
-from graph.datasets import drop_dataset
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import drop_dataset
+from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
 from tests.browser.pages import Pages, screenshot, settle
 
 PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]  # "" is Diagnose

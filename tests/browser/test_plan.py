@@ -4,11 +4,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from app.services import plan_dataset
-from generation.plan_file import plan_to_json
-from generation.planning import PlanOptions
-from graph.job_progress import list_jobs, read_queries
-from graph.store import GraphStore
+from app.services.datasets import plan_dataset
+from generation.planning.plan import PlanOptions
+from generation.planning.plan_file import plan_to_json
+from graph.database.store import GraphStore
+from graph.jobs.status import list_jobs, read_queries
 from tests.browser.pages import Pages, screenshot, settle
 from tests.waiting import until
 

@@ -2,10 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from app.services import open_store
+from app.services.datasets import open_store
 from app.settings import Settings
-from graph import local_server
-from graph.local_server import ensure_running
+from graph.database.local import server as local_server
+from graph.database.local.server import ensure_running
 from tests.browser.pages import Pages, settle
 from tests.browser.server import running
 from tests.forwarder import Forwarder

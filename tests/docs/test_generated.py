@@ -4,8 +4,8 @@ import pytest
 
 from docs.generate import DOCS, PAGES, job_settings
 from generation.filters import FILTERS
-from generation.options import ModelOptions
-from generation.segmenters import SEGMENTERS
+from generation.sources.segmenters import SEGMENTERS
+from ingest.models.options import ModelOptions
 
 
 @pytest.mark.parametrize("name", PAGES)

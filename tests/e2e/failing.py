@@ -6,7 +6,8 @@ from weakref import WeakSet
 
 import numpy as np
 
-from generation.requests import Made, OutOfMemoryError
+from generation.image_request import Made
+from graph.errors import OutOfMemoryError
 
 POISON: set[str] = set()
 """Concepts that it cannot draw."""

@@ -21,28 +21,29 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app import workers
-from generation import output
+from app.services import jobs as workers
 from generation.backends import BACKENDS
-from generation.chunks import Chunk, read_records
-from generation.job_manifest import manifest_name
-from generation.manifest import read_manifest
-from generation.output import OutputFolder
-from generation.plugins import Plugin
-from generation.queue import Queue
-from generation.reach import Reach
-from generation.requests import Made, OutOfMemoryError
-from generation.supervision import Supervision
-from generation.worker import Worker, WorkerOptions
-from graph.build import write_annotations
-from graph.datasets import rename_dataset
-from graph.errors import OptionError, StoreError, StoreUnavailableError
-from graph.job_candidates import decide
-from graph.job_progress import list_candidates, read_job, workers_alive
-from graph.jobs import cancel_job, create_job, retry_job
-from graph.local_server import ensure_running
+from generation.image_request import Made
+from generation.jobs.chunk_queue import Queue
+from generation.jobs.chunks import Chunk
+from generation.jobs.resources import Reach
+from generation.jobs.supervision import Supervision
+from generation.jobs.worker import Worker, WorkerOptions
+from generation.output import folder as output
+from generation.output.chunk_records import read_records
+from generation.output.folder import OutputFolder
+from generation.output.job_manifest import manifest_name
+from generation.output.manifest import read_manifest
+from graph.database.local.server import ensure_running
+from graph.database.store import GraphStore
+from graph.dataset.state import rename_dataset
+from graph.dataset.write import write_annotations
+from graph.errors import OptionError, OutOfMemoryError, StoreError, StoreUnavailableError
+from graph.jobs.candidates import decide
+from graph.jobs.lifecycle import cancel_job, create_job, retry_job
+from graph.jobs.status import list_candidates, read_job, workers_alive
+from graph.plugins import Plugin
 from graph.records import Annotations, ImageRecord, Mention
-from graph.store import GraphStore
 from tests.e2e import failing
 from tests.forwarder import Forwarder
 from tests.tiny.diffusion import inpainting

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.commands.demo import show_full
+from app.cli.commands.demo import show_full
 from app.demo.experiment import BASE, EXEMPLARS, OVER_SAMPLING, WEIGHTS
 from app.demo.full import run_full_demo
-from graph.datasets import drop_dataset, find_dataset
+from graph.dataset.state import drop_dataset, find_dataset
 
 DATASETS = ("digits", "digits-rebalanced")
 

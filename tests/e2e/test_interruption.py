@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from app.services import open_store
-from graph import local_server
-from graph.datasets import drop_dataset, find_dataset
+from app.services.datasets import open_store
+from graph.database.local import server as local_server
+from graph.dataset.state import drop_dataset, find_dataset
 
 IMAGES = 6_000
 DATASET = "interrupted"

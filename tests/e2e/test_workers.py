@@ -12,15 +12,15 @@ import pytest
 from dbos import DBOS
 from PIL import Image
 
-import generation.queue
-from generation.chunks import Chunk
-from generation.job_manifest import manifest_name
-from generation.manifest import read_manifest
-from generation.provenance import read_provenance, sha256
-from generation.queue import Queue
-from graph.build import write_annotations
-from graph.job_progress import read_job
-from graph.jobs import create_job
+import generation.jobs.chunk_queue
+from generation.jobs.chunk_queue import Queue
+from generation.jobs.chunks import Chunk
+from generation.output.job_manifest import manifest_name
+from generation.output.manifest import read_manifest
+from generation.output.provenance import read_provenance, sha256
+from graph.dataset.write import write_annotations
+from graph.jobs.lifecycle import create_job
+from graph.jobs.status import read_job
 from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
 from tests.waiting import until
@@ -155,7 +155,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(
 
 
 def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
-    monkeypatch.setattr(generation.queue, "_DELETED_AT_ONCE", 5)
+    monkeypatch.setattr(generation.jobs.chunk_queue, "_DELETED_AT_ONCE", 5)
     made = []
 
     def work(chunk, _attempt):

@@ -1,0 +1,111 @@
+"""`cobalance cypher`: the catalogue's questions and one's own, read only."""
+
+import json
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from app.cli.common import FormatOption, OutputOption, note_limit, opened_store, out
+from app.tables import Format, write_frame
+from graph.console.run import run_console_query
+from graph.errors import OptionError
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE, CatalogueQuery, describe_parameters
+
+
+def cypher(
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of a saved query, or Cypher that only reads.", show_default=False
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", "-l", help="List the saved queries.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the Cypher of the saved query; do not run it.")
+    ] = False,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", "-d", help="The same as --param dataset=NAME.")
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            "-p",
+            metavar="NAME=VALUE",
+            help="A parameter; a list as JSON, or repeat it. Repeatable.",
+        ),
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a query may take.")] = 30.0,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 1000,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Ask the graph: a saved query by name, or Cypher of your own. Nothing can be changed."""
+    if list_ or query is None:
+        write_frame(saved_queries(), format_, output, out, whole=True)
+        return
+    if show or query.replace("-", "").isalnum():  # Cypher has more than one word
+        CATALOGUE[query]  # or an error that lists the saved queries
+    if show:
+        out.print(CATALOGUE[query].text, markup=False, soft_wrap=True)
+        return
+    given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
+    with opened_store() as (store, _):
+        if query in CATALOGUE:
+            wanted = parse_named(CATALOGUE[query], given)
+            if "limit" in CATALOGUE[query].parameters:
+                wanted.setdefault("limit", limit + 1)  # one more shows that there are more
+            named, parameters = bind_named(store, query, wanted)
+            text = named.text
+        else:
+            text, parameters = query, parse_free(given)
+        result = run_console_query(
+            store.open_driver, store.database, text, parameters, timeout_s=timeout, max_rows=limit
+        )
+    frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
+    write_frame(frame, format_, output, out)
+    if result.truncated:
+        note_limit(limit)
+
+
+def saved_queries() -> pd.DataFrame:
+    """The catalogue as a table: name, parameters, what it answers."""
+    return pd.DataFrame(
+        [(name, describe_parameters(query), query.purpose) for name, query in CATALOGUE.items()],
+        columns=["query", "parameters", "answers"],
+    )
+
+
+def parse_named(query: CatalogueQuery, given: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs as a saved query declares them: texts need no quotes."""
+    parameters: dict[str, Any] = {}
+    for name, value in map(_split, given):
+        declared = query.parameters.get(name)
+        if declared is not None and declared.type is list and not value.startswith("["):
+            parameters.setdefault(name, []).append(value)
+        elif declared is not None and declared.type is str:
+            parameters[name] = value
+        else:
+            parameters[name] = _json_or_text(value)
+    return parameters
+
+
+def parse_free(given: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs for a query of one's own: JSON, or else text."""
+    return {name: _json_or_text(value) for name, value in map(_split, given)}
+
+
+def _split(pair: str) -> tuple[str, str]:
+    name, equals, value = pair.partition("=")
+    if not equals or not name:
+        raise OptionError(f"--param {pair!r} is not NAME=VALUE, such as --param concept=cow.")
+    return name, value
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

@@ -1,0 +1,119 @@
+"""`cobalance datasets`: what the store holds, and dropping and renaming it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from app.cli.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
+from app.services.datasets import drop_dataset, rename_dataset
+from app.settings import Settings
+from app.tables import Format, narrowed, write_frame
+from graph.dataset.state import dataset_state, list_datasets, split_sizes
+from graph.jobs.status import Job, list_jobs
+from graph.queries.catalogue import CATALOGUE
+from ingest.concepts.plurals import counted
+
+_ALL = 1 << 31  # jobs
+
+app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> None:
+    """List all datasets with their sizes and state."""
+    with opened_store() as (store, _):
+        frame = list_datasets(store)
+    if frame.empty and format_ is Format.TABLE:
+        notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
+        return
+    shown = _for_people(frame) if format_ is Format.TABLE and output is None else frame
+    write_frame(shown, format_, output, out)
+
+
+@app.command()
+def show(
+    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
+) -> None:
+    """Show a dataset's classes, splits, and concepts with their images in each class."""
+    with opened_store() as (store, _):
+        dataset_state(store, dataset)
+        summary = list_datasets(store).query("dataset == @dataset")
+        size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
+        frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
+        classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
+        splits = split_sizes(store, dataset)
+    table = frame.pivot_table(
+        index=["concept", "images"], columns="class", values="count", aggfunc="sum"
+    ).reset_index()
+    table.columns.name = None
+    table = table.sort_values(["images", "concept"], ascending=[False, True])
+    if format_ is Format.TABLE and output is None:
+        write_frame(_for_people(summary), format_, None, out)
+        sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
+        nodes, edges = counted(size["nodes"], "nodes"), counted(size["edges"], "edges")
+        out.print(f"Concept graph: {nodes}, {edges}")
+        out.print(f"Images per class: {sizes}", markup=False)
+        if splits.keys() != {None}:
+            of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
+            out.print(f"Images per split: {', '.join(of_splits)}", markup=False)
+    write_frame(table, format_, output, out)
+
+
+def _for_people(frame: pd.DataFrame) -> pd.DataFrame:
+    """Days in place of times; on a screen, what fits it. The other formats have all."""
+    days = frame.assign(updated_at=frame["updated_at"].str[:10])
+    if not out.is_terminal:
+        return days
+    spare = ("updated_at", "classes", "cliques", "concepts")
+    return narrowed(days, out.width, spare=spare, shortened="source")
+
+
+@app.command()
+def drop(
+    dataset: DatasetName,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a dataset and everything that was derived from it; files that its jobs made stay."""
+    settings = Settings.from_environment()
+    with opened_store() as (store, progress):
+        dataset_state(store, dataset)
+        jobs = list_jobs(store, dataset, limit=_ALL)
+        if not yes:
+            question = f"Drop {dataset!r} with all its images, cliques and plans"
+            typer.confirm(f"{question}{_and_jobs(jobs, settings)}?", abort=True)
+        drop_dataset(store, dataset, progress)
+    notes.print(f"Dropped {dataset!r}.", markup=False)
+    left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
+    if left:
+        notes.print("The files that its jobs made stay in:")
+        for folder in left:
+            notes.print(f"  {folder}", markup=False)
+
+
+def _and_jobs(jobs: list[Job], settings: Settings) -> str:
+    """What a drop does to jobs, as the end of a question; nothing where there are none."""
+    if not jobs:
+        return ""
+    active = sum(job.is_active for job in jobs)
+    still = f", {active:,} of them queued or running" if active else ""
+    return (
+        f", and its {counted(len(jobs), 'jobs')}{still} (the files that they made stay in "
+        f"{settings.output_folder()})"
+    )
+
+
+def _folder(job: Job, settings: Settings) -> str | None:
+    """The folder with a job's files, or None where it has none; behind a URL that is not known."""
+    folder = f"{settings.output_folder().rstrip('/')}/{job.id}"
+    made_some = job.accepted + job.rejected > 0
+    return folder if (made_some if "://" in folder else Path(folder).is_dir()) else None
+
+
+@app.command()
+def rename(dataset: DatasetName, new: Annotated[str, typer.Argument(help="Its new name.")]) -> None:
+    """Rename a dataset."""
+    with opened_store() as (store, progress):
+        rename_dataset(store, dataset, new, progress)
+    notes.print(f"Renamed {dataset!r} to {new!r}.", markup=False)

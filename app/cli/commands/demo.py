@@ -1,0 +1,195 @@
+"""`cobalance demo`: a real dataset diagnosed and planned for, on one screen."""
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+import pandas as pd
+import typer
+
+from app.cli.commands.diagnosis import (
+    changes_for_people,
+    describe,
+    for_people,
+    summary_for_people,
+)
+from app.cli.common import opened_store, out
+from app.cli.progress_bars import progress_bars
+from app.demo import NAME, urbancars
+from app.services.datasets import Planned, open_store, plan_dataset
+from app.settings import Settings
+from app.tables import fitting_table
+from generation.planning.plan import PlanOptions
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import dataset_state
+from graph.dataset.write import write_annotations
+from graph.errors import DatasetNotFoundError, MissingExtraError, StaleError
+from graph.progress import Progress
+from graph.queries.mined import Ranking, read_imbalances
+from graph.records import Annotations
+from ingest.concepts.plurals import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.demo.full import FullDemo, Made
+
+_CYPHER = f"""\
+MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
+RETURN c.concepts, y.name, n.images ORDER BY c.gap DESC LIMIT 6"""
+
+_FURTHER = (
+    (f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"),
+    (f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"),
+    ("cobalance cypher --list", "the saved questions"),
+    (f'cobalance cypher "{_CYPHER}"', "your own"),
+)
+
+
+def demo(
+    street: Annotated[
+        bool, typer.Option("--street", help="Keep the background that the authors leave out.")
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Go the whole way on small pictures: make the missing images without any model, "
+            "diagnose again, and train a classifier with and without them.",
+        ),
+    ] = False,
+) -> None:
+    """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
+    if full:
+        _full()
+        return
+    with opened_store() as (store, progress):
+        load_demo(store, progress, street=street)
+        singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
+        pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
+        planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
+    show(pd.concat([singles, pairs]), planned)
+
+
+def _full() -> None:
+    try:
+        from app.demo.full import run_full_demo
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("The whole demo", "worker,demo") from error
+    settings = Settings.from_environment()
+    with progress_bars() as progress, open_store(settings, progress) as store:
+        found = run_full_demo(store, settings, progress=progress)
+    show_full(found)
+
+
+def show_full(found: "FullDemo") -> None:
+    """Print what the whole way has come to."""
+    from app.demo.experiment import for_people as accuracies_for_people
+    from app.demo.experiment import summarise
+
+    first = found.made[0]
+    sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())
+    out.print(
+        f"\n[bold]Digits on photographs[/], in real pixels and with the proportions of UrbanCars: "
+        f"{sizes}. Background and thing each agree with the digit in 95 of 100 images. Images of "
+        "each, before the missing ones were made and after:\n"
+    )
+    out.print(fitting_table(changes_for_people(first.change).head(6), out))
+    out.print(f"\n{describe(first.planned.plan)}")
+    out.print("\nWhat has been made, from each seed:\n")
+    out.print(fitting_table(made_for_people(found.made), out))
+    out.print(
+        f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
+        "ms an image. A small classifier, trained on each and tested on real images of other "
+        "handwriting and other parts of the photographs; mean and standard deviation of "
+        f"{counted(len(found.made), 'seeds')}:\n"
+    )
+    out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
+    out.print(
+        "\nD: the dataset as it was; the generated images have looks that are cut from it. Tested "
+        "on CB: every combination equally often; OOD: background and thing of the other class; ID: "
+        "of the own class. Over-sampling and weights need to know the groups of the training "
+        "images.\n"
+    )
+    further = [
+        (f"cobalance imbalances {first.dataset} --compare {first.rebalanced}", "all changes"),
+        (f"cobalance jobs {first.job.id}", "the job, query by query"),
+        (f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"),
+        *_web_app("the images with their originals, and all else"),
+    ]
+    _print_further(further)
+
+
+def made_for_people(made: "Sequence[Made]") -> pd.DataFrame:
+    """What each seed's job has made, and what has become of the imbalances."""
+    totals = [one.change.summary.sum(numeric_only=True) for one in made]
+    arrow = " \N{RIGHTWARDS ARROW} "
+
+    def count(total: pd.Series, *statuses: str) -> str:
+        return f"{int(total[[*statuses, 'reduced', 'grown', 'unchanged']].sum()):,}"
+
+    return pd.DataFrame(
+        {
+            "dataset": [one.rebalanced for one in made],
+            "wanted": [one.job.wanted for one in made],
+            "accepted": [one.job.accepted for one in made],
+            "rejected": [one.job.rejected for one in made],
+            "imbalances": [
+                count(total, "solved", "absent") + arrow + count(total, "introduced")
+                for total in totals
+            ],
+            "sum of gaps": [
+                arrow.join(f"{int(total[f'total_gap_{when}']):,}" for when in ("before", "after"))
+                for total in totals
+            ],
+        }
+    )
+
+
+def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
+    """Put UrbanCars into the store, diagnosed; what is there already stays as it is."""
+    annotations = Annotations.from_records(urbancars(street=street))
+    write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
+    mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
+
+
+def ensure_demo(store: GraphStore, progress: Progress) -> None:
+    """The same, only where it is not there and diagnosed."""
+    try:
+        dataset_state(store, NAME).require_mined()
+    except (DatasetNotFoundError, StaleError):
+        load_demo(store, progress)
+
+
+def show(imbalances: pd.DataFrame, planned: Planned) -> None:
+    """Print what was found, in the order in which a newcomer asks."""
+    out.print(
+        "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
+        "A model should learn the car. What else do the photographs show, and with which label? "
+        "Images of each:\n"
+    )
+    out.print(fitting_table(for_people(imbalances), out))
+    out.print(
+        "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
+        "each single concept and each pair is as frequent in both classes:\n"
+    )
+    out.print(fitting_table(summary_for_people(planned), out))
+    out.print(f"\n{describe(planned.plan)}\n")
+    _print_further([*_FURTHER, *_web_app("all of it in the browser")])
+
+
+def _web_app(purpose: str) -> list[tuple[str, str]]:
+    """How to open the web app, with how to install it where it is not."""
+    if find_spec("streamlit") is not None:
+        return [("cobalance app", purpose)]
+    return [('pip install "cobalance[app]"\ncobalance app', f"{purpose}: install it first")]
+
+
+def _print_further(commands: Iterable[tuple[str, str]]) -> None:
+    """Print commands, each with its purpose."""
+    out.print("[bold]Look further[/]")
+    for command, purpose in commands:
+        out.print(f"  [dim]# {purpose}[/]")
+        for line in command.splitlines():
+            out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)

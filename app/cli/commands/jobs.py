@@ -1,0 +1,339 @@
+"""`cobalance enqueue`, `jobs`, `work`, `cancel` and `retry`: from a plan to images."""
+
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from app.cli.common import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    note_limit,
+    notes,
+    opened_store,
+    out,
+)
+from app.cli.job_settings import SettingOptions, is_path, read_file, read_settings
+from app.cli.progress_bars import progress_bars
+from app.tables import Format, check_output, narrowed, write_frame
+from generation.backends import BACKENDS
+from generation.filters import FILTERS
+from generation.jobs.settings import read_job_settings
+from generation.planning.plan_file import plan_from_json
+from graph.dataset.plans import PlannedQuery, read_plan
+from graph.dataset.state import dataset_state
+from graph.errors import JobNotFoundError, MissingExtraError, OptionError
+from graph.jobs.lifecycle import cancel_job, create_job, retry_job
+from graph.jobs.status import Job, list_jobs, read_job, read_queries
+from ingest.concepts.plurals import counted
+
+SHORTEST_ID = 4  # characters
+_PACKAGES = {"worker": "dbos", "models": "torch"}  # one of each extra's
+_ALL = 1 << 31  # jobs
+
+
+def _whole_id(context: typer.Context, job: str | None) -> str | None:
+    """Complete a job's id from its first characters.
+
+    Raises
+    ------
+    JobNotFoundError
+        No job's id begins so.
+    OptionError
+        Several do.
+    """
+    if job is None or len(job) < SHORTEST_ID or context.resilient_parsing:
+        return job
+    with opened_store() as (store, _):
+        with suppress(JobNotFoundError):
+            return read_job(store, job).id
+        found = [one.id for one in list_jobs(store, None, limit=_ALL) if one.id.startswith(job)]
+    if len(found) > 1:
+        raise OptionError(f"Several jobs begin with {job!r}: {', '.join(found)}. Give one of them.")
+    if not found:
+        raise JobNotFoundError(
+            f"There is no job {job!r}. It may have been dropped with its dataset. To list those "
+            "there are: cobalance jobs"
+        )
+    return found[0]
+
+
+JobId = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help=f"A job's id, or its first {SHORTEST_ID} characters or more; see `cobalance jobs`.",
+        callback=_whole_id,
+    ),
+]
+
+
+def enqueue(
+    dataset: DatasetName,
+    plan: Annotated[
+        str | None, typer.Option(help="The plan's name in the dataset. Default: conbias.")
+    ] = None,
+    plan_file: Annotated[
+        Path | None,
+        typer.Option(help="A plan as `cobalance plan --format json` writes it, in its place."),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(help=f"What makes the images: {', '.join(BACKENDS)}. Default: procedural."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Its model: a folder, or owner/name of the hub. Default: its own."),
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
+    ] = None,
+    filter_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", help=f"What judges them: {', '.join(FILTERS)}. Repeat it; `none` for none."
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting, such as making.steps=30, masks.object=person or "
+            "filters.clip.threshold=0.65. Repeat it.",
+        ),
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Order a plan's images: create a job, which workers then run."""
+    check_output(format_, output)
+    if plan is not None and plan_file is not None:
+        raise OptionError("--plan and --plan-file both say what to make; give one of them.")
+    options = SettingOptions(backend, model, preset, filter_ or (), setting or ())
+    checked = read_settings(settings, options)
+    name = plan or "conbias"
+    with opened_store() as (store, progress):
+        if plan_file is None:
+            queries = read_plan(store, dataset, name)
+        else:
+            queries, name = _read_plan_file(plan_file)
+        if not queries:
+            raise OptionError(
+                f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
+                f"single concepts alone: cobalance plan {quote(dataset)} --min-size 1"
+            )
+        same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
+        job = create_job(store, dataset, name, queries, settings=checked, progress=progress)
+        created = read_job(store, job)
+    if format_ is Format.TABLE and output is None:
+        out.print(job, markup=False)
+    else:
+        write_frame(_jobs_frame([created]), format_, output, out)
+    notes.print(
+        f"Job {job}: {counted(created.wanted, 'images')} in {counted(len(queries), 'queries')}, "
+        f"by the backend {checked['backend']}. Make them: cobalance work --until-idle",
+        markup=False,
+    )
+    if same:
+        notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
+    used = checked["making"].get("model")
+    if used is not None and is_path(used) and not Path(used).is_dir():
+        notes.print(f"There is no folder {used} on this machine; workers need it.", markup=False)
+    extra = read_job_settings(checked).extra
+    if find_spec(_PACKAGES[extra]) is None:
+        notes.print(
+            f"This job needs cobalance[{extra}], which is not installed here; workers need it: "
+            f'pip install "cobalance[{extra}]"',
+            markup=False,
+        )
+
+
+def jobs(
+    job: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[JOB]",
+            help="One job, with its queries; without it all jobs.",
+            callback=_whole_id,
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", "-d", help="Only this dataset's jobs.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 50,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show how far jobs are, or one job query by query."""
+    with opened_store() as (store, _):
+        if job is None:
+            if dataset is not None:
+                dataset_state(store, dataset)
+            found = list_jobs(store, dataset, limit=limit + 1)
+            _write_jobs(found[:limit], format_, output)
+            if len(found) > limit:
+                note_limit(limit)
+            return
+        one = read_job(store, job)
+        queries = read_queries(store, job, limit=limit)
+    frame = queries[
+        ["position", "class_name", "concepts", "n", "state", "accepted", "rejected", "message"]
+    ].rename(columns={"class_name": "class"})
+    if format_ is not Format.TABLE or output is not None:
+        write_frame(frame, format_, output, out)
+    else:
+        _write_jobs([one], format_, None)
+        write_frame(frame.drop(columns="message"), format_, None, out, unbroken=["state"])
+        for message, said in frame.groupby("message", sort=False):
+            if message in ("", one.error):
+                continue
+            positions = ", ".join(map(str, said["position"]))
+            out.print(f"At {positions}: {message}", markup=False)
+    if sum(one.queries.values()) > limit:
+        note_limit(limit)
+
+
+def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
+    """Write a row for each job; for people what fits, and below it why jobs failed."""
+    if format_ is not Format.TABLE:
+        write_frame(_jobs_frame(found), format_, output, out)
+        return
+    if not found:
+        notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
+        return
+    shown = _for_people(found)
+    if out.is_terminal and output is None:
+        spare = ("plan", "rejected")
+        shown = narrowed(shown, out.width, spare=spare, shortened="dataset")
+    write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
+    for one in found:
+        for remark in one.remarks:
+            notes.print(f"{one.id}: {remark}", markup=False)
+
+
+def work(
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when no job is left to run.")
+    ] = False,
+    gpus: Annotated[
+        str | None,
+        typer.Option(
+            help="One worker process for each of these GPUs, as 0,1,2 or all. Default: one worker "
+            "in this process, on the first GPU if there is any.",
+            show_default=False,
+        ),
+    ] = None,
+    dead_after: Annotated[
+        float,
+        typer.Option(
+            min=1, help="Take workers on other machines for dead after so many seconds of silence."
+        ),
+    ] = 30.0,
+) -> None:
+    """Make the images of all jobs; any number of workers share them. Ctrl-C ends one.
+
+    Workers on other machines join with the same NEO4J_URI, COBALANCE_QUEUE (Postgres) and
+    COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
+    """
+    try:
+        from app.services import jobs as workers
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("A worker", "worker") from error
+    workers.work(
+        until_idle=until_idle,
+        gpus=gpus,
+        dead_after_s=dead_after,
+        say=_say,
+        progress_bars=progress_bars,
+    )
+
+
+def cancel(job: JobId) -> None:
+    """Cancel a job: what is being made is finished and kept, the rest is not begun."""
+    with opened_store() as (store, _):
+        state = cancel_job(store, job)
+    ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
+    notes.print(f"Job {job} is {state}.{ended}", markup=False)
+
+
+def retry(
+    job: JobId,
+    short: Annotated[
+        bool,
+        typer.Option(
+            "--short", help="Also ask again for images that a query gave up, or people rejected."
+        ),
+    ] = False,
+) -> None:
+    """Queue the failed queries of a job again, and go on with a cancelled one."""
+    with opened_store() as (store, _):
+        queued = retry_job(store, job, short=short)
+        found = read_job(store, job)
+    if queued:
+        again = f"{counted(queued, 'queries')} queued again."
+    elif found.is_active:
+        again = "it goes on with what is left."
+    elif found.short and not short:
+        again = (
+            f"nothing of it failed. {counted(found.short, 'queries')} gave fewer images than "
+            f"wanted; to ask for them again: cobalance retry {job} --short"
+        )
+    else:
+        again = "nothing of it failed, and no image is missing."
+    notes.print(f"Job {job} is {found.state}: {again}", markup=False)
+
+
+def _for_people(found: list[Job]) -> pd.DataFrame:
+    """What fits a screen; the other formats have all."""
+    return pd.DataFrame(
+        {
+            "job": [job.id for job in found],
+            "dataset": [job.dataset for job in found],
+            "plan": [job.plan for job in found],
+            "state": [job.state for job in found],
+            "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
+            "rejected": [job.rejected for job in found],
+        }
+    )
+
+
+def _jobs_frame(found: list[Job]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (
+                job.id,
+                job.dataset,
+                job.plan,
+                job.state,
+                job.wanted,
+                job.accepted,
+                job.rejected,
+                job.queries["failed"],
+                job.workers,
+                job.created_at and job.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
+            for job in found
+        ],
+        columns=[
+            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected"),
+            *("failed_queries", "workers", "created_at"),
+        ],
+    )
+
+
+def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
+    plan = plan_from_json(read_file(path), file=str(path))
+    return [(query.class_name, query.concepts, query.n) for query in plan.queries], plan.planner
+
+
+def _say(message: str) -> None:
+    notes.print(message, markup=False)

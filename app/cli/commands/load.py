@@ -1,0 +1,249 @@
+"""`cobalance ingest`: an annotation file into the concept graph."""
+
+from enum import StrEnum
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from app.cli.common import notes, opened_store
+from app.cli.progress_bars import progress_bars
+from app.services.datasets import default_dataset_name, describe_load, load_dataset
+from app.services.imports import pairs
+from graph.database.store import GraphStore
+from graph.dataset.state import dataset_state, foreign_images
+from graph.errors import DatasetExistsError
+from graph.records import Annotations
+from ingest.concepts.plurals import counted
+from ingest.concepts.vocabulary_file import word_list_names
+from ingest.load import read_annotations
+from ingest.options import (
+    ClassOptions,
+    ReadOptions,
+    Refinement,
+    TableOptions,
+    VocabularyOptions,
+)
+
+
+class OnError(StrEnum):
+    """What to do about a malformed record."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+class Match(StrEnum):
+    """How a caption names a concept."""
+
+    WORDS = "words"
+    SUBSTRING = "substring"
+
+
+_SHOWN = 5  # messages of skipped records
+
+_TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
+_CLASSES = "Where the class comes from, when not from a column"
+_CAPTIONS = "Concepts from captions"
+_KEPT = "What to keep"
+
+
+def _column(meaning: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        metavar="COLUMN", help=f"Column with {meaning}.", rich_help_panel=_TABLES
+    )
+    return option
+
+
+def ingest(
+    file: Annotated[Path, typer.Argument(help="File with annotations.", show_default=False)],
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", "-d", help="Dataset to load into. Default: the file's name."),
+    ] = None,
+    input_format: Annotated[
+        str | None, typer.Option(help="Format, when its detection from the content is wrong.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete the dataset's images that FILE lacks.")
+    ] = False,
+    on_error: Annotated[
+        OnError, typer.Option(help="Stop at a malformed record, or leave it out and count it.")
+    ] = OnError.FAIL,
+    split: Annotated[str | None, typer.Option(help="Split of all images, such as train.")] = None,
+    id_column: Annotated[str | None, _column("the image's id")] = None,
+    class_column: Annotated[str | None, _column("its class")] = None,
+    concepts_column: Annotated[
+        str | None, _column("its concepts: delimited text, or a JSON list")
+    ] = None,
+    scores_column: Annotated[str | None, _column("the concepts' scores")] = None,
+    caption_column: Annotated[str | None, _column("text to search for the vocabulary")] = None,
+    split_column: Annotated[str | None, _column("its split")] = None,
+    uri_column: Annotated[str | None, _column("where its pixels are")] = None,
+    width_column: Annotated[str | None, _column("its width in pixels")] = None,
+    height_column: Annotated[str | None, _column("its height in pixels")] = None,
+    concept_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns of one concept each, with 0 or 1.",
+            rich_help_panel=_TABLES,
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What separates concepts in a column.", rich_help_panel=_TABLES),
+    ] = None,
+    class_category: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CATEGORY[=CLASS]",
+            help="Category that is a class (COCO); repeat it.",
+            rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    class_file: Annotated[
+        Path | None,
+        typer.Option(help="Table of image id or file name, and class.", rich_help_panel=_CLASSES),
+    ] = None,
+    class_captions: Annotated[
+        Path | None,
+        typer.Option(
+            help="COCO captions; an image gets the class whose words its captions use.",
+            rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    class_words: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Word list of the classes: {', '.join(word_list_names())}, or a TOML file.",
+            rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of a concept a line, variants after a colon.", rich_help_panel=_CAPTIONS
+        ),
+    ] = None,
+    match: Annotated[
+        Match,
+        typer.Option(help="Match whole words and plurals, or any text.", rich_help_panel=_CAPTIONS),
+    ] = Match.WORDS,
+    keep_class: Annotated[
+        list[str] | None,
+        typer.Option(help="Keep only images of this class; repeat it.", rich_help_panel=_KEPT),
+    ] = None,
+    keep_split: Annotated[
+        list[str] | None,
+        typer.Option(help="Keep only images of this split; repeat it.", rich_help_panel=_KEPT),
+    ] = None,
+    rename_class: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD=NEW",
+            help="Rename a class, such as 0=landbird; repeat it.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = None,
+    concept_table: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of concept and what it becomes; empty drops it, equal ones merge.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Least score of a concept.", rich_help_panel=_KEPT)
+    ] = None,
+    min_area: Annotated[
+        float | None,
+        typer.Option(help="Least area of an instance, in square pixels.", rich_help_panel=_KEPT),
+    ] = None,
+) -> None:
+    """Load annotations into a dataset's concept graph.
+
+    The whole file is read and checked before anything is written. Loading it again changes
+    nothing; an interrupted load goes on. Only with --dataset is a file added to a dataset that has
+    none of its images, and only with --replace does it take its place.
+    """
+    options = ReadOptions(
+        table=TableOptions(
+            id=id_column,
+            class_name=class_column,
+            concepts=concepts_column,
+            scores=scores_column,
+            caption=caption_column,
+            split=split_column,
+            uri=uri_column,
+            width=width_column,
+            height=height_column,
+            concept_columns=tuple(concept_columns.split(",")) if concept_columns else (),
+            delimiter=delimiter,
+        ),
+        classes=ClassOptions(
+            categories=pairs(class_category or ()),
+            file=class_file,
+            captions=class_captions,
+            words=class_words,
+        ),
+        vocabulary=VocabularyOptions(file=vocabulary, mode=match.value),
+        refine=Refinement(
+            min_score=min_score,
+            min_area_px2=min_area,
+            concept_table=concept_table,
+            class_names=pairs(rename_class or (), needs_value=True),
+            classes=tuple(keep_class or ()),
+            splits=tuple(keep_split or ()),
+        ),
+        split=split,
+        on_error=on_error.value,
+    )
+    name = dataset or default_dataset_name(file)
+    with progress_bars() as progress:
+        annotations = read_annotations(file, options, input_format, progress)
+    _print_notes(annotations)
+    with opened_store() as (store, progress):
+        if dataset is None and not replace:
+            _check_same_images(store, name, annotations, file)
+        report = load_dataset(
+            store, name, annotations, source=file.name, replace=replace, progress=progress
+        )
+        state = dataset_state(store, name)
+    notes.print(describe_load(name, report), markup=False)
+    if report.kept:
+        notes.print(
+            f"{name} keeps {counted(report.kept, 'images')} not in {file.name}, which --replace "
+            "would delete.",
+            markup=False,
+        )
+    following = "imbalances" if state.cliques_digest == state.digest else "mine"
+    notes.print(f"Next: cobalance {following} {quote(name)}", markup=False)
+
+
+def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
+    """Raise DatasetExistsError where a dataset of a file's name is of other images altogether."""
+    others = foreign_images(store, name, annotations.images["id"].tolist())
+    if others:
+        images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
+        raise DatasetExistsError(
+            f"The dataset {name!r} holds {images} in {file}. Name another dataset with --dataset, "
+            f"give --dataset {quote(name)} to add to it, or --replace to put these images in place "
+            "of those."
+        )
+
+
+def _print_notes(annotations: Annotations) -> None:
+    """Print what reading took for granted and what it left out, each number before its list."""
+    for note in annotations.notes:
+        notes.print(f"Note: {note}", markup=False)
+    if annotations.skipped:
+        some = len(annotations.skipped)
+        notes.print(f"Skipped {counted(some, 'malformed records')}:")
+        for message in annotations.skipped[:_SHOWN]:
+            notes.print(f"  {message}", markup=False)
+        if some > _SHOWN:
+            notes.print(f"  ... and {some - _SHOWN:,} more.")
+    for reason, images in annotations.set_aside.items():
+        notes.print(f"Set aside {images:,}: {reason}.", markup=False)

@@ -1,0 +1,124 @@
+"""`cobalance rebalance` and `export`: a job's images back into the graph, and out for training."""
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from app.cli.commands.jobs import JobId
+from app.cli.common import notes, opened_store, out
+from app.settings import Settings
+from generation.export import EXPORTERS, ExportOptions
+from graph.errors import MissingExtraError
+from graph.jobs.status import Job, read_job
+from ingest.annotators import ANNOTATORS
+from ingest.concepts.plurals import counted
+
+
+def rebalance(
+    job: JobId,
+    into: Annotated[
+        str | None,
+        typer.Option(help="The new dataset's name. Default: the old one's with -rebalanced."),
+    ] = None,
+    annotate: Annotated[
+        str | None,
+        typer.Option(
+            help="Take the concepts that this annotator finds in the images, not those that they "
+            f"were made for: {', '.join(ANNOTATORS)}."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
+    ] = None,
+) -> None:
+    """Put a job's accepted images beside the real ones in a new dataset, and diagnose it alike."""
+    try:
+        from app.services.results import merge_job
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Reading generated images", "worker") from error
+    options = {} if model is None else {"model": model}
+    with opened_store() as (store, progress):
+        found = read_job(store, job)
+        _note_remarks(found)
+        merged = merge_job(
+            store,
+            Settings.from_environment(),
+            job,
+            into,
+            annotator=annotate,
+            annotator_options=options,
+            progress=progress,
+        )
+    notes.print(
+        f"{merged.dataset}: the images of {found.dataset} and "
+        f"{counted(merged.generated, 'generated ones')}.\n"
+        f"Next: cobalance imbalances {quote(found.dataset)} --compare {quote(merged.dataset)}",
+        markup=False,
+    )
+
+
+def export(
+    job: JobId,
+    folder: Annotated[Path, typer.Argument(help="The folder to make.")],
+    format_: Annotated[
+        str, typer.Option("--as", help=f"The format: {', '.join(EXPORTERS)}.")
+    ] = "folder",
+    generated_only: Annotated[
+        bool, typer.Option("--generated-only", help="Without the real images.")
+    ] = False,
+    reference: Annotated[
+        bool,
+        typer.Option("--reference", help="Name real images by their addresses; do not copy them."),
+    ] = False,
+    skip_missing: Annotated[
+        bool,
+        typer.Option("--skip-missing", help="Leave out images that cannot be read."),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
+    ] = False,
+) -> None:
+    """Write the dataset with a job's accepted images for training, with a data card."""
+    try:
+        from app.services.results import export_job
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Exporting images", "worker") from error
+    _ = EXPORTERS[format_]  # or an error that lists them
+    options = ExportOptions(
+        images="reference" if reference else "copy",
+        missing="skip" if skip_missing else "error",
+        overwrite=overwrite,
+    )
+    with opened_store() as (store, progress):
+        _note_remarks(read_job(store, job))
+        report = export_job(
+            store,
+            Settings.from_environment(),
+            job,
+            format_,
+            folder,
+            options,
+            real=not generated_only,
+            progress=progress,
+        )
+    counts = ", ".join(
+        counted(count, name)
+        for name, count in report.counts.items()
+        if count or name in ("real images", "generated images")
+    )
+    written = f"{counted(report.files, 'files')}, {report.bytes:,} bytes"
+    out.print(f"{folder}: {counts}; {written}.", markup=False)
+
+
+def _note_remarks(job: Job) -> None:
+    """Say what people should know of a job: that it has more images to come, or ended without."""
+    if job.state != "done":
+        notes.print(
+            f"Job {job.id} is {job.state}: {job.covered:,} of {counted(job.wanted, 'images')} "
+            "so far.",
+            markup=False,
+        )
+    for remark in job.remarks:
+        notes.print(remark, markup=False)

@@ -1,0 +1,45 @@
+"""What all commands share: the store they open, how they print, the options that mean the same."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from app.cli.progress_bars import progress_bars
+from app.services.datasets import open_store
+from app.settings import Settings
+from app.tables import Format
+from graph.database.store import GraphStore
+from graph.progress import Progress
+
+out = Console(highlight=False, soft_wrap=False)
+if not out.is_terminal and "COLUMNS" not in os.environ:
+    out.width = 10_000  # a line for a row, so that grep finds all of it
+notes = Console(stderr=True, highlight=False, soft_wrap=True)
+
+DatasetName = Annotated[str, typer.Argument(metavar="DATASET", help="Name of a dataset.")]
+FormatOption = Annotated[
+    Format, typer.Option("--format", "-f", help="How to write the result.", show_default=True)
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write to this file, not to standard output."),
+]
+
+
+@contextmanager
+def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
+    """Open the store that the environment names, with bars for what takes long."""
+    settings = Settings.from_environment()
+    with progress_bars() as progress, open_store(settings, progress) as store:
+        yield store, progress
+
+
+def note_limit(limit: int) -> None:
+    """Say that there are more rows than those that are shown."""
+    rows = "row is" if limit == 1 else f"{limit:,} rows are"
+    notes.print(f"Only the first {rows} shown; see --limit.")

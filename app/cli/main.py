@@ -1,0 +1,130 @@
+"""The command line: `cobalance`, its commands, and how errors reach the person.
+
+Exit codes: 2 where the command asks for what cannot be used (an option, a value, the name of a
+dataset, plan, job or class), 1 where anything else fails, 130 on Ctrl-C, and else 0.
+"""
+
+import sys
+import traceback
+from typing import Annotated, NoReturn
+
+import typer
+
+from app.cli.commands import (
+    console,
+    datasets,
+    demo,
+    diagnosis,
+    jobs,
+    load,
+    results,
+    server,
+    web,
+)
+from app.cli.common import notes
+from app.version import print_version
+from graph.errors import (
+    CobalanceError,
+    DatasetExistsError,
+    DatasetNotFoundError,
+    JobNotFoundError,
+    OptionError,
+)
+
+EXIT_CODES = (
+    "It exits with 0 when it is done; with 1 when it failed, and the message says why and what to "
+    "do; with 2 when the command asks for what cannot be used, such as an unknown option, dataset, "
+    "plan, job or class; with 130 when it was interrupted: run it again, and it goes on."
+)
+
+app = typer.Typer(
+    name="cobalance",
+    help="Find the concept combinations that lean to one class in an image dataset, and plan the "
+    "images that rebalance it.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command()(demo.demo)
+app.command("app")(web.app)
+app.command()(load.ingest)
+app.add_typer(datasets.app, name="datasets")
+app.command()(diagnosis.mine)
+app.command()(diagnosis.imbalances)
+app.command()(diagnosis.plan)
+app.command()(jobs.enqueue)
+app.command()(jobs.jobs)
+app.command()(jobs.work)
+app.command()(jobs.cancel)
+app.command()(jobs.retry)
+app.command()(results.rebalance)
+app.command()(results.export)
+app.command()(console.cypher)
+app.add_typer(server.app, name="store")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show the traceback of an error; behind a command, too."),
+    ] = False,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Options before the command."""
+    context.ensure_object(dict)["debug"] = debug
+
+
+def debug_first(arguments: list[str]) -> list[str]:
+    """The arguments with `--debug`, wherever it stands before a `--`, in front of the command.
+
+    Examples
+    --------
+    >>> debug_first(["mine", "cars", "--debug"])
+    ['--debug', 'mine', 'cars']
+    >>> debug_first(["mine", "--", "--debug"])
+    ['mine', '--', '--debug']
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if "--debug" not in arguments[:end]:
+        return arguments
+    kept = [argument for argument in arguments[:end] if argument != "--debug"]
+    return ["--debug", *kept, *arguments[end:]]
+
+
+def exit_code(error: CobalanceError) -> int:
+    """The exit code of an error: 2 for a name or value that cannot be used, or else 1.
+
+    Examples
+    --------
+    >>> exit_code(OptionError("the budget is 0")), exit_code(CobalanceError("the disk is full"))
+    (2, 1)
+    """
+    unusable = (OptionError, DatasetNotFoundError, DatasetExistsError, JobNotFoundError)
+    return 2 if isinstance(error, unusable) else 1
+
+
+def run() -> NoReturn:
+    """Run the command line, and end the process with its exit code."""
+    state: dict[str, bool] = {}
+    try:
+        app(debug_first(sys.argv[1:]), obj=state)
+    except CobalanceError as error:
+        if state.get("debug"):
+            traceback.print_exc()
+        else:
+            notes.print("[bold red]Error:[/] ", end="")
+            notes.print(str(error), markup=False)
+        sys.exit(exit_code(error))
+    sys.exit(0)

@@ -1,0 +1,255 @@
+"""Where nodes stand around a centre: on rings by their distance, across by the class they lean to.
+
+The layout of a neighbourhood. `app.concept_graph.beeswarm` has the one of a whole dataset.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from app.concept_graph.beeswarm import LABEL_HEIGHT_PX
+
+FloatArray = npt.NDArray[np.float64]
+
+_WIDER = 1.6  # a ring's width, as a multiple of its height: screens are wide, and so are labels
+_FIRST_PX = 110.0  # half the height of the first ring, at least
+_STEP_PX = 70.0  # between two rings, at least
+_GAP_PX = 6.0  # between two nodes
+_GROWTH = 1.06
+_MOST_ROWS = 5  # rows into which a crowded ring may be staggered
+_FAN = np.pi / 6  # the most that a node behind another may take of the circle
+
+
+def radial_layout(
+    links: npt.ArrayLike,
+    skew: npt.ArrayLike,
+    sizes_px: npt.ArrayLike,
+    label_widths_px: npt.ArrayLike,
+    *,
+    centre: int | None = None,
+) -> FloatArray:
+    """Place nodes on rings around a centre: the first ring has its neighbours, the next theirs.
+
+    A node is a circle with one line of label below it. Around a ring, nodes that lean to the left
+    class stand on the left and those that lean to the right class on the right; what is beyond
+    one of them stands behind it.
+
+    Parameters
+    ----------
+    links : int array, shape (n_links, 2)
+        Pairs of nodes; a node's place behind another follows the first of them.
+    skew : array, shape (n,)
+        From `graph.diagnosis.skew.skew`; NaN counts as 0.
+    sizes_px : array, shape (n,)
+        Diameters of the circles.
+    label_widths_px : array, shape (n,)
+        Widths of the labels.
+    centre : int, optional
+        The node in the middle of its part of the graph; by default, and in every other part, the
+        node with most links.
+
+    Returns
+    -------
+    float64 array, shape (n, 2)
+        x to the right and y downwards, of the circles' centres, from 0. Circles and labels do not
+        overlap. Parts that no link connects stand beside and below each other, the centre's first.
+
+    Notes
+    -----
+    Rings are ellipses; each is as small as its nodes allow, and a crowded one is staggered in
+    rows where that makes the picture smaller. O(n^2) for each of some ten sizes tried.
+
+    Examples
+    --------
+    >>> radial_layout([[0, 1], [0, 2]], [0, -1, 1], [20, 20, 20], [40, 40, 40]).tolist()
+    [[196.0, 10.0], [20.0, 10.0], [372.0, 10.0]]
+    """
+    lean = np.nan_to_num(np.asarray(skew, dtype=np.float64))
+    boxes = _Boxes.of(sizes_px, label_widths_px)
+    pairs = np.asarray(links, dtype=np.int64).reshape(-1, 2).tolist()
+    neighbours: list[list[int]] = [[] for _ in lean]
+    for a, b in pairs:
+        if a != b:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+    placed = [
+        (members, _place(members, children, lean, boxes))
+        for members, children in _trees(neighbours, centre)
+    ]
+    return np.round(_pack(placed, boxes), 2)
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """What each node covers: half its width, and how far it reaches above and below its centre."""
+
+    half_width: FloatArray
+    above: FloatArray
+    below: FloatArray
+
+    @classmethod
+    def of(cls, sizes_px: npt.ArrayLike, label_widths_px: npt.ArrayLike) -> "_Boxes":
+        sizes = np.asarray(sizes_px, dtype=np.float64)
+        labels = np.asarray(label_widths_px, dtype=np.float64)
+        return cls(np.maximum(sizes, labels) / 2, sizes / 2, sizes / 2 + LABEL_HEIGHT_PX)
+
+    def largest(self, nodes: Sequence[int]) -> tuple[float, float]:
+        """The largest width and the largest height among some nodes."""
+        high = (self.above + self.below)[nodes].max()
+        return float(2 * self.half_width[nodes].max()), float(high)
+
+    def overlap(self, nodes: Sequence[int], at: FloatArray) -> bool:
+        """Whether any two of some nodes overlap, or come closer than the gap."""
+        wide = self.half_width[nodes]
+        top, bottom = at[:, 1] - self.above[nodes], at[:, 1] + self.below[nodes]
+        aside = np.abs(at[:, None, 0] - at[None, :, 0]) < wide[:, None] + wide + _GAP_PX
+        over = (top[:, None] < bottom + _GAP_PX) & (top < bottom[:, None] + _GAP_PX)
+        return int((aside & over).sum()) > len(nodes)  # each with itself
+
+
+Tree = tuple[list[int], dict[int, list[int]]]
+
+
+def _trees(neighbours: list[list[int]], centre: int | None) -> list[Tree]:
+    """Give each connected part as its nodes by distance from its root, and who is behind whom."""
+    by_links = sorted(range(len(neighbours)), key=lambda node: -len(set(neighbours[node])))
+    roots = by_links if centre is None else [centre, *by_links]
+    seen: set[int] = set()
+    trees = []
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        order, children = [root], {}
+        for node in order:  # grows while we walk it
+            behind = [other for other in dict.fromkeys(neighbours[node]) if other not in seen]
+            seen.update(behind)
+            children[node] = behind
+            order.extend(behind)
+        trees.append((order, children))
+    return trees
+
+
+def _place(
+    order: list[int], children: dict[int, list[int]], lean: FloatArray, boxes: _Boxes
+) -> FloatArray:
+    """Positions of one part, its root at the origin, in the order of its nodes."""
+    angle, depth = _angles(order, children, lean)
+    at = np.zeros((len(order), 2))
+    inner = 0.0
+    for ring in range(1, int(depth.max()) + 1):
+        on_ring = np.flatnonzero(depth == ring)
+        before = np.flatnonzero(depth < ring)
+        least = _FIRST_PX if ring == 1 else inner + _STEP_PX
+        inner = _fit_ring(order, at, angle, before, on_ring, least, boxes)
+    return at
+
+
+def _fit_ring(
+    order: list[int],
+    at: FloatArray,
+    angle: FloatArray,
+    before: npt.NDArray[np.intp],
+    on_ring: npt.NDArray[np.intp],
+    least_px: float,
+    boxes: _Boxes,
+) -> float:
+    """Place a ring's nodes at the smallest size without overlap; return its outer radius."""
+    nodes = [order[i] for i in (*before, *on_ring)]
+    around = on_ring[np.argsort(angle[on_ring], kind="stable")]
+    wide, high = boxes.largest([order[i] for i in on_ring])
+    row_px = max(high, wide / _WIDER) + _GAP_PX
+    best: tuple[float, FloatArray] | None = None
+    for rows in range(1, min(_MOST_ROWS, len(on_ring)) + 1):
+        offset = np.zeros(len(order))
+        offset[around] = np.arange(len(around)) % rows * row_px
+        radius = least_px
+        while True:
+            outer = radius + (rows - 1) * row_px
+            if best is not None and outer >= best[0]:
+                break
+            reach = radius + offset[on_ring]
+            tried = np.column_stack(
+                [_WIDER * reach * np.cos(angle[on_ring]), reach * np.sin(angle[on_ring])]
+            )
+            if not boxes.overlap(nodes, np.concatenate([at[before], tried])):
+                best = outer, tried
+                break
+            radius *= _GROWTH
+    assert best is not None  # noqa: S101 - one row has no bound, and grows until it fits
+    at[on_ring] = best[1]
+    return best[0]
+
+
+def _angles(
+    order: list[int], children: dict[int, list[int]], lean: FloatArray
+) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Angle and ring of every node of one part; 0 is to the right, and y points down."""
+    leaves = dict.fromkeys(order, 1)
+    for node in reversed(order):
+        leaves[node] = max(1, sum(leaves[child] for child in children[node]))
+    row_of = {node: row for row, node in enumerate(order)}
+    angle = np.zeros(len(order))
+    depth = np.zeros(len(order), dtype=np.int64)
+    root = order[0]
+    wedges = {root: (0.0, 2 * np.pi)}
+    for node in order:
+        start, width = wedges[node]
+        behind = _around(children[node], lean) if node == root else _along(node, children, lean)
+        if node == root and behind:
+            # The wedge of the first in order, who leans most to the left, is halved by the left.
+            start = np.pi - width * leaves[behind[0]] / leaves[node] / 2
+        elif behind:
+            fan = min(width, _FAN * leaves[node])
+            start, width = start + (width - fan) / 2, fan
+        for child in behind:
+            share = width * leaves[child] / leaves[node]
+            wedges[child] = start, share
+            angle[row_of[child]] = (start + share / 2) % (2 * np.pi)
+            depth[row_of[child]] = depth[row_of[node]] + 1
+            start += share
+    return angle, depth
+
+
+def _around(nodes: list[int], lean: FloatArray) -> list[int]:
+    """An order around the circle, from the left over the top: skew rises, and falls again."""
+    ranked = sorted(nodes, key=lambda node: (float(lean[node]), node))
+    inner = ranked[1:]
+    return [*ranked[:1], *inner[::2], *inner[1::2][::-1]]
+
+
+def _along(node: int, children: dict[int, list[int]], lean: FloatArray) -> list[int]:
+    return sorted(children[node], key=lambda child: (float(lean[child]), child))
+
+
+def _pack(placed: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArray:
+    """Set the parts beside and below each other, in lines that make the whole wide."""
+    positions = np.empty((len(boxes.above), 2))
+    sizes = []
+    for members, at in placed:
+        low = np.array(
+            [
+                (at[:, 0] - boxes.half_width[members]).min(),
+                (at[:, 1] - boxes.above[members]).min(),
+            ]
+        )
+        high = np.array(
+            [
+                (at[:, 0] + boxes.half_width[members]).max(),
+                (at[:, 1] + boxes.below[members]).max(),
+            ]
+        )
+        positions[members] = at - low
+        sizes.append(high - low)
+    area = sum(float(size.prod()) for size in sizes)
+    line_px = max(2 * area**0.5, max((float(size[0]) for size in sizes), default=0.0))
+    x = y = line_height = 0.0
+    for (members, _), size in zip(placed, sizes, strict=True):
+        if x > 0 and x + size[0] > line_px:
+            x, y, line_height = 0.0, y + line_height + 4 * _GAP_PX, 0.0
+        positions[members] += (x, y)
+        x += size[0] + 4 * _GAP_PX
+        line_height = max(line_height, float(size[1]))
+    return positions

@@ -1,0 +1,202 @@
+"""Image files for pages: thumbnails, large pictures, and pictures with their regions drawn."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from app.pictures.cache import LIMIT_BYTES, PictureCache
+from app.pictures.drawing import drawn
+from app.pictures.placeholder import placeholder
+from app.pictures.scaling import Scaled, encoded, scaled
+from ingest.images.problems import PictureError
+from ingest.images.roots import ImageFile, Roots
+
+THUMBNAIL_PX = 256
+FULL_PX = 1600
+
+_THREADS = 8  # that wait for files, most of the time
+_VERSION = "1"  # of how pictures are made; another one forgets those that are kept
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a browser shows.
+
+    Parameters
+    ----------
+    data : bytes
+        A JPEG.
+    width_px, height_px : int
+        Its size.
+    problem : str or None
+        Why it is a placeholder, as sentences; None for the image itself.
+    """
+
+    data: bytes
+    width_px: int
+    height_px: int
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class GalleryImage:
+    """An image to show: its id, by which its regions are found, and where its pixels are."""
+
+    id: str
+    uri: str | None
+
+
+class ImageFiles:
+    """Gives pictures of image files; for any number of threads and processes at once.
+
+    Nothing here raises for what is wrong with a file or a name: the picture then says what it is.
+
+    Parameters
+    ----------
+    roots : sequence of str
+        The folders, ZIP files and fsspec URLs that files may be in.
+    cache : Path
+        A folder for small pictures, of this class alone.
+    cache_bytes : int
+        How much is kept there.
+    """
+
+    def __init__(self, roots: Sequence[str], cache: Path, cache_bytes: int = LIMIT_BYTES) -> None:
+        self._roots, self._cache = Roots(roots), PictureCache(cache, cache_bytes)
+
+    def thumbnail(self, uri: str | None, size_px: int = THUMBNAIL_PX) -> Picture:
+        """Give a picture that fits into a square of this side, turned as its EXIF data say.
+
+        Parameters
+        ----------
+        uri : str or None
+            As the annotations have it: a path in a root, an absolute one, or a URL.
+        """
+        try:
+            return self._picture(self._roots.find(uri), size_px).shown
+        except PictureError as error:
+            return _instead(error, uri, size_px)
+
+    def full(self, uri: str | None, max_px: int = FULL_PX) -> Picture:
+        """Give the same for a large view."""
+        return self.thumbnail(uri, max_px)
+
+    def with_regions(
+        self,
+        uri: str | None,
+        regions: pd.DataFrame,
+        colors: Mapping[str, str],
+        size_px: int = FULL_PX,
+        *,
+        masks: bool = True,
+    ) -> Picture:
+        """Give a picture with the regions of the image drawn.
+
+        Where the image was annotated as it lies in the file, and its EXIF data turn it by a
+        quarter, it is shown as annotated.
+
+        Parameters
+        ----------
+        regions : pandas.DataFrame
+            From `ingest.images.regions.read_regions`, of this image.
+        colors : mapping of str to str
+            CSS colour of each concept.
+        masks : bool
+            Draw masks and not only boxes.
+        """
+        try:
+            file = self._roots.find(uri)
+            if regions.empty:
+                return self._picture(file, size_px).shown
+            about = (regions.to_json(orient="values"), repr(sorted(colors.items())), str(masks))
+            key = _key(file.identity, str(size_px), *about)
+            kept = _opened(self._cache.get(key))
+            if kept is not None:
+                return kept.shown
+            base = self._picture(file, size_px)
+            annotated = _annotated_px(regions) or base.original_px
+            if annotated != base.original_px and annotated == base.original_px[::-1]:
+                base = self._picture(file, size_px, upright=False)
+            scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
+            with Image.open(BytesIO(base.shown.data)) as picture:
+                image = drawn(picture.convert("RGB"), regions, colors, scale, masks=masks)
+            return self._keep(key, Scaled(image, *base.original_px), sharp=True).shown
+        except PictureError as error:
+            return _instead(error, uri, size_px)
+
+    def gallery(
+        self,
+        images: Iterable[GalleryImage],
+        regions: pd.DataFrame,
+        colors: Mapping[str, str],
+        size_px: int = THUMBNAIL_PX,
+        *,
+        masks: bool = True,
+    ) -> list[Picture]:
+        """Give the pictures of many images with their regions drawn, made several at a time.
+
+        Parameters
+        ----------
+        regions : pandas.DataFrame
+            Of these images, and perhaps of others.
+        """
+        of_image = dict(list(regions.groupby("id")))
+        nothing = regions.iloc[:0]
+
+        def picture(image: GalleryImage) -> Picture:
+            own = of_image.get(image.id, nothing)
+            return self.with_regions(image.uri, own, colors, size_px, masks=masks)
+
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(picture, images))
+
+    def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
+        key = _key(file.identity, str(size_px), str(upright))
+        kept = _opened(self._cache.get(key))
+        return kept or self._keep(key, scaled(file.read(), size_px, upright=upright))
+
+    def _keep(self, key: str, found: Scaled, *, sharp: bool = False) -> "_Kept":
+        data = encoded(found.image, f"{found.width_px} {found.height_px}", sharp=sharp)
+        self._cache.put(key, data)
+        return _Kept(Picture(data, *found.image.size), (found.width_px, found.height_px))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A picture with the size of the image in its file, which the cache has as a comment."""
+
+    shown: Picture
+    original_px: tuple[int, int]
+
+
+def _opened(data: bytes | None) -> _Kept | None:
+    """Read what the cache has; None for what it does not have whole."""
+    if data is None or not data.endswith(b"\xff\xd9"):
+        return None
+    try:
+        with Image.open(BytesIO(data), formats=["JPEG"]) as image:
+            width, height = map(int, image.info["comment"].split())
+            return _Kept(Picture(data, *image.size), (width, height))
+    except (OSError, ValueError, KeyError, SyntaxError):
+        return None
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join((_VERSION, *parts)).encode()).hexdigest()
+
+
+def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
+    """The size of the image that the regions are in pixels of; None where it is not known."""
+    width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
+    return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
+
+
+def _instead(problem: PictureError, uri: str | None, size_px: int) -> Picture:
+    image = placeholder(str(problem), uri, size_px)
+    return Picture(encoded(image, sharp=True), *image.size, str(problem))

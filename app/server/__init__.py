@@ -1,0 +1,1 @@
+"""The web server: address, host checks, login, health endpoint and page head."""

@@ -1,0 +1,122 @@
+"""The health endpoint: whether the web app runs and its database answers, for who watches it.
+
+``GET /healthz`` needs no login. It answers 200 and ``{"status": "ok", "database": "ok", "version":
+...}``, or 503 with ``"status": "unavailable"`` and the reason as ``database``. It never starts a
+local server that has stopped, and does not keep one from stopping.
+"""
+
+import asyncio
+import time
+from importlib.metadata import version
+
+from neo4j import AsyncGraphDatabase, NotificationMinimumSeverity
+from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from app.settings import Settings
+from graph.database.local import server as local_server
+from graph.database.local.process import USERNAME, Home
+from graph.database.local.server import Endpoint
+from graph.errors import CobalanceError, StoreUnavailableError
+
+PATH = "/healthz"
+LIMIT_S = 2.0
+"""How long the database may take for a trivial query."""
+
+_KEPT_S = 1.0  # for this long everybody gets the same answer: no way to flood the database
+
+
+class DatabaseProbe:
+    """Asks the database for a sign of life, each time over a connection of its own.
+
+    Parameters
+    ----------
+    settings : Settings
+        Which database.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = asyncio.Lock()
+        self._asked_at = -_KEPT_S
+        self._problem: str | None = None
+
+    async def problem(self) -> str | None:
+        """What is wrong, in words that tell a stranger nothing; None when it answers in time."""
+        async with self._lock:
+            if time.monotonic() - self._asked_at >= _KEPT_S:
+                self._problem = await self._ask()
+                self._asked_at = time.monotonic()
+            return self._problem
+
+    async def _ask(self) -> str | None:
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                endpoint = await asyncio.to_thread(_endpoint, self._settings)
+                await _query(endpoint, self._settings.neo4j_database)
+        except TimeoutError:
+            return f"It does not answer within {LIMIT_S:.0f} s."
+        except AuthError:
+            return "It refuses our user or password."
+        except ClientError:
+            return "It refuses a trivial query."
+        except (DriverError, Neo4jError, ValueError):
+            return "It does not answer."
+        except StoreUnavailableError as error:
+            return str(error)
+        except CobalanceError:
+            return "Its settings cannot be used; the log says why."
+        return None
+
+
+def _endpoint(settings: Settings) -> Endpoint:
+    """Where the database is now, without starting anything."""
+    if settings.neo4j_uri is not None:
+        return Endpoint(settings.neo4j_uri, settings.neo4j_username, settings.password(), 0)
+    local = settings.local_server()
+    server = local_server.status(local)
+    if server is None:
+        raise StoreUnavailableError("The local server is not running; opening a page starts it.")
+    if server.phase != "ready":
+        raise StoreUnavailableError(f"The local server is {server.phase}.")
+    try:
+        password = Home(local.home.expanduser().resolve()).password.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StoreUnavailableError("The local server's password cannot be read.") from error
+    return Endpoint(server.uri, USERNAME, password, server.pid)
+
+
+async def _query(endpoint: Endpoint, database: str) -> None:
+    async with (
+        AsyncGraphDatabase.driver(
+            endpoint.uri,
+            auth=(endpoint.username, endpoint.password),
+            connection_timeout=LIMIT_S,
+            connection_acquisition_timeout=LIMIT_S,
+            notifications_min_severity=NotificationMinimumSeverity.OFF,
+            user_agent="cobalance-health",
+        ) as driver,
+        driver.session(database=database, default_access_mode="READ") as session,
+    ):
+        await (await session.run("RETURN 1")).consume()
+
+
+def health_route(settings: Settings) -> Route:
+    """The endpoint for a web server; see the module."""
+    probe = DatabaseProbe(settings)
+
+    async def health(_: Request) -> JSONResponse:
+        problem = await probe.problem()
+        return JSONResponse(
+            {
+                "status": "ok" if problem is None else "unavailable",
+                "database": problem or "ok",
+                "version": version("cobalance"),
+            },
+            status_code=200 if problem is None else 503,
+            headers={"Cache-Control": "no-store"},
+        )
+
+    return Route(PATH, health)

@@ -1,0 +1,52 @@
+"""Tells a page where its server is, and the last of how it looks.
+
+Streamlit's page, opened at /plan, looks for its server under /plan first, and every miss is an
+error on the browser's console. The page takes the address from a global variable if there is one;
+here it is set.
+"""
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.server.appearance import STYLES
+
+_SCRIPT = "<script>window.__streamlit = {BACKEND_BASE_URL: location.origin + '/'}</script>"
+_ADDED = f"{_SCRIPT}<style>{STYLES}</style>".encode()
+_HEAD = b"<head>"
+
+
+class PageHtml:
+    """ASGI middleware that adds these to the app's only HTML page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; the answer to one for a page is changed."""
+        if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"]:
+            await self._app(scope, receive, send)
+            return
+        # Uncompressed, so that it can be changed.
+        headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
+        started: Message | None = None
+        body = b""
+
+        async def send_changed(message: Message) -> None:
+            nonlocal started, body
+            if message["type"] == "http.response.start":
+                kind = MutableHeaders(scope=message).get("content-type", "")
+                if kind.startswith("text/html"):
+                    started = message
+                    return
+            elif started is not None and message["type"] == "http.response.body":
+                body += message.get("body", b"")
+                if message.get("more_body"):
+                    return
+                page = body.replace(_HEAD, _HEAD + _ADDED, 1)
+                MutableHeaders(scope=started)["content-length"] = str(len(page))
+                await send(started)
+                await send({"type": "http.response.body", "body": page})
+                return
+            await send(message)
+
+        await self._app({**scope, "headers": headers}, receive, send_changed)

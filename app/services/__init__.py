@@ -1,0 +1,1 @@
+"""The composition root: open stores and folders, and run loads, plans, jobs and exports on them."""

@@ -1,0 +1,255 @@
+"""The composition root of generation: what workers reach, and jobs created, exported and merged."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+from app.services.datasets import open_store
+from app.settings import Settings
+from generation.image_request import MakingError
+from generation.jobs.resources import Places
+from generation.jobs.settings import JobSettings
+from generation.jobs.worker import Worker, WorkerOptions
+from generation.output.folder import OutputFolder
+from generation.sources.sampler import Segment, Sources
+from generation.sources.segmenters import SEGMENTERS
+from graph.database.store import GraphStore
+from graph.dataset.class_images import read_class_images
+from graph.errors import (
+    CobalanceError,
+    JobNotFoundError,
+    MissingExtraError,
+    OptionError,
+    StaleError,
+)
+from graph.jobs.status import read_job
+from graph.progress import Progress, silent
+from graph.queries.mined import mined_with
+from graph.records import Box
+from ingest.concepts.plurals import counted
+from ingest.images.arrays import ImageArray, MaskArray
+from ingest.images.problems import PictureError
+from ingest.images.regions import read_regions
+from ingest.images.roots import Roots
+
+
+def places(settings: Settings) -> Places:
+    """What a worker of this process reaches.
+
+    Raises
+    ------
+    OptionError
+        The output folder cannot be opened.
+    """
+    roots = Roots(settings.image_roots())
+
+    def read_image(uri: str) -> bytes:
+        try:
+            return roots.find(uri).read()
+        except PictureError as error:
+            raise MakingError(str(error)) from error
+
+    def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
+        images = read_class_images(store, dataset, split=_split(store, dataset, job))
+        if not any(of_class.ids for of_class in images.values()):
+            return None
+        segment = described = None
+        if job.segmenter is not None:
+            segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
+            segment, described = _one_at_a_time(segmenter.segment), segmenter.describe()
+        folder = settings.regions_folder()
+        return Sources(
+            images,
+            read_image,
+            lambda ids: read_regions(folder, dataset, ids),
+            job.masks,
+            segment,
+            described,
+        )
+
+    return Places(
+        lambda: open_store(settings), OutputFolder(settings.output_folder()), open_sources
+    )
+
+
+def _split(store: GraphStore, dataset: str, job: JobSettings) -> str | None:
+    """The split that objects come from: that of the job, or else the one that was mined."""
+    if job.split is not None:
+        return job.split
+    try:
+        return mined_with(store, dataset).split
+    except StaleError:  # the plan is older than the images
+        return None
+
+
+def _one_at_a_time(segment: Segment) -> Segment:
+    lock = threading.Lock()
+
+    def segment_alone(image: ImageArray, box: Box | None) -> MaskArray:
+        with lock:
+            return segment(image, box)
+
+    return segment_alone
+
+
+def work(
+    *,
+    until_idle: bool,
+    gpus: str | None,
+    dead_after_s: float,
+    say: Callable[[str], None],
+    progress_bars: Callable[[], AbstractContextManager[Progress]],
+) -> None:
+    """Work in the foreground until told to stop: in this process, or in one for each GPU.
+
+    Parameters
+    ----------
+    gpus : str or None
+        Numbers separated by commas, or ``all``.
+    say : callable
+        Tells a person what happens.
+    progress_bars : callable
+        Opens what draws progress.
+
+    Raises
+    ------
+    OptionError
+        There is no such GPU.
+    """
+    if gpus is not None:
+        _work_on_gpus(gpu_numbers(gpus), until_idle=until_idle, dead_after_s=dead_after_s)
+        return
+    settings = Settings.from_environment()
+    options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
+    with progress_bars() as progress:
+        worker = Worker(places(settings), options, progress)
+        with _stopping(worker, say) as was_stopped:
+            say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
+            worker.run()
+    if not (worker.jobs_seen or worker.jobs_left or was_stopped()):
+        say("There was nothing to do.")
+    failed = _tell_of(worker, settings, say)
+    if was_stopped():
+        raise KeyboardInterrupt
+    if until_idle and (failed or worker.jobs_left):
+        raise CobalanceError(
+            f"Not all jobs are done: {failed:,} failed, {len(worker.jobs_left):,} left to others."
+        )
+
+
+def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
+    """Say what has become of the jobs that a worker saw, and give how many of them failed."""
+    for job, extra in worker.jobs_left.items():
+        say(f"{MissingExtraError(f'Job {job}', extra)} It is left to workers that have them.")
+    failed = 0
+    with open_store(settings) as store:
+        for job in worker.jobs_seen:
+            try:
+                found = read_job(store, job)
+            except JobNotFoundError:
+                say(f"Job {job} is gone.")
+                continue
+            say(
+                f"Job {job} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
+                f"accepted, {found.rejected:,} rejected."
+            )
+            for remark in found.remarks:
+                say(remark)
+            if found.state == "failed":
+                failed += 1
+                say(f"When that is mended: cobalance retry {job}")
+    return failed
+
+
+def run_here(
+    settings: Settings, jobs: Collection[str], queue_url: str, progress: Progress = silent
+) -> None:
+    """Make the images of some jobs in this process, and return when they have ended.
+
+    Parameters
+    ----------
+    queue_url : str
+        A queue of their own: whoever works on the usual one goes on with the rest.
+    """
+    options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
+    Worker(places(settings), options, progress).run()
+
+
+def gpu_numbers(gpus: str) -> list[int]:
+    """Read a list of GPUs.
+
+    Raises
+    ------
+    OptionError
+        It is none, or there is no such GPU.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("A worker on a GPU", "models") from error
+    there = range(torch.cuda.device_count())
+    try:
+        wanted = list(there) if gpus == "all" else [int(number) for number in gpus.split(",")]
+    except ValueError:
+        raise OptionError(f"--gpus {gpus!r}: give numbers such as 0,1, or all.") from None
+    missing = [number for number in wanted if number not in there]
+    if missing or not wanted:
+        raise OptionError(
+            f"--gpus {gpus!r}: this machine has {counted(len(there), 'GPUs')} that torch can use. "
+            "Leave the option out to work without."
+        )
+    return wanted
+
+
+def _work_on_gpus(numbers: Sequence[int], *, until_idle: bool, dead_after_s: float) -> None:
+    command = [sys.executable, "-m", "app", "work", "--dead-after", str(dead_after_s)]
+    command += ["--until-idle"] if until_idle else []
+    workers = [
+        subprocess.Popen(command, env=os.environ | {"CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
+        for number in numbers
+    ]
+
+    def pass_on(number: int, _frame: object) -> None:
+        if number != signal.SIGINT:  # of which a terminal tells them, too
+            for worker in workers:
+                worker.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        failed = [worker for worker in workers if worker.wait() != 0]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if failed:
+        raise CobalanceError(f"{len(failed)} of {len(workers)} workers failed; see above.")
+
+
+@contextmanager
+def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """End the worker on Ctrl-C and on SIGTERM: at the first gently, at the second at once.
+
+    What it gives says whether Ctrl-C has ended it.
+    """
+    interrupted = False
+    asked = 0
+
+    def stop(number: int, _frame: object) -> None:
+        nonlocal asked, interrupted
+        asked += 1
+        interrupted = interrupted or number == signal.SIGINT
+        if asked > 1:
+            os._exit(128 + number)
+        say("Ending when the images under way are done; once more to end at once.")
+        # In a thread: this one may hold the lock of what it waits for.
+        threading.Thread(target=worker.stop).start()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

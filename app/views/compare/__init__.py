@@ -1,0 +1,1 @@
+"""The page Before/after: the same diagnosis of two datasets."""

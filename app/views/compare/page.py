@@ -1,0 +1,416 @@
+"""Before/after: the same diagnosis of two datasets, and what became of each imbalance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from app.tables import Format, as_text
+from app.views.components import mine_button as mining
+from app.views.components import parts
+from app.views.components.theme import NEUTRAL, class_colors, clique_labels, shorten
+from app.views.state import session, url
+from app.views.state.session import Current
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions
+from graph.dataset.state import DatasetState, dataset_state
+from graph.errors import OptionError
+from graph.queries.comparison import (
+    COUNT_AFTER,
+    COUNT_BEFORE,
+    STATUSES,
+    Comparison,
+    compare_imbalances,
+)
+
+ROWS = 1000
+IN_PICTURE = 14  # cliques
+MOST_CLASSES = 4  # with columns and marks of their own
+HEIGHT_PX = 520
+ROWS_ON_SCREEN = 14
+_FRAME_PX = 110  # of a picture: its legend above and its axis below
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+_AFTER, _STATUS, _SIZE, _GAP = "compare_after", "compare_status", "compare_size", "compare_gap"
+
+_TOLD = {
+    "solved": "imbalanced before, and not any more",
+    "introduced": "imbalanced now, and not before",
+    "reduced": "imbalanced in both, with a smaller gap now",
+    "grown": "imbalanced in both, with a larger gap now",
+    "unchanged": "imbalanced in both, with the same gap",
+    "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
+    "was not mined",
+}
+
+
+def page() -> None:
+    """Draw the page."""
+    before = session.current()
+    others = others_than(before.name, session.datasets())
+    if not others:
+        parts.empty_state(
+            "There is only one dataset",
+            "Load a second version to compare with, such as the rebalanced one: on the "
+            "**Datasets** page, or with `cobalance ingest FILE --dataset NAME` in a terminal.",
+            icon=":material/compare_arrows:",
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        after = _choose_after(before, others)
+        filters = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
+    if unmined is not None:
+        st.markdown(f"{parts.bold(unmined.name)} has to be mined before it can be compared.")
+        mining.offer(unmined)
+        return
+    with filters:
+        min_gap, sizes = _choose_cliques(before, after)
+    totals = st.container()
+    left, right = st.columns([7, 5])
+    with left:
+        asked = Asked(min_gap, *sizes, _choose_statuses())
+    try:
+        found = before.read(compared, after.state, asked, ROWS)
+    except OptionError as error:  # such as different classes; another choice above mends it
+        parts.show_error(error)
+        return
+    with totals:
+        for note in found.notes:
+            st.info(parts.escape(note), icon=":material/info:")
+        _totals(found)
+    with left:
+        _table(before, after, asked, found)
+    with right:
+        _by_size(found)
+        _picture(found)
+
+
+def open_with(after: str) -> NoReturn:
+    """Leave for this page, to compare the dataset that is chosen with another one."""
+    st.session_state[_AFTER] = after
+    url.go_to("compare")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which cliques to compare, and which of them to list."""
+
+    min_gap: int
+    min_size: int
+    max_size: int
+    statuses: tuple[str, ...]
+
+
+def compared(
+    store: GraphStore, before: str, after: DatasetState, asked: Asked, limit: int
+) -> Comparison:
+    """Compare two datasets; the second comes with its state, so that what is kept is of it."""
+    return compare_imbalances(
+        store,
+        before,
+        after.name,
+        min_gap=asked.min_gap,
+        min_size=asked.min_size,
+        max_size=asked.max_size,
+        statuses=asked.statuses,
+        limit=limit,
+    )
+
+
+# --- What is compared -----------------------------------------------------------------------------
+
+
+def _choose_after(before: Current, others: list[str]) -> Current:
+    """Draw both ends of the comparison; the first is chosen at the top of the page."""
+    st.text_input(
+        "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
+    )
+    name = st.selectbox("After", others, key=_AFTER, bind="query-params", width=200)
+    st.button(
+        ":material/swap_horiz:",
+        key="_compare_swap",
+        help="Swap before and after",
+        on_click=_swap,
+        args=(before.name, name),
+    )
+    return Current(before.store, dataset_state(before.store, name))
+
+
+def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
+    """All other datasets; first those that can be compared, and of these those named alike.
+
+    They are mined and have as many classes; and one's name is the beginning of the other's.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame(
+    ...     {"dataset": ["a", "b", "c"], "classes": [2, 3, 2], "state": "ready"})
+    >>> others_than("a", listed)
+    ['c', 'b']
+    """
+    known = datasets.set_index("dataset")
+    alike = (known["classes"] == known.loc[name, "classes"]) & (known["state"] == "ready")
+
+    def place(other: str) -> tuple[bool, bool, str]:
+        return not alike[other], not (other.startswith(name) or name.startswith(other)), other
+
+    return sorted(known.index.drop(name), key=place)
+
+
+def _swap(before: str, after: str) -> None:
+    st.session_state[session.DATASET] = after
+    st.session_state[_AFTER] = before
+    url.clear()
+
+
+def _choose_cliques(before: Current, after: Current) -> tuple[int, tuple[int, int]]:
+    """Draw the filters; give the smallest gap, and the smallest and the largest size."""
+    largest = min(_largest_size(before.state), _largest_size(after.state))
+    min_gap = st.number_input(
+        "Smallest gap",
+        1,
+        value=1,
+        key=_GAP,
+        bind="query-params",
+        width=120,
+        help="In images. A clique with a smaller gap counts as balanced.",
+    )
+    size = st.segmented_control(
+        "Size",
+        list(range(1, largest + 1)),
+        key=_SIZE,
+        bind="query-params",
+        help="Concepts in a clique; all sizes where none is chosen.",
+    )
+    return min_gap, (size, size) if size else (1, largest)
+
+
+def _choose_statuses() -> tuple[str, ...]:
+    chosen = st.pills(
+        "List those that are",
+        STATUSES,
+        selection_mode="multi",
+        key=_STATUS,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return tuple(chosen) or STATUSES
+
+
+def _largest_size(state: DatasetState) -> int:
+    return MiningOptions.from_json(state.mining or "{}").max_size
+
+
+# --- What has changed -----------------------------------------------------------------------------
+
+
+def totals_of(summary: pd.DataFrame) -> pd.DataFrame:
+    """What the summary of a comparison says of each size, and of all, in as many columns as fit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``size`` (text; "all" in the last row), ``imbalanced_before``, ``imbalanced_after``,
+        ``total_gap_before``, ``total_gap_after``, and a column for each status.
+    """
+    statuses = summary[list(STATUSES)]
+    frame = pd.DataFrame(
+        {
+            "size": summary["size"].astype(str),
+            "imbalanced_before": statuses.drop(columns="introduced").sum(axis=1),
+            "imbalanced_after": statuses.drop(columns=["solved", "absent"]).sum(axis=1),
+            "total_gap_before": summary["total_gap_before"],
+            "total_gap_after": summary["total_gap_after"],
+        }
+    ).join(statuses)
+    total = pd.DataFrame([{**frame.sum(numeric_only=True).to_dict(), "size": "all"}])
+    return pd.concat([frame, total], ignore_index=True)[frame.columns]
+
+
+def _totals(found: Comparison) -> None:
+    row = totals_of(found.summary).iloc[-1]
+    with st.container(horizontal=True, key="_compare_totals"):
+        for label, name in (("Imbalanced cliques", "imbalanced"), ("Sum of gaps", "total_gap")):
+            before, after = int(row[f"{name}_before"]), int(row[f"{name}_after"])
+            st.metric(
+                label,
+                f"{before:,} {ARROW} {after:,}",
+                f"{after - before:+,}" if after != before else None,
+                delta_color="inverse",
+                width="content",
+            )
+        st.space("small")
+        for name in STATUSES:
+            st.metric(name.capitalize(), f"{int(row[name]):,}", help=f"{_TOLD[name].capitalize()}.")
+
+
+def _by_size(found: Comparison) -> None:
+    totals = totals_of(found.summary)
+    shown = pd.DataFrame({"size": totals["size"]})
+    for name in ("imbalanced", "total_gap"):
+        shown[name] = _changes(totals[f"{name}_before"], totals[f"{name}_after"])
+    for name in ("solved", "introduced"):
+        shown[name] = totals[name]
+    config = st.column_config
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height="content",
+        column_config={
+            "size": config.TextColumn("Size", width=45),
+            "imbalanced": config.TextColumn("Imbalanced", alignment="right", width=110),
+            "total_gap": config.TextColumn("Sum of gaps", alignment="right", width=130),
+            "solved": config.NumberColumn("Solved", format="localized", width=60),
+            "introduced": config.NumberColumn("Introduced", format="localized", width=80),
+        },
+        alt="Imbalances of each size, before and after",
+    )
+
+
+def _changes(before: "pd.Series[Any]", after: "pd.Series[Any]") -> list[str]:
+    """Both numbers of each row, such as "17 → 0", with a dash for one that is missing."""
+    return [
+        f"{_number(one)} {ARROW} {_number(other)}" for one, other in zip(before, after, strict=True)
+    ]
+
+
+def _number(value: Any) -> str:
+    return "-" if pd.isna(value) else f"{int(value):,}"
+
+
+# --- Clique by clique -----------------------------------------------------------------------------
+
+
+def _table(before: Current, after: Current, asked: Asked, found: Comparison) -> None:
+    cliques = found.cliques
+    if cliques.empty:
+        balanced = not found.summary[list(STATUSES)].to_numpy().any()
+        parts.empty_state(
+            "No imbalance" if balanced else "No clique has this status",
+            "Neither dataset has a clique with such a gap."
+            if balanced
+            else "Choose another status above, or none for all.",
+        )
+        return
+    classes = list(found.sizes_before)
+    shown = pd.DataFrame({"concepts": [list(names) for names in cliques["concepts"]]})
+    for name in ("status", "gap_before", "gap_after", "delta"):
+        shown[name] = cliques[name]
+    counted = classes[:MOST_CLASSES] if len(classes) <= MOST_CLASSES else []
+    for code, name in enumerate(counted):
+        shown[f"class {code}"] = _changes(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
+    config = st.column_config
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height="content" if len(cliques) < ROWS_ON_SCREEN else HEIGHT_PX,
+        column_config={
+            "concepts": config.ListColumn("Concepts", width=175),
+            "status": config.TextColumn("Status", width=80),
+            "gap_before": config.NumberColumn("Gap", format="localized", width=52),
+            "gap_after": config.NumberColumn("Now", format="localized", width=52),
+            "delta": config.NumberColumn("Change", format="localized", width=62),
+        }
+        | {
+            f"class {code}": config.TextColumn(shorten(name, 20), alignment="right", width=105)
+            for code, name in enumerate(counted)
+        },
+        placeholder="-",
+        alt="Cliques that are imbalanced in either dataset",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        left_out = sum(found.left_out.values())
+        st.caption(
+            f"{len(cliques):,} cliques, the largest change first"
+            + (f"; {left_out:,} more are in the file" if left_out else "")
+            + ". A dash: the clique is absent there."
+        )
+        st.space("stretch")
+        opened, name, state = before.store, before.name, after.state
+        st.download_button(
+            "CSV",
+            lambda: to_csv(compared(opened, name, state, asked, len(cliques) + left_out)),
+            "before-after.csv",
+            "text/csv",
+            key="_compare_csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+
+
+def to_csv(found: Comparison) -> bytes:
+    """The cliques of a comparison as CSV, with the names of concepts as JSON lists."""
+    return as_text(found.cliques, Format.CSV).encode()
+
+
+def _picture(found: Comparison) -> None:
+    """Draw the images of each class before and after, of the cliques that have changed most."""
+    classes = list(found.sizes_before)
+    marks = marks_of(found.cliques.head(IN_PICTURE), classes)
+    if marks.empty:
+        return
+    colors = class_colors(classes)
+    names = list(dict.fromkeys(marks["what"]))
+    y = alt.Y(
+        "clique:N",
+        sort=list(dict.fromkeys(marks["clique"])),
+        title=None,
+        axis=alt.Axis(labelLimit=230, labelFlush=False, labelOverlap=False, grid=True),
+    )
+    color = alt.Color(
+        "what:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
+        legend=alt.Legend(orient="top", title=None, labelLimit=160) if len(names) > 1 else None,
+    )
+    told = [
+        alt.Tooltip("clique:N", title="clique"),
+        alt.Tooltip("what:N", title="class"),
+        alt.Tooltip("before:Q", format=",.0f"),
+        alt.Tooltip("after:Q", format=",.0f"),
+    ]
+    base = alt.Chart(marks).encode(y=y, yOffset=alt.YOffset("what:N", sort=names), color=color)
+    title = "images" if len(classes) <= MOST_CLASSES else "gap, in images"
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=2).encode(
+            x=alt.X("before:Q", title=title, axis=alt.Axis(format=",.0f", tickCount=5)),
+            x2="after:Q",
+        ),
+        base.mark_point(size=45, filled=False, strokeWidth=2).encode(x="before:Q", tooltip=told),
+        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=told),
+    ).properties(height=_FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names)))
+    st.altair_chart(chart, width="stretch", key="_compare_picture")
+    st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
+
+
+def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
+    """What the picture shows: a row for each clique and class, or with many classes for each gap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
+        or "gap"), ``before`` and ``after`` (float64, NaN where the clique is absent).
+    """
+    labels = clique_labels(cliques["concepts"])
+    columns = (
+        {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
+        if len(classes) <= MOST_CLASSES
+        else {"gap": ("gap_before", "gap_after")}
+    )
+    marks = [
+        pd.DataFrame(
+            {
+                "clique": labels,
+                "what": what,
+                "before": cliques[before].to_numpy("float64", na_value=float("nan")),
+                "after": cliques[after].to_numpy("float64", na_value=float("nan")),
+            }
+        )
+        for what, (before, after) in columns.items()
+    ]
+    return pd.concat(marks, ignore_index=True)

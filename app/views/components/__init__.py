@@ -1,0 +1,1 @@
+"""What several pages draw: tables, filters, pictures, galleries and forms."""

@@ -1,0 +1,143 @@
+"""The concept graph as a picture: concepts between the two sides that they lean to."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app.concept_graph import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px, skew_axis_layout
+from app.views.components.theme import NEUTRAL, class_colors
+from graph.diagnosis.imbalance import COUNT
+from graph.queries.overview import Overview
+
+WIDTH_PX, HEIGHT_PX = 1200, 780
+_MARGIN_PX = 70  # for the classes at both ends
+_CHARACTER_PX, _LONGEST_LABEL = 6.5, 24
+ALL_OTHERS = "all other classes"
+
+_CONCEPT, _CLASS = "c:", "y:"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The two sides between which concepts are placed.
+
+    Parameters
+    ----------
+    left, right : tuple of str
+        The classes of each side.
+    left_name, right_name : str
+        What to call them.
+    left_color, right_color : str
+        As CSS hex.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    left_name: str
+    right_name: str
+    left_color: str
+    right_color: str
+
+    @classmethod
+    def between(cls, classes: Sequence[str], left: str, right: str) -> "Axis":
+        """The axis from one class to another, or to all others.
+
+        Examples
+        --------
+        >>> Axis.between(["cat", "dog", "fox"], "dog", ALL_OTHERS).right
+        ('cat', 'fox')
+        """
+        colors = class_colors(classes)
+        if right == ALL_OTHERS:
+            others = tuple(name for name in classes if name != left)
+            return cls((left,), others, left, ALL_OTHERS, colors[left], NEUTRAL)
+        return cls((left,), (right,), left, right, colors[left], colors[right])
+
+    def codes(self, classes: Sequence[str]) -> tuple[list[int], list[int]]:
+        """The two sides as positions in a list of classes, which may lack some."""
+        left, right = (
+            [code for code, name in enumerate(classes) if name in side]
+            for side in (self.left, self.right)
+        )
+        return left, right
+
+
+def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
+    """Let the user choose the two sides; with two classes there is nothing to choose."""
+    classes = list(class_sizes)
+    if len(classes) <= 2:
+        return Axis.between(classes, classes[0], classes[-1])
+    left = st.selectbox("Left", classes, key="left", bind="query-params", width=125)
+    others = [ALL_OTHERS, *(name for name in classes if name != left)]
+    right = st.selectbox("Right", others, key="right", bind="query-params", width=135)
+    return Axis.between(classes, left, right)
+
+
+def concept_id(name: str) -> str:
+    """The node of a concept; a class may have the same name."""
+    return _CONCEPT + name
+
+
+def class_id(name: str) -> str:
+    """The node of a class."""
+    return _CLASS + name
+
+
+def concepts_of(nodes: Iterable[str]) -> list[str]:
+    """The concepts among some nodes."""
+    return [node.removeprefix(_CONCEPT) for node in nodes if node.startswith(_CONCEPT)]
+
+
+def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
+    """Place the concepts of an overview along an axis, with its strongest links."""
+    leaning = np.nan_to_num(overview.concept_skew(*axis.codes([*overview.class_sizes])))
+    sizes_px = node_sizes_px(overview.concepts["images"])
+    names = overview.concepts["concept"].tolist()
+    labels_px = [_CHARACTER_PX * min(len(name), _LONGEST_LABEL) for name in names]
+    positions = skew_axis_layout(
+        leaning, sizes_px, labels_px, width_px=WIDTH_PX, height_px=HEIGHT_PX
+    )
+    nodes = [
+        GraphNode(concept_id(name), name, "concept", x, y, size, lean, text)
+        for name, (x, y), size, lean, text in zip(
+            names,
+            positions.tolist(),
+            sizes_px.tolist(),
+            leaning.tolist(),
+            descriptions(overview.concepts, overview.class_sizes),
+            strict=True,
+        )
+    ]
+    for side, x, lean in (
+        (axis.left_name, -_MARGIN_PX, -1.0),
+        (axis.right_name, WIDTH_PX + _MARGIN_PX, 1.0),
+    ):
+        nodes.append(GraphNode(_CLASS + side, side, "class", x, HEIGHT_PX / 2, 44.0, lean))
+    edges = overview.edges
+    pair_leaning = np.nan_to_num(overview.edge_skew(*axis.codes([*overview.pair_class_sizes])))
+    links = [
+        GraphEdge(concept_id(one), concept_id(other), width, lean, text)
+        for one, other, width, lean, text in zip(
+            edges["concept_1"].tolist(),
+            edges["concept_2"].tolist(),
+            edge_widths_px(edges["images"]).tolist(),
+            pair_leaning.tolist(),
+            descriptions(edges, overview.pair_class_sizes),
+            strict=True,
+        )
+    ]
+    return GraphPicture(nodes, links, axis.left_color, axis.right_color)
+
+
+def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:
+    """What tooltips say: images in all, and of each class that was counted."""
+    lines = [[f"{images:,} images"] for images in frame["images"]]
+    for name, size in class_sizes.items():
+        for text, count in zip(lines, frame[COUNT + name].tolist(), strict=True):
+            if count == count and count is not None:
+                text.append(f"{name}: {int(count):,} of {size:,} ({count / max(size, 1):.1%})")
+    return ["\n".join(text) for text in lines]

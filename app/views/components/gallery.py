@@ -1,0 +1,121 @@
+"""The images behind a number: the classes side by side, with boxes and masks drawn."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
+from app.settings import Settings
+from app.views.components import parts
+from app.views.components.theme import class_colors
+from app.views.state.session import Current
+from graph.database.store import GraphStore
+from graph.queries.binding import bind_named
+from ingest.images.regions import read_regions
+
+PER_CLASS = 6
+MOST_CLASSES = 4
+THUMBNAIL_PX = 320
+ANCHOR = "images"  # of the heading, to lead to it
+
+
+def image_files() -> ImageFiles:
+    """The image files that the settings let the app show."""
+    settings = Settings.from_environment()
+    return _image_files(settings.image_roots(), settings.cobalance_cache / "thumbnails")
+
+
+@st.cache_resource
+def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
+    return ImageFiles(roots, cache)
+
+
+def images_of(
+    store: GraphStore, dataset: str, concepts: list[str], class_name: str, skip: int
+) -> pd.DataFrame:
+    """A page of the images of a class that contain all the concepts."""
+    parameters = {
+        "dataset": dataset,
+        "concepts": concepts,
+        "class": class_name,
+        "limit": PER_CLASS,
+        "skip": skip,
+    }
+    query, bound = bind_named(store, "images-of-clique", parameters)
+    return store.read_frame(query.text, **bound)
+
+
+def show(this: Current, clique: tuple[str, ...], class_name: str | None) -> None:
+    """Draw the images that contain a clique's concepts: of one class, or of all side by side."""
+    counts = this.read(_counts, list(clique))
+    names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
+    title = " + ".join(parts.escape(name) for name in clique)
+    st.subheader(f"Images with {title}", anchor=ANCHOR)
+    if len(names) > MOST_CLASSES:
+        st.caption(f"The {MOST_CLASSES} classes with most of them; click a count for another.")
+    for column, name in zip(
+        st.columns(min(len(names), MOST_CLASSES)), names[:MOST_CLASSES], strict=True
+    ):
+        with column:
+            _one_class(this, clique, name, counts[name], wide=len(names) == 1)
+
+
+def _counts(store: GraphStore, dataset: str, concepts: list[str]) -> dict[str, int]:
+    query, bound = bind_named(store, "clique", {"dataset": dataset, "concepts": concepts})
+    (row,) = store.read(query.text, **bound)
+    return dict(row["counts"])
+
+
+def _one_class(
+    this: Current, clique: tuple[str, ...], class_name: str, total: int, *, wide: bool
+) -> None:
+    st.markdown(f"**{parts.escape(class_name)}** · {total:,} images")
+    if not total:
+        st.caption("No image of this class shows them together.")
+        return
+    page = 1
+    if total > PER_CLASS:
+        page = st.pagination(-(-total // PER_CLASS), key=f"_page {class_name} {clique}")
+    found = this.read(images_of, list(clique), class_name, (page - 1) * PER_CLASS)
+    color = class_colors(list(this.class_sizes))[class_name]
+    pictures = _pictures(this.name, found, clique, color)
+    if pictures is None:
+        for name in found["id"]:
+            st.text(name)
+        return
+    for cell, name, picture in zip(
+        _cells(len(found), PER_CLASS if wide else 2), found["id"], pictures, strict=True
+    ):
+        with cell:
+            st.image(picture.data, width="stretch")
+            st.caption(parts.escape(name))
+
+
+def _pictures(
+    dataset: str, found: pd.DataFrame, clique: tuple[str, ...], color: str
+) -> list[Picture] | None:
+    """The images with the regions of the clique's concepts; None where there are no files."""
+    settings = Settings.from_environment()
+    if found["uri"].isna().all() or not settings.image_roots():
+        st.caption(
+            "Their names only: the annotations say nothing of files."
+            if found["uri"].isna().all()
+            else "Their names only: COBALANCE_IMAGES does not say where the files are."
+        )
+        return None
+    regions = read_regions(settings.regions_folder(), dataset, found["id"].tolist())
+    images = [
+        GalleryImage(row["id"], row["uri"] if isinstance(row["uri"], str) else None)
+        for row in found.to_dict("records")
+    ]
+    shown = regions[regions["concept"].isin(clique)]
+    return list(image_files().gallery(images, shown, dict.fromkeys(clique, color), THUMBNAIL_PX))
+
+
+def _cells(n: int, columns: int) -> list[Any]:
+    cells: list[Any] = []
+    while len(cells) < n:
+        cells.extend(st.columns(columns))
+    return cells[:n]

@@ -1,0 +1,97 @@
+"""The filters of an imbalance table: the same widgets, and the same URL, wherever they stand."""
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from app.views.state.session import Current
+from graph.dataset.mining import MiningOptions
+from graph.queries.mined import Ranking, mined_with
+
+CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
+ORDERS = {
+    "gap": "Largest gap",
+    "log_odds_ratio": "Strongest odds",
+    "q_value": "Smallest q-value",
+    "lift": "Largest lift",
+}
+Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
+ROWS = (200, 1000, 5000)
+
+
+def ranking(this: Current, concepts: list[str]) -> Ranking:
+    """Draw the filters, and give what they ask for.
+
+    Parameters
+    ----------
+    concepts : list of str
+        The dataset's concepts, to choose from.
+    """
+    options: MiningOptions = mined_with(this.store, this.name)
+    sizes = list(range(1, options.max_size + 1))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
+        size = st.segmented_control(
+            "Size", sizes, key="size", bind="query-params", help="Concepts in a clique."
+        )
+        under = choose_class(this.class_sizes)
+        max_q_value = choose_q_value()
+        order = st.selectbox(
+            "Order",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            key="by",
+            bind="query-params",
+            width=150,
+        )
+        rows = st.selectbox(
+            "Rows", ROWS, key="rows", format_func="{:,}".format, bind="query-params", width=90
+        )
+        chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
+    return Ranking(
+        by=order,
+        descending=order != "q_value",
+        class_name=under,
+        concepts=tuple(chosen),
+        min_size=size,
+        max_size=size,
+        max_q_value=max_q_value,
+        limit=rows,
+    )
+
+
+def choose_class(classes: Iterable[str]) -> str | None:
+    """Draw the filter by the class that a clique has too few images of."""
+    return st.selectbox(
+        "Too few images of",
+        list(classes),
+        index=None,
+        key="under",
+        bind="query-params",
+        placeholder="any class",
+        width=150,
+    )
+
+
+def choose_q_value() -> float | None:
+    """Draw the filter by q-value; None lets every clique pass."""
+    chosen = st.selectbox(
+        "q-value at most",
+        list(Q_VALUES),
+        format_func=Q_VALUES.__getitem__,
+        key="q",
+        bind="query-params",
+        width=110,
+    )
+    return None if chosen == 1.0 else chosen
+
+
+def choose_concepts(concepts: Sequence[str], *, placeholder: str) -> list[str]:
+    """Draw the filter by concepts that a clique must contain."""
+    return st.multiselect(
+        "With the concepts",
+        concepts,
+        key=CONCEPTS,
+        bind="query-params",
+        placeholder=placeholder,
+        width="stretch",
+    )

@@ -1,0 +1,54 @@
+"""Mining from a page: offered where the cliques are missing or out of date."""
+
+import streamlit as st
+
+from app.views.components import parts
+from app.views.state import tasks
+from app.views.state.access import may_edit, require_editor
+from app.views.state.session import Current, store
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.progress import Progress
+
+MAX_CLIQUES = 1_000_000
+
+
+def offer(this: Current) -> None:
+    """Say that the cliques are missing, and offer to mine them."""
+    key = f"mine {this.name}"
+    if tasks.show(key):
+        return
+    this.state.require_whole()
+    changed = this.state.mining is not None
+    parts.empty_state(
+        "The dataset has changed since it was mined" if changed else "Not mined yet",
+        "Mining counts every combination of concepts in every class.",
+        icon=":material/balance:",
+    )
+    if not may_edit():
+        return
+    with st.form("_mine", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        max_size = st.number_input("Largest clique", 1, 6, 3, width=150)
+        min_support = st.number_input(
+            "Least images in the most frequent class", 1, value=1, width=260
+        )
+        if st.form_submit_button("Mine", type="primary"):
+            start(this.name, MiningOptions(max_size, min_support))
+            st.rerun()
+
+
+def start(dataset: str, options: MiningOptions) -> None:
+    """Mine a dataset beside the pages.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may only look.
+    """
+    require_editor()
+    opened = store()
+
+    def work(progress: Progress) -> str:
+        report = mine_dataset(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
+        return f"Found {sum(report.by_size.values()):,} cliques."
+
+    tasks.start(f"mine {dataset}", f"Mining {dataset}", work)

@@ -1,0 +1,37 @@
+"""The names in a dataset that a page lets one choose from."""
+
+import pandas as pd
+
+from app.views.state.session import Current
+from graph.database import schema
+from graph.database.schema import Node
+from graph.database.store import GraphStore
+from graph.queries.binding import bind_named
+
+_QUERIES: dict[str, tuple[str, dict[str, int]]] = {
+    schema.CLASS.label: ("classes", {}),
+    schema.CONCEPT.label: ("concepts", {"limit": 1_000_000}),
+    schema.PLAN.label: ("plans", {}),
+}
+
+
+def names_of(this: Current, node: Node) -> list[str]:
+    """The names of a dataset's classes, concepts or plans, in ascending order."""
+    if node is schema.PLAN:  # written without a change of the dataset's state
+        frame = read_names(this.store, this.name, node.label)
+    else:
+        frame = this.read(read_names, node.label)
+    return sorted(frame[node.label.lower()])
+
+
+def read_names(store: GraphStore, dataset: str, label: str) -> pd.DataFrame:
+    """What the saved query about a kind of node returns.
+
+    Raises
+    ------
+    StaleError
+        An ingest of the dataset did not end.
+    """
+    name, given = _QUERIES[label]
+    query, bound = bind_named(store, name, {"dataset": dataset, **given})
+    return store.read_frame(query.text, **bound)

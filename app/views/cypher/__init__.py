@@ -1,0 +1,1 @@
+"""The page Cypher: saved queries as forms and a read-only console."""

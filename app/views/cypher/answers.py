@@ -1,0 +1,299 @@
+"""What a console query has returned: as a table, as files, as a picture, as cliques to select."""
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app.concept_graph import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
+from app.concept_graph.radial import radial_layout
+from app.tables import Format, as_text
+from app.views.components.concept_picture import class_id, concept_id
+from app.views.components.theme import NEUTRAL, class_colors, shorten
+from app.views.state.url import Clique
+from graph.console.run import ConsoleResult
+
+MOST_NODES = 80  # in a picture
+_LABEL = 24  # characters
+_CHARACTER_PX = 6.5
+_WEIGHTS = ("images", "count", "gap", "n")  # columns and properties that say how strong a link is
+_PAIRS = (("concept_1", "concept_2"), ("concept", "neighbour"), ("start", "end"))
+
+Kind = Literal["concept", "class"]
+
+
+def as_frame(result: ConsoleResult) -> pd.DataFrame:
+    """Give a result as a frame that a table, CSV and Parquet can hold.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Each column is of numbers, of booleans, of texts, or of lists of texts, with None where
+        the query gave null. What is none of these, such as nodes and maps, is JSON text.
+
+    Examples
+    --------
+    >>> result = ConsoleResult(("n", "of"), [(1, {"a": 2}), (None, [3])], False, 0.1)
+    >>> as_frame(result).to_dict("list")
+    {'n': [1, None], 'of': ['{"a": 2}', '[3]']}
+    """
+    columns = {
+        name: _column([row[position] for row in result.rows])
+        for position, name in enumerate(result.columns)
+    }
+    return pd.DataFrame(columns, columns=list(result.columns))
+
+
+def _column(values: list[Any]) -> "pd.Series[Any]":
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return pd.Series(values, dtype="boolean")
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values if value is not None):
+        return pd.Series(values, dtype="Int64")
+    if kinds and kinds <= {int, float}:
+        return pd.Series(values, dtype="float64")
+    if kinds != {list} or not all(_is_names(value) for value in values if value is not None):
+        values = [value if isinstance(value, str | None) else _to_json(value) for value in values]
+    return pd.Series(values, dtype=object)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def for_people(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """A frame from `as_frame` and the configuration of its columns, for `st.dataframe`.
+
+    A list of pairs, such as images of each class, becomes "country 30 · urban 10".
+    """
+    shown, configuration = frame.copy(), {}
+    for name in frame.columns:
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            whole = bool((column.dropna() % 1 == 0).all())
+            configuration[name] = st.column_config.NumberColumn(
+                format="localized" if whole else "%.4g"
+            )
+        elif column.map(_is_names).any():
+            configuration[name] = st.column_config.ListColumn(width="medium")
+        elif column.dtype == object:
+            shown[name] = column.map(_pairs_in_words)
+            if not shown[name].equals(column):
+                configuration[name] = st.column_config.TextColumn(width=260)
+    return shown, configuration
+
+
+def _pairs_in_words(text: Any) -> Any:
+    if not (isinstance(text, str) and text.startswith("[[")):
+        return text
+    try:
+        pairs = json.loads(text)
+    except ValueError:
+        return text
+    if not all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in pairs):
+        return text
+    return " · ".join(f"{name} {count:,}" for name, count in pairs)
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """A frame from `as_frame` as CSV; lists are JSON text."""
+    return as_text(frame, Format.CSV).encode()
+
+
+def to_parquet(frame: pd.DataFrame) -> bytes:
+    """A frame from `as_frame` as a Parquet file."""
+    file = io.BytesIO()
+    frame.to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def cliques_in(result: ConsoleResult) -> list[Clique]:
+    """The cliques that a result names: the lists of texts in its column ``concepts``.
+
+    Examples
+    --------
+    >>> cliques_in(ConsoleResult(("concepts",), [(["cow", "alley"],), ([],)], False, 0.1))
+    [('alley', 'cow')]
+    """
+    if "concepts" not in result.columns:
+        return []
+    position = result.columns.index("concepts")
+    named = (row[position] for row in result.rows)
+    return list(dict.fromkeys(tuple(sorted(set(n))) for n in named if n and _is_names(n)))
+
+
+@dataclass
+class Elements:
+    """The nodes and links that a result speaks of, each once, in the order of its rows."""
+
+    nodes: dict[str, tuple[str, Kind, str]] = field(default_factory=dict)
+    """Label, kind and description by id."""
+    links: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)
+    """Weight and description by the ids of both ends."""
+
+    def __bool__(self) -> bool:
+        return bool(self.links)
+
+    def add_concept(self, name: str) -> str:
+        """Add a concept; return its id."""
+        self.nodes.setdefault(concept_id(name), (name, "concept", ""))
+        return concept_id(name)
+
+    def add_class(self, name: str) -> str:
+        """Add a class; return its id."""
+        self.nodes.setdefault(class_id(name), (name, "class", ""))
+        return class_id(name)
+
+    def link(self, start: str, end: str, weight: float, description: str) -> None:
+        """Add a link, or keep the stronger of two between the same nodes."""
+        key = (start, end) if (end, start) not in self.links else (end, start)
+        if start != end and weight >= self.links.get(key, (-np.inf, ""))[0]:
+            self.links[key] = weight, description
+
+
+def elements_in(
+    result: ConsoleResult, classes: Iterable[str] = (), concept: str | None = None
+) -> Elements:
+    """Find the nodes and links of a result: those of the graph, or names in known columns.
+
+    Names are those in the columns of the saved queries: ``concepts``, which are linked with each
+    other, ``concept_1`` and ``concept_2``, ``start`` and ``end``, ``class`` and ``concept``.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        The names of classes, for columns that hold classes and concepts.
+    concept : str, optional
+        The concept that the query asks about, and that a column ``concept`` is linked with.
+    """
+    found = Elements()
+    known = frozenset(classes)
+    for row in result.rows:
+        for value in row:
+            _collect(value, found)
+    if found:
+        return found
+    for row in result.rows:
+        _collect_names(dict(zip(result.columns, row, strict=True)), found, known, concept)
+    return found
+
+
+def _collect(value: Any, found: Elements) -> None:
+    """Add what a value holds of the graph: see `graph.console.values.PlainValues.of`."""
+    if isinstance(value, list):
+        for item in value:
+            _collect(item, found)
+    elif not isinstance(value, dict):
+        return
+    elif value.keys() == {"id", "labels", "properties"}:
+        kind: Kind = "class" if "Class" in value["labels"] else "concept"
+        label = _label(value["properties"], value["labels"])
+        labels = ":".join(["", *value["labels"]])
+        described = "\n".join([labels, *_lines(value["properties"])])
+        found.nodes[value["id"]] = label, kind, described
+    elif value.keys() == {"id", "type", "start", "end", "properties"}:
+        for end in (value["start"], value["end"]):
+            found.nodes.setdefault(end, ("not returned", "concept", ""))
+        described = "\n".join([value["type"], *_lines(value["properties"])])
+        found.link(value["start"], value["end"], _weight(value["properties"])[0], described)
+    else:
+        for item in value.values():
+            _collect(item, found)
+
+
+def _label(properties: Mapping[str, Any], labels: Sequence[str]) -> str:
+    for name in ("name", "id"):
+        if isinstance(properties.get(name), str):
+            return str(properties[name])
+    if _is_names(properties.get("concepts")):
+        return " + ".join(properties["concepts"])
+    return " ".join(labels)
+
+
+def _lines(properties: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{name}: {shorten(value if isinstance(value, str) else _to_json(value), 80)}"
+        for name, value in properties.items()
+        if name not in ("dataset", "digest")
+    ]
+
+
+def _weight(values: Mapping[str, Any]) -> tuple[float, str]:
+    """How strong a link is, and that in words."""
+    for name in _WEIGHTS:
+        value = values.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+            return float(value), f"{name}: {value:,}"
+    return 1.0, ""
+
+
+def _collect_names(
+    row: Mapping[str, Any], found: Elements, classes: frozenset[str], concept: str | None
+) -> None:
+    weight = _weight(row)
+    members = row.get("concepts")
+    if _is_names(members):
+        nodes = [found.add_concept(name) for name in members or ()]
+        for start, end in combinations(nodes, 2):
+            found.link(start, end, *weight)
+    for first, second in _PAIRS:
+        a, b = row.get(first), row.get(second)
+        if isinstance(a, str) and isinstance(b, str):
+            is_class = first == "start" and a in classes
+            start = found.add_class(a) if is_class else found.add_concept(a)
+            found.link(start, found.add_concept(b), *weight)
+    one, class_name = row.get("concept"), row.get("class")
+    if isinstance(one, str) and isinstance(class_name, str):
+        found.link(found.add_class(class_name), found.add_concept(one), *weight)
+    elif isinstance(one, str) and "neighbour" not in row and concept is not None:
+        found.link(found.add_concept(concept), found.add_concept(one), *weight)
+
+
+def picture_of(found: Elements, classes: Sequence[str]) -> GraphPicture:
+    """Place up to `MOST_NODES` nodes on rings around the one with most links.
+
+    Of two classes each has its colour; more stay neutral, as all concepts do.
+    """
+    ids = list(found.nodes)[:MOST_NODES]
+    code_of = {node: code for code, node in enumerate(ids)}
+    links = [
+        (code_of[a], code_of[b], *told)
+        for (a, b), told in found.links.items()
+        if a in code_of and b in code_of
+    ]
+    ends = np.array([link[:2] for link in links], dtype=np.int64).reshape(-1, 2)
+    degree = np.bincount(ends.ravel(), minlength=len(ids))
+    sizes_px = node_sizes_px(degree + 1)
+    labels = [found.nodes[node][0] for node in ids]
+    labels_px = np.array([_CHARACTER_PX * min(len(label), _LABEL) for label in labels])
+    sides = dict(zip(sorted(classes), (-1.0, 1.0), strict=False)) if len(classes) == 2 else {}
+    lean = [
+        sides.get(found.nodes[node][0], 0.0) if found.nodes[node][1] == "class" else 0.0
+        for node in ids
+    ]
+    places = radial_layout(ends, lean, sizes_px, labels_px).tolist()
+    colors = class_colors(classes)
+    left, right = (colors[name] for name in sides) if sides else (NEUTRAL, NEUTRAL)
+    nodes = [
+        GraphNode(node, label, found.nodes[node][1], x, y, size, side, found.nodes[node][2])
+        for node, label, (x, y), size, side in zip(
+            ids, labels, places, sizes_px.tolist(), lean, strict=True
+        )
+    ]
+    widths = edge_widths_px([weight for _, _, weight, _ in links]).tolist()
+    edges = [
+        GraphEdge(ids[a], ids[b], width, 0.0, description)
+        for (a, b, _, description), width in zip(links, widths, strict=True)
+    ]
+    return GraphPicture(nodes, edges, left, right)

@@ -1,0 +1,381 @@
+"""Cypher: the saved questions as forms, and queries of one's own; nothing can be changed."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.concept_graph import concept_graph
+from app.views.components import mine_button as mining
+from app.views.components import parts
+from app.views.components.name_choices import names_of
+from app.views.components.theme import shorten
+from app.views.cypher import answers, query_form
+from app.views.cypher.query_form import MOST_ROWS
+from app.views.state import background as asking
+from app.views.state import session, url
+from app.views.state.background import Question, Run
+from app.views.state.session import Current
+from graph.console.run import ConsoleResult
+from graph.database import schema
+from graph.database.schema import Edge
+from graph.errors import CobalanceError, OptionError, StoreUnavailableError
+from graph.queries.catalogue import CATALOGUE, REQUIRED
+
+SAVED, OWN = "Saved query", "Your own"
+TABLE, GRAPH = "Table", "Graph"
+EXAMPLE = """\
+MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
+RETURN q.concepts AS concepts, y.name AS class, n.images AS images
+ORDER BY q.gap DESC, concepts, class
+LIMIT 20"""
+
+MOST_CLIQUES = 100  # that a result may hand to a plan
+
+_ASK, _TEXT, _JSON = "cypher_ask", "cypher_text", "cypher_parameters"
+_ROWS, _VIEW, _SHOWN = "cypher_rows", "cypher_view", "cypher_show"
+_SEEN, _LIST = "_cypher_seen", "_cypher_list"
+
+
+def page() -> None:
+    """Draw the page."""
+    this = session.current() if st.session_state.get(session.DATASET) else None
+    mode = st.segmented_control(
+        "Ask",
+        [SAVED, OWN],
+        default=SAVED,
+        required=True,
+        key=_ASK,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    question, submitted = _saved(this) if mode == SAVED else _own(this)
+    first = _SEEN not in st.session_state
+    st.session_state[_SEEN] = True
+    if question is None:
+        return
+    run = st.session_state.get(asking.RUN)
+    if submitted or ((run is None or run.question != question) and (first or _is_quick(question))):
+        run = asking.start(session.store(), question)
+        st.session_state[asking.RUN] = run
+    if run is None or run.question != question:
+        st.caption("Press Run for the answer.")
+    elif run.outcome.done():
+        _show(this, run)
+    else:
+        asking.wait(run)
+
+
+def _is_quick(question: Question) -> bool:
+    """Whether choosing a question is enough to ask it."""
+    return question.is_saved and not CATALOGUE[question.text].scans_images
+
+
+# --- Saved queries --------------------------------------------------------------------------------
+
+
+def _saved(this: Current | None) -> tuple[Question | None, bool]:
+    """Draw the choice of a saved query and its form; give the question, and whether to ask now."""
+    if this is None:
+        parts.empty_state(
+            "No dataset yet",
+            "The saved queries are about a dataset. Load one on the **Datasets** page, or ask the "
+            f"graph a query of your own: choose **{OWN}** above.",
+        )
+        return None, False
+    names = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
+    name = st.selectbox(
+        "Saved query",
+        names,
+        index=None,
+        key=query_form.NAME,
+        bind="query-params",
+        placeholder=f"Search {len(names)} saved queries",
+        label_visibility="collapsed",
+    )
+    if name is None:
+        _list_saved(names)
+        return None, False
+    query = CATALOGUE[name]
+    st.markdown(query.purpose)
+    if query.reads_cliques and not this.is_mined:
+        mining.offer(this)
+        return None, False
+    with st.form("_cypher_form"):
+        given, seconds = query_form.fields(this, query)
+        submitted = st.form_submit_button("Run", type="primary", key="_cypher_submit")
+    with st.expander("The query in Cypher", key=_SHOWN, bind="query-params", on_change="rerun"):
+        st.code(query.text, language="cypher", wrap_lines=True)
+        st.button(
+            "Edit a copy",
+            icon=":material/edit:",
+            key="_cypher_copy",
+            on_click=_edit_copy,
+            args=(query.text, given),
+        )
+    missing = [
+        parameter.purpose
+        for key, parameter in query.parameters.items()
+        if parameter.default is REQUIRED and not given[key]
+    ]
+    if missing:
+        st.info(f"Choose {' and '.join(missing)}, then press Run.", icon=":material/info:")
+        return None, False
+    rows = int(given.get("limit") or MOST_ROWS)
+    return Question(name, is_saved=True, given=given, most_rows=rows, timeout_s=seconds), submitted
+
+
+def _list_saved(names: list[str]) -> None:
+    st.dataframe(
+        pd.DataFrame(
+            {"query": names, "answers": [shorten(CATALOGUE[name].purpose, 145) for name in names]}
+        ),
+        key=_LIST,
+        hide_index=True,
+        height=560,
+        on_select=_choose,
+        selection_mode="single-row",
+        column_config={
+            "query": st.column_config.TextColumn("Query", width=230),
+            "answers": st.column_config.TextColumn("What it answers", width=850),
+        },
+        alt="Saved queries",
+    )
+    st.caption("Tick a row, or search above.")
+
+
+def _choose() -> None:
+    """Take the ticked row of the list as the saved query."""
+    rows = st.session_state[_LIST].selection.rows
+    names = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
+    if rows:
+        st.session_state[query_form.NAME] = names[rows[0]]
+
+
+def _edit_copy(text: str, given: Mapping[str, Any]) -> None:
+    """Begin a query of one's own with a saved one and its parameters."""
+    rest = {name: value for name, value in given.items() if name != session.DATASET}
+    st.session_state[_ASK] = OWN
+    st.session_state[_TEXT] = text
+    st.session_state[_JSON] = json.dumps(rest, ensure_ascii=False) if rest else ""
+
+
+# --- A query of one's own -------------------------------------------------------------------------
+
+
+def _own(this: Current | None) -> tuple[Question | None, bool]:
+    """Draw the fields of a query of one's own; give the question, and whether to ask now."""
+    binding = query_form.binding_of(_TEXT, _JSON)
+    left, right = st.columns([3, 2])
+    with st.container():
+        with left.form("_cypher_own_form"):
+            text = st.text_area(
+                "Cypher that only reads",
+                EXAMPLE,
+                height=180,
+                key=_TEXT,
+                bind=binding,
+                persist_state="session",
+            )
+            given = st.text_input(
+                "Parameters as JSON",
+                key=_JSON,
+                bind=binding,
+                persist_state="session",
+                placeholder='{"concept": "cow"}',
+                help="`$dataset` is the dataset that is chosen above, unless it is given here.",
+            )
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                seconds = query_form.seconds_field()
+                rows = st.number_input(
+                    "Rows at most", 1, MOST_ROWS, 1000, key=_ROWS, bind="query-params"
+                )
+            submitted = st.form_submit_button(
+                "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in a field"
+            )
+        with right:
+            _schema()
+    query_form.say_if_not_in_link(binding)
+    try:
+        parameters = read_parameters(given or "")
+    except OptionError as error:
+        parts.show_error(error)
+        return None, False
+    if this is not None:
+        parameters = {session.DATASET: this.name, **parameters}
+    if not (text or "").strip():
+        return None, False
+    question = Question(
+        text or "", is_saved=False, given=parameters, most_rows=rows, timeout_s=seconds
+    )
+    return question, submitted
+
+
+def read_parameters(text: str) -> dict[str, Any]:
+    """Read the parameters of a query of one's own.
+
+    Raises
+    ------
+    OptionError
+        They are not a JSON object.
+
+    Examples
+    --------
+    >>> read_parameters('{"concepts": ["cow", "alley"]}'), read_parameters(" ")
+    ({'concepts': ['cow', 'alley']}, {})
+    """
+    if not text.strip():
+        return {}
+    remedy = 'Write them as {"concept": "cow", "limit": 10}.'
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise OptionError(f"The parameters are not JSON: {error}. {remedy}") from error
+    if not isinstance(given, dict):
+        raise OptionError(f"The parameters are JSON, but not an object of names. {remedy}")
+    return given
+
+
+def _schema() -> None:
+    """Say what can be asked for: the kinds of node and relationship."""
+    st.code(schema_in_cypher(), language="cypher", wrap_lines=True, height=390)
+    st.caption("Every node has its `dataset`, too.")
+
+
+def schema_in_cypher() -> str:
+    r"""The kinds of node and relationship with their properties, as patterns.
+
+    Examples
+    --------
+    >>> print("\n".join(schema_in_cypher().splitlines()[:2]))
+    (:Class {name})
+    (:Concept {name})
+    """
+    nodes = [f"(:{node.label}{_properties(node.key, *node.properties)})" for node in schema.NODES]
+    edges = [
+        f"(:{edge.start.label})-[:{edge.type}{_properties(*edge.properties)}]->(:{edge.end.label})"
+        for edge in vars(schema).values()
+        if isinstance(edge, Edge)
+    ]
+    return "\n".join([*nodes, *edges])
+
+
+def _properties(*names: str) -> str:
+    told = ", ".join(name for name in names if name != "digest")
+    return f" {{{told}}}" if told else ""
+
+
+# --- The answer -----------------------------------------------------------------------------------
+
+
+def _show(this: Current | None, run: Run) -> None:
+    """Draw the answer of a run, or the message of what went wrong."""
+    error = run.outcome.exception()
+    if isinstance(error, StoreUnavailableError):
+        asking.forget()
+        raise error
+    if isinstance(error, CobalanceError):
+        parts.show_error(error)
+        return
+    result = run.outcome.result()
+    frame = answers.as_frame(result)
+    classes = names_of(this, schema.CLASS) if this is not None else []
+    concept = run.question.given.get("concept")
+    found = answers.elements_in(result, classes, concept if isinstance(concept, str) else None)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
+        st.markdown(f"**{rows}** in {result.elapsed_s:.2f} s")
+        view = TABLE
+        if found:
+            view = st.segmented_control(
+                "Show as",
+                [TABLE, GRAPH],
+                default=TABLE,
+                required=True,
+                key=_VIEW,
+                bind="query-params",
+                label_visibility="collapsed",
+            )
+        st.space("stretch")
+        _downloads(frame, run.question)
+        if this is not None and run.question.given.get(session.DATASET) == this.name:
+            _to_plan(result)
+    if result.truncated:
+        st.caption(
+            f":material/info: There are more rows than these {len(frame):,}. Ask for more, or "
+            "narrow the query."
+        )
+    if frame.empty:
+        parts.empty_state("No rows", "Nothing in the graph is as the query asks.")
+    elif view == GRAPH:
+        _graph(found, classes)
+    else:
+        _table(frame)
+
+
+def _table(frame: pd.DataFrame) -> None:
+    shown, configuration = answers.for_people(frame)
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height="content" if len(frame) <= 15 else 560,
+        column_config=configuration,
+        key="_cypher_table",
+        alt="Rows that the query returned",
+    )
+
+
+def _graph(found: answers.Elements, classes: list[str]) -> None:
+    concept_graph(
+        answers.picture_of(found, classes),
+        key="_cypher_graph",
+        height_px=560,
+        label="Nodes and links that the query returned",
+    )
+    left_out = len(found.nodes) - answers.MOST_NODES
+    if left_out > 0:
+        st.caption(
+            f"The first {answers.MOST_NODES} of {len(found.nodes):,} nodes; the table has all."
+        )
+
+
+def _downloads(frame: pd.DataFrame, question: Question) -> None:
+    name = question.text if question.is_saved else "query"
+    st.download_button(
+        "CSV",
+        lambda: answers.to_csv(frame),
+        f"{name}.csv",
+        "text/csv",
+        key="_cypher_csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    st.download_button(
+        "Parquet",
+        lambda: answers.to_parquet(frame),
+        f"{name}.parquet",
+        "application/vnd.apache.parquet",
+        key="_cypher_parquet",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _to_plan(result: ConsoleResult) -> None:
+    """Offer to plan for the cliques of a result."""
+    cliques = answers.cliques_in(result)
+    if not cliques:
+        return
+    some = cliques[:MOST_CLIQUES]
+    label = (
+        "Use this clique in a plan"
+        if len(cliques) == 1
+        else f"Use these {len(cliques)} cliques in a plan"
+        if some == cliques
+        else f"Use the first {len(some)} cliques in a plan"
+    )
+    if st.button(label, type="primary", key="_cypher_plan"):
+        url.select_cliques(some)
+        url.go_to("plan")

@@ -1,0 +1,127 @@
+"""A saved query's parameters as fields, whose values are in the address where they fit."""
+
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.views.components.name_choices import names_of
+from app.views.state import session
+from app.views.state.session import Current
+from graph.queries.catalogue import REQUIRED, CatalogueQuery, Parameter
+
+MOST_ROWS = 10_000
+MOST_IN_LINK = 2_000  # characters of a query and its parameters
+NAME = "cypher_saved"  # the key of the choice of the query
+
+_BESIDE = 4  # fields in a row
+_SECONDS = "cypher_seconds"
+
+Binding = Literal["query-params"] | None
+
+
+def fields(this: Current, query: CatalogueQuery) -> tuple[dict[str, Any], float]:
+    """Draw a field for each parameter; give their values, and the time limit."""
+    keys = {name: _key(query, name) for name in query.parameters}
+    binding = binding_of(NAME, *keys.values())
+    given: dict[str, Any] = {session.DATASET: this.name}
+    others = [name for name in query.parameters if name != session.DATASET]
+    columns = _in_rows(len(others) + 1)
+    for name, column in zip(others, columns, strict=False):
+        with column:
+            given[name] = _field(this, keys[name], name, query.parameters[name], binding)
+    with columns[-1]:
+        seconds = seconds_field()
+    say_if_not_in_link(binding)
+    return given, seconds
+
+
+def _in_rows(n_fields: int) -> list[DeltaGenerator]:
+    """Places for some fields, side by side."""
+    places: list[DeltaGenerator] = []
+    while len(places) < n_fields:
+        places += st.columns(_BESIDE, vertical_alignment="bottom")
+    return places[:n_fields]
+
+
+def _key(query: CatalogueQuery, name: str) -> str:
+    """The widget of a parameter: names stay when another query is chosen, limits do not."""
+    shared = query.parameters[name].names is not None
+    return f"cypher_{name}" if shared else f"cypher_{query.name}_{name}"
+
+
+def _field(this: Current, key: str, name: str, parameter: Parameter, binding: Binding) -> Any:
+    label = parameter.purpose[:1].upper() + parameter.purpose[1:]
+    told = f"`${name}` in the query"
+    default = None if parameter.default is REQUIRED else parameter.default
+    optional = "Choose" if parameter.default is REQUIRED else "Any"
+    if parameter.names is not None and parameter.type is str:
+        return st.selectbox(
+            label,
+            names_of(this, parameter.names),
+            index=None,
+            key=key,
+            help=told,
+            placeholder=optional,
+            bind=binding,
+        )
+    if parameter.type is list:
+        known = names_of(this, parameter.names) if parameter.names is not None else []
+        return st.multiselect(
+            label,
+            known,
+            default=default,
+            key=key,
+            help=told,
+            placeholder=optional,
+            accept_new_options=parameter.names is None,
+            bind=binding,
+        )
+    if parameter.type is int:
+        return st.number_input(
+            label,
+            min_value=1 if name == "limit" else 0,
+            max_value=MOST_ROWS if name == "limit" else None,
+            value=default,
+            step=1,
+            key=key,
+            help=told,
+            bind=binding,
+        )
+    if parameter.type is float:
+        return st.number_input(
+            label,
+            value=default,
+            key=key,
+            help=told,
+            placeholder="Any",
+            format="%g",
+            bind=binding,
+        )
+    if parameter.type is bool:
+        return st.toggle(label, value=bool(default), key=key, help=told, bind=binding)
+    return st.text_input(label, value=default, key=key, help=told, bind=binding)
+
+
+def seconds_field() -> float:
+    """Draw the field of the time limit; give its value."""
+    return st.number_input(
+        "Seconds that it may take", 1, 300, 30, key=_SECONDS, bind="query-params"
+    )
+
+
+def binding_of(*keys: str) -> Binding:
+    """Whether the widgets with these keys fit into a link."""
+    values = {key: st.session_state.get(key) for key in keys}
+    kept = {key: value for key, value in values.items() if value}
+    return None if len(urlencode(kept, doseq=True)) > MOST_IN_LINK else "query-params"
+
+
+def say_if_not_in_link(binding: Binding) -> None:
+    """Say that a link to the page has not got the query, where it has not."""
+    if binding is None:
+        st.caption(
+            f":material/link_off: This is longer than {MOST_IN_LINK:,} characters, so the address "
+            "of this page has not got it: send the text along with the link."
+        )

@@ -1,0 +1,1 @@
+"""The page Datasets: what is loaded, and importing more."""

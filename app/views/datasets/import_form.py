@@ -1,0 +1,334 @@
+"""The options of an import: those that the file's format has, with choices that come from it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+import streamlit as st
+
+from app.services.datasets import default_dataset_name
+from app.services.imports import ImportRequest, Source, named_plainly, pairs
+from app.views.datasets.import_fields import (
+    BY_CAPTIONS,
+    BY_CATEGORY,
+    BY_COLUMN,
+    BY_FILE,
+    BY_OWN_CAPTIONS,
+    LABELS,
+    ON_ERROR,
+)
+from ingest.concepts.vocabulary_file import word_list_names
+from ingest.formats import FORMATS
+from ingest.options import (
+    ClassOptions,
+    MatchMode,
+    OnError,
+    ReadOptions,
+    Refinement,
+    TableOptions,
+    VocabularyOptions,
+)
+from ingest.preview import FoundFile, TableSample, category_names, sample_table
+from ingest.tables import TABLES
+from ingest.tables.columns import FLAGS
+
+T = TypeVar("T")
+
+_SEEN = "_import_seen"
+
+_CLASS, _COLUMN_MAP = "Class", "Columns"
+_CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
+
+
+def seen(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
+    """What was found in the files, looked for once as long as they stay the same."""
+    kept = st.session_state.get(_SEEN)
+    if kept is None or kept[0] != source.identity:
+        kept = st.session_state[_SEEN] = (source.identity, {})
+    found: dict[tuple[object, ...], T] = kept[1]
+    if what not in found:
+        with st.spinner("Looking at the files"):
+            found[what] = look()
+    return found[what]
+
+
+def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
+    """Ask for all options."""
+    form = _Form(source, file, others)
+    with st.container(border=True):
+        columns = st.columns([1.2, 1.4, 1, 1])
+        automatic = f"{file.format} (found)"
+        chosen = columns[0].selectbox(
+            LABELS["--input-format"], [automatic, *FORMATS], key=form.key("format")
+        )
+        input_format = None if chosen in (automatic, None) else chosen
+        dataset = columns[1].text_input(
+            "Dataset",
+            default_dataset_name(file.name),
+            key=form.key("dataset"),
+            help="A new name makes a new dataset; a known one brings that dataset up to date.",
+        )
+        split = columns[2].text_input(
+            LABELS["--split"],
+            key=form.key("split"),
+            placeholder="as the file says",
+            help="Such as train.",
+        )
+        on_error = columns[3].selectbox(
+            LABELS["--on-error"],
+            list(ON_ERROR),
+            format_func=ON_ERROR.__getitem__,
+            key=form.key("on error"),
+        )
+        replace = st.checkbox(
+            LABELS["--replace"], key=form.key("replace"), help="Otherwise they stay."
+        )
+        format_ = input_format or file.format or ""
+        form.preview(format_)
+        options = form.options(format_, split, cast("OnError", on_error))
+    return ImportRequest(file.name, dataset.strip(), options, input_format, replace)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The options that depend on the file."""
+
+    source: Source
+    file: FoundFile
+    others: list[FoundFile]
+
+    def key(self, name: str) -> str:
+        """A widget's key: another file starts with its own defaults."""
+        return f"_import {name} {self.file.name} {hash(self.source.identity)}"
+
+    def options(self, format_: str, split: str, on_error: OnError) -> ReadOptions:
+        """Ask for what this format has."""
+        uses = FORMATS[format_].uses
+        titles = [
+            _CLASS,
+            *([_COLUMN_MAP] if format_ in TABLES else []),
+            *([_CAPTIONS] if "vocabulary" in uses else []),
+            _KEPT,
+        ]
+        start = _CAPTIONS if format_ == "coco-captions" else _CLASS
+        tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))
+        with tabs[_CLASS]:
+            classes = self._classes(format_, uses)
+        vocabulary = VocabularyOptions()
+        if _CAPTIONS in tabs:
+            with tabs[_CAPTIONS]:
+                vocabulary = self._vocabulary()
+        table = TableOptions()
+        if _COLUMN_MAP in tabs:
+            searched = bool(vocabulary) or (classes.words is not None and classes.captions is None)
+            with tabs[_COLUMN_MAP]:
+                table = self._table(self._sample(format_, captions=searched))
+        with tabs[_KEPT]:
+            refine = self._refinement()
+        return ReadOptions(
+            table=table,
+            classes=classes,
+            vocabulary=vocabulary,
+            refine=refine,
+            split=split.strip() or None,
+            on_error=on_error,
+        )
+
+    def _sample(self, format_: str, *, captions: bool) -> TableSample:
+        def look() -> TableSample:
+            with self._opened() as path:
+                return sample_table(path, format_, captions=captions)
+
+        return seen(self.source, ("sample", self.file.name, format_, captions), look)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Path]:
+        """Give the annotation file's path; an error does not name its folder."""
+        with self.source.opened(self.file.name) as folder, named_plainly(folder):
+            yield folder / self.file.name
+
+    def preview(self, format_: str) -> None:
+        """Draw the first rows of a table."""
+        if format_ in TABLES:
+            rows = self._sample(format_, captions=False).rows.head(5)
+            st.dataframe(rows, hide_index=True, height="content")
+
+    def _companion(self, label: str, name: str, help_: str | None = None) -> str | None:
+        """Ask for one of the other files."""
+        return st.selectbox(
+            label,
+            [file.name for file in self.others],
+            index=None,
+            placeholder="Choose a file" if self.others else "Add the file above",
+            key=self.key(name),
+            help=help_,
+        )
+
+    def _classes(self, format_: str, uses: frozenset[str]) -> ClassOptions:
+        ways = [
+            *([BY_COLUMN] if "table" in uses else []),
+            *([BY_CATEGORY] if "categories" in uses else []),
+            *([BY_OWN_CAPTIONS] if "own captions" in uses else []),
+            BY_FILE,
+            *([BY_CAPTIONS] if "own captions" not in uses or "table" in uses else []),
+        ]
+        way = st.segmented_control(
+            "An image's class is in", ways, default=ways[0], required=True, key=self.key("class")
+        )
+        if way == BY_CATEGORY:
+            return ClassOptions(categories=self._categories(format_))
+        if way == BY_OWN_CAPTIONS:
+            return ClassOptions(words=self._words())
+        if way == BY_FILE:
+            name = self._companion("Table of image id or file name, and class", "class file")
+            return ClassOptions(file=_path(name))
+        if way == BY_CAPTIONS:
+            left, right = st.columns(2)
+            with left:
+                name = self._companion("COCO captions", "captions")
+            with right:
+                words = self._words()
+            return ClassOptions(captions=_path(name), words=words if name else None)
+        return ClassOptions()
+
+    def _categories(self, format_: str) -> dict[str, str]:
+        known: list[str] = []
+        if format_ == self.file.format:
+            known = seen(self.source, ("categories", self.file.name), self._category_names)
+        chosen = st.multiselect(
+            "Categories that are classes",
+            known,
+            key=self.key("categories"),
+            placeholder="Choose two or more",
+            help="An image with objects of exactly one of them has that class; these are then no "
+            "concepts.",
+        )
+        return {name: name for name in chosen}
+
+    def _category_names(self) -> list[str]:
+        with self._opened() as path:
+            return category_names(path)
+
+    def _words(self) -> str | None:
+        lists = [file.name for file in self.others if file.name.endswith(".toml")]
+        return st.selectbox(
+            "Word list of the classes",
+            [*word_list_names(), *lists],
+            key=self.key("words"),
+            help="A list that comes with cobalance, or a TOML file of your own.",
+        )
+
+    def _vocabulary(self) -> VocabularyOptions:
+        left, right = st.columns(2)
+        with left:
+            name = self._companion(LABELS["--vocabulary"], "vocabulary", "A concept a line.")
+            mode = st.selectbox(
+                LABELS["--match"],
+                ("words", "substring"),
+                format_func={
+                    "words": "Whole words and plurals",
+                    "substring": "Any text",
+                }.__getitem__,
+                key=self.key("match"),
+            )
+        typed = right.text_area(
+            "or a concept a line, variants after a colon",
+            key=self.key("vocabulary lines"),
+            placeholder="couch: sofa, settee\ndog",
+            disabled=name is not None,
+            height=125,
+        )
+        lines = () if name is not None else tuple(_lines(typed))
+        return VocabularyOptions(file=_path(name), concepts=lines, mode=cast("MatchMode", mode))
+
+    def _table(self, sample: TableSample) -> TableOptions:
+        roles: dict[str, str | None] = {}
+        grid = [column for _ in range(3) for column in st.columns(3)]
+        for place, (role, option) in zip(grid, FLAGS.items(), strict=True):
+            guess = sample.roles.get(role)
+            if role == "concepts" and sample.indicators:
+                guess = f"{len(sample.indicators)} columns of 0 and 1"
+            roles[role] = place.selectbox(
+                LABELS[option],
+                sample.columns,
+                index=None,
+                placeholder=f"automatic: {guess or 'none'}",
+                key=self.key(f"column {role}"),
+            )
+        left, right = st.columns([2, 1])
+        indicators = left.multiselect(
+            LABELS["--concept-columns"],
+            sample.columns,
+            key=self.key("concept columns"),
+            placeholder="automatic where no column holds concepts",
+        )
+        delimiter = right.text_input(
+            LABELS["--delimiter"],
+            key=self.key("delimiter"),
+            placeholder="automatic: | or ; or ,",
+        )
+        return TableOptions(**roles, concept_columns=tuple(indicators), delimiter=delimiter or None)
+
+    def _refinement(self) -> Refinement:
+        left, middle, right = st.columns(3)
+        min_score = left.number_input(
+            LABELS["--min-score"],
+            0.0,
+            1.0,
+            None,
+            0.05,
+            key=self.key("min score"),
+            placeholder="any",
+            help="Those without a score stay.",
+        )
+        min_area = middle.number_input(
+            LABELS["--min-area"],
+            0.0,
+            None,
+            None,
+            100.0,
+            key=self.key("min area"),
+            placeholder="any",
+            help="Those without an area stay.",
+        )
+        with right:
+            table = self._companion(
+                LABELS["--concept-table"],
+                "concept table",
+                "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
+            )
+        names = left.text_area(
+            LABELS["--rename-class"],
+            key=self.key("rename"),
+            placeholder="0=landbird\n1=waterbird",
+            help="Two to one name merge.",
+        )
+        classes = middle.text_area(
+            LABELS["--keep-class"],
+            key=self.key("keep classes"),
+            placeholder="all",
+            help="By their new names.",
+        )
+        splits = right.text_area(
+            LABELS["--keep-split"],
+            key=self.key("keep splits"),
+            placeholder="all",
+        )
+        return Refinement(
+            min_score=min_score,
+            min_area_px2=min_area,
+            concept_table=_path(table),
+            class_names=pairs(_lines(names), needs_value=True),
+            classes=tuple(_lines(classes)),
+            splits=tuple(_lines(splits)),
+        )
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _path(name: str | None) -> Path | None:
+    return None if name is None else Path(name)

@@ -1,0 +1,301 @@
+"""Loading annotations: choose files, say what they hold, look at the check, then write."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.services.datasets import describe_load, load_dataset
+from app.services.imports import (
+    CheckedImport,
+    ImportRequest,
+    ServerFolder,
+    Source,
+    Uploads,
+    check_import,
+    import_roots,
+    inside,
+)
+from app.settings import Settings
+from app.views.components import parts
+from app.views.components.theme import shorten
+from app.views.datasets.import_fields import errors_in_form_words, in_form_words
+from app.views.datasets.import_form import ask, seen
+from app.views.state import session, tasks
+from app.views.state.access import require_editor
+from graph.progress import Progress
+from ingest.formats import FORMATS
+from ingest.preview import DATA_ENDINGS, FoundFile
+
+LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
+_ASKED = "_import_asked"  # for a check, in this run
+_CHECK = "_import_check"
+
+_UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
+
+
+@dataclass
+class _Check:
+    """A check that runs or has run, and what it found."""
+
+    key: str
+    identity: tuple[object, ...]
+    request: ImportRequest
+    found: CheckedImport | None = None
+
+
+@st.fragment
+def section() -> None:
+    """Draw the whole way from a file to a write; what goes wrong is shown here."""
+    with parts.errors_shown(), errors_in_form_words():
+        require_editor()
+        source = _source()
+        chosen = None if source is None else _chosen(source)
+        request = None
+        if source is not None and chosen is not None:
+            request = ask(source, *chosen)
+            if st.session_state.pop(_ASKED, False):
+                _start_check(source, request)
+            _check_button(again=_is_current(source, request))
+        _outcome(source, request)
+
+
+def _source() -> Source | None:
+    """Ask where the files are."""
+    roots = import_roots(Settings.from_environment(), st.get_option("server.address"))
+    ways = [_UPLOAD, _UPLOAD_FOLDER, *([_SERVER] if roots else [])]
+    way = st.segmented_control(
+        "Annotations from", ways, default=_UPLOAD, required=True, key="_import_from"
+    )
+    if way == _SERVER:
+        return _server_folder(roots)
+    if way == _UPLOAD_FOLDER:
+        sent = st.file_uploader(
+            "Folder with annotations",
+            DATA_ENDINGS,
+            accept_multiple_files="directory",
+            key="_import_folder",
+            help=f"Only files that end in {', '.join(DATA_ENDINGS)} are sent.",
+        )
+    else:
+        sent = st.file_uploader(
+            "Annotation file, and those that go with it: classes, captions, a vocabulary",
+            accept_multiple_files=True,
+            key="_import_files",
+            help="The format is found from the content: "
+            + "; ".join(f"{name}: {reader.description}" for name, reader in FORMATS.items()),
+        )
+    return Uploads(tuple(sent)) if sent else None
+
+
+def _server_folder(roots: Sequence[Path]) -> Source:
+    left, right = st.columns(2)
+    root = left.selectbox("Folder on the server", roots, key="_import_root")
+    path = right.text_input(
+        "Folder or file in it",
+        key="_import_path",
+        placeholder="such as coco/annotations; empty for the folder itself",
+    )
+    return ServerFolder.at(inside(path or ".", root))
+
+
+def _chosen(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
+    """Ask for the annotation file among the files; give it with the others."""
+    files = seen(source, ("files",), source.files)
+    order = list(FORMATS)
+    readable = [file for file in files if file.format is not None]
+    if not isinstance(source, ServerFolder) or source.file is None:
+        readable.sort(key=lambda file: order.index(file.format or ""))
+    if not readable:
+        _show_files(files)
+        parts.empty_state(
+            "No annotation file here",
+            "Known formats: " + ", ".join(FORMATS) + ". A file is known by its content.",
+        )
+        return None
+    if len(files) > 1:
+        _show_files(files)
+        file = st.selectbox(
+            "Annotation file",
+            readable,
+            format_func=lambda file: f"{file.name} ({file.format})",
+            key=f"_import_file {hash(source.identity)}",
+            help="The others can say what an image's class is, or what to look for in captions.",
+        )
+    else:
+        (file,) = readable
+    return file, [other for other in files if other.name != file.name and not other.fault]
+
+
+def _show_files(files: Sequence[FoundFile]) -> None:
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "File": [file.name for file in files],
+                "Format": [file.format or file.fault or "text" for file in files],
+                "Size": [file.size_bytes for file in files],
+            }
+        ),
+        hide_index=True,
+        height="content" if len(files) <= 8 else 320,
+        column_config={"Size": st.column_config.NumberColumn(format="bytes", width="small")},
+    )
+
+
+def _is_current(source: Source, request: ImportRequest | None) -> bool:
+    """Whether the last check is of these files and options."""
+    check: _Check | None = st.session_state.get(_CHECK)
+    return check is not None and (check.identity, check.request) == (source.identity, request)
+
+
+def _check_button(*, again: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Check again" if again else "Check",
+            type="secondary" if again else "primary",
+            icon=":material/fact_check:",
+            key="_import_go",
+            on_click=lambda: st.session_state.update({_ASKED: True}),
+        )
+        st.caption("Reads the whole file and writes nothing.")
+
+
+def _start_check(source: Source, request: ImportRequest) -> None:
+    require_editor()
+    _forget_check()
+    check = _Check(f"check {uuid.uuid4()}", source.identity, request)
+    store = session.store()
+
+    def work(progress: Progress) -> str:
+        with errors_in_form_words():
+            check.found = check_import(source, request, store, progress)
+        return ""
+
+    st.session_state[_CHECK] = check
+    tasks.start(check.key, f"Checking {request.file}", work)
+
+
+def _forget_check() -> None:
+    check: _Check | None = st.session_state.pop(_CHECK, None)
+    if check is not None and (task := tasks.find(check.key)) is not None:
+        task.cancel()
+        tasks.dismiss(check.key)
+
+
+def _outcome(source: Source | None, request: ImportRequest | None) -> None:
+    """Show the check of what is asked for now, and offer to load it."""
+    check: _Check | None = st.session_state.get(_CHECK)
+    if check is None:
+        return
+    task = tasks.find(check.key)
+    if task is not None and not task.is_running and task.error is None:
+        tasks.dismiss(check.key)
+    elif tasks.show(check.key):
+        return
+    if check.found is None:
+        return
+    if source is not None and not _is_current(source, request):
+        st.caption("The files or options are no longer those of the last check. Check again.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        asked = st.button(
+            f"Load into {parts.escape(shorten(check.request.dataset))}",
+            type="primary",
+            icon=":material/download:",
+            key="_import_load",
+        )
+        changes = check.found.changes
+        if not (changes.created or changes.updated or changes.deleted):
+            st.caption("That would change nothing.")
+    _show_checked(check.found)
+    if asked:
+        _start_load(check.found)
+        _forget_check()
+        st.rerun(scope="app")
+
+
+def _show_checked(found: CheckedImport) -> None:
+    annotations, changes = found.annotations, found.changes
+    classes, concepts = found.classes, found.concepts
+    left, middle, right = st.columns([1.3, 1, 1])
+    with left:
+        _counts(
+            [
+                ("Images to load", len(annotations.images)),
+                ("of these without a concept", int(classes["without concept"].sum())),
+                ("Mentions of concepts", len(annotations.mentions)),
+                *((f"Set aside: {why}", count) for why, count in annotations.set_aside.items()),
+                ("Malformed records left out", len(annotations.skipped)),
+            ],
+            ["In the files", "Count"],
+            320,
+        )
+        _counts(
+            [
+                ("New images", changes.created),
+                ("Changed images", changes.updated),
+                ("Images as before", changes.unchanged),
+                ("Deleted images", changes.deleted),
+                ("Other images, which stay", changes.kept),
+            ],
+            ["In the dataset, after loading", "Count"],
+            320,
+        )
+    with middle:
+        _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 130)
+    with right:
+        _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
+    for note in annotations.notes:
+        st.caption(parts.escape(note))
+    if annotations.skipped:
+        st.markdown("##### Malformed records left out")
+        skipped = found.skipped.assign(remedy=found.skipped["remedy"].map(in_form_words))
+        st.dataframe(skipped.rename(columns=str.capitalize), hide_index=True, height="auto")
+    with st.expander("The first images", icon=":material/table_rows:"):
+        st.dataframe(
+            found.first.dropna(axis=1, how="all").fillna("").rename(columns=str.capitalize),
+            hide_index=True,
+            column_config={"Concepts": st.column_config.ListColumn(width="large")},
+        )
+
+
+def _counts(rows: Any, columns: list[str], name_width: int) -> None:
+    """Draw a table of a name and numbers a row; a long name does not push the numbers out."""
+    frame = pd.DataFrame(rows, columns=columns).convert_dtypes()
+    config = {
+        columns[0]: st.column_config.TextColumn(width=name_width),
+        **{
+            name: st.column_config.NumberColumn(format="localized", width=90)
+            for name in columns[1:]
+        },
+    }
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=config,
+        height="content" if len(frame) <= 12 else 460,
+    )
+
+
+def _start_load(found: CheckedImport) -> None:
+    require_editor()
+    store = session.store()
+    request = found.request
+
+    def work(progress: Progress) -> str:
+        report = load_dataset(
+            store,
+            request.dataset,
+            found.annotations,
+            source=Path(request.file).name,
+            replace=request.replace,
+            progress=progress,
+        )
+        return describe_load(request.dataset, report)
+
+    tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
+    st.session_state[LOADING] = request.dataset

@@ -1,0 +1,349 @@
+"""What is loaded, and what it looks like; loading, mining, renaming and dropping it."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.services.datasets import drop_dataset, rename_dataset
+from app.views.components import mine_button as mining
+from app.views.components import parts
+from app.views.components.theme import class_colors
+from app.views.datasets import importing
+from app.views.state import session, tasks, url
+from app.views.state.access import may_edit, require_editor
+from app.views.state.session import Current
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions
+from graph.errors import CobalanceError, StaleError
+from graph.progress import Progress
+from graph.queries.catalogue import CATALOGUE
+
+_VIEW = "ds_view"
+_VIEWS = {"details": "Details", "load": "Load annotations"}
+_DIALOG = "_ds_dialog"  # mine, rename or drop, while one is open
+_RENAMED = "_renamed"  # (old, new), until the new one has been chosen
+_TASKS = ("load", "mine", "rename", "drop")  # keys begin with these
+_MOST_RARE = 500
+
+
+def page() -> None:
+    """Draw the page."""
+    _follow()
+    frame = session.datasets()
+    names: list[str] = frame["dataset"].tolist()
+    ways = [*(["details"] if names else []), *(["load"] if may_edit() else [])]
+    if not ways:
+        parts.empty_state("No dataset yet", "Whoever may change things here can load one.")
+        return
+    way = _view(ways) if len(ways) > 1 else ways[0]
+    for key in tasks.keys(*_TASKS):
+        tasks.show(key)
+    if way == "load":
+        if not names:
+            st.markdown(
+                "Nothing is loaded yet. Choose an annotation file here, or run `cobalance demo` "
+                "in a terminal for a small real dataset."
+            )
+        importing.section()
+    elif names:
+        _overview(frame)
+        _details(session.current(), frame)
+
+
+def _view(ways: list[str]) -> str | None:
+    """Ask for the details of a dataset or for a new one; the URL has it."""
+    return st.segmented_control(
+        "View",
+        ways,
+        default=None if _VIEW in st.session_state else ways[0],
+        required=True,
+        format_func=_VIEWS.__getitem__,
+        key=_VIEW,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+
+
+def _follow() -> None:
+    """Choose the dataset that this session has loaded or renamed, once that has ended."""
+    loading = st.session_state.get(importing.LOADING)
+    renamed = st.session_state.get(_RENAMED)
+    for state, key, name in (
+        (importing.LOADING, f"load {loading}", loading),
+        (_RENAMED, f"rename {renamed and renamed[0]}", renamed and renamed[1]),
+    ):
+        if name is None:
+            continue
+        task = tasks.find(key)
+        if task is not None and task.is_running:
+            continue
+        del st.session_state[state]
+        if task is not None and task.error is None:
+            st.session_state[_VIEW] = "details"
+            session.choose(name)
+            st.rerun()
+
+
+def _overview(frame: pd.DataFrame) -> None:
+    """Draw all datasets; a click on one chooses it."""
+    names: list[str] = frame["dataset"].tolist()
+    chosen = st.session_state.get(session.DATASET)
+    key = f"_datasets {chosen}"
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        frame.set_axis(
+            ["Dataset", "Images", "Classes", "Concepts", "Cliques", "State", "Updated", "From"],
+            axis=1,
+        ),
+        key=key,
+        hide_index=True,
+        height="content" if len(names) <= 8 else 320,
+        on_select=lambda: _choose_row(key, names),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
+        column_config={
+            "Dataset": st.column_config.TextColumn(width="medium"),
+            **{
+                name: number(format="localized", width=90)
+                for name in ("Images", "Classes", "Concepts", "Cliques")
+            },
+            "State": st.column_config.TextColumn(width=140),
+            "Updated": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=140),
+        },
+    )
+
+
+def _choose_row(key: str, names: list[str]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        st.session_state[session.DATASET] = names[rows[0]]
+        url.clear()
+
+
+def _details(this: Current, frame: pd.DataFrame) -> None:
+    (row,) = frame[frame["dataset"] == this.name].to_dict("records")
+    try:
+        this.state.require_whole()
+        whole = True
+    except StaleError as error:
+        whole = False
+        parts.show_error(error)
+    if may_edit():
+        _actions(this, whole=whole)
+    if not whole:
+        return
+    by_class = this.read(_by_class)
+    _measures(this, row, by_class)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _classes(by_class)
+    with right:
+        _rare_concepts(this, int(row["concepts"]))
+
+
+def _measures(this: Current, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
+    images, without = int(by_class["class_size"].sum()), int(by_class["images"].sum())
+    with st.container(horizontal=True):
+        st.metric("Images", f"{images:,}")
+        st.metric("Classes", f"{row['classes']:,}")
+        st.metric("Concepts", f"{row['concepts']:,}")
+        st.metric(
+            "Images without a concept",
+            f"{without / images:.1%}" if images else "-",
+            help=f"{without:,} images. They count in no clique.",
+        )
+        cliques = f"{row['cliques']:,}" if this.state.mining is not None else "-"
+        st.metric("Cliques", cliques, help=_mined(this))
+
+
+def _mined(this: Current) -> str:
+    if this.state.mining is None:
+        return "Not mined yet."
+    options = MiningOptions.from_json(this.state.mining)
+    split = "" if options.split is None else f", of the split {options.split}"
+    stale = "" if this.is_mined else " The images have changed since."
+    return (
+        f"Mined up to {options.max_size} concepts, with at least {options.min_support:,} images "
+        f"in the most frequent class{parts.escape(split)}.{stale}"
+    )
+
+
+def _by_class(store: GraphStore, dataset: str) -> pd.DataFrame:
+    frame = store.read_frame(CATALOGUE["images-without-concepts"].text, dataset=dataset)
+    return frame.sort_values("class", ignore_index=True)
+
+
+def _classes(by_class: pd.DataFrame) -> None:
+    st.markdown("##### Classes", help="Images of each class, and those that show no concept.")
+    colors = class_colors(by_class["class"].tolist())
+    largest = max(int(by_class["class_size"].max()), 1)
+    shown = pd.DataFrame(
+        {
+            "": "⬤",
+            "Class": by_class["class"],
+            "Images": by_class["class_size"],
+            "No concept": by_class["images"],
+            "Share": 100 * by_class["images"] / by_class["class_size"].clip(lower=1),
+        }
+    )
+    config = st.column_config
+    st.dataframe(
+        shown.style.apply(lambda _: [f"color: {colors[c]}" for c in shown["Class"]], subset=[""]),
+        hide_index=True,
+        height="content" if len(shown) <= 10 else 390,
+        column_config={
+            "": config.TextColumn(width=30),
+            "Class": config.TextColumn(width="medium"),
+            "Images": config.ProgressColumn(
+                min_value=0, max_value=largest, format="localized", width="medium", color="gray"
+            ),
+            "No concept": config.NumberColumn(format="localized", width=90),
+            "Share": config.NumberColumn(format="%.1f%%", width=80),
+        },
+    )
+
+
+def _rare_concepts(this: Current, concepts: int) -> None:
+    st.markdown("##### Rare concepts", help="What is said of them rests on few images.")
+    most = st.number_input(
+        "Concepts in at most so many images",
+        1,
+        value=10,
+        key="ds_rare",
+        bind="query-params",
+        width=260,
+    )
+    found = this.read(_rare, int(most))
+    if found.empty:
+        st.caption(f"Each of the {concepts:,} concepts is in more than {most:,} images.")
+        return
+    more = "at least " if len(found) == _MOST_RARE else ""
+    st.caption(f"{more}{len(found):,} of {concepts:,} concepts")
+    st.dataframe(
+        found.set_axis(["Concept", "Images"], axis=1),
+        hide_index=True,
+        height="content" if len(found) <= 8 else 320,
+        column_config={
+            "Concept": st.column_config.TextColumn(width=280),
+            "Images": st.column_config.NumberColumn(format="localized", width=90),
+        },
+    )
+
+
+def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
+    text = CATALOGUE["rare-concepts"].text
+    return store.read_frame(text, dataset=dataset, max_images=most, limit=_MOST_RARE)
+
+
+def _actions(this: Current, *, whole: bool) -> None:
+    """Draw what can be done with the dataset; nothing while something is done with it."""
+    running = [tasks.find(f"{kind} {this.name}") for kind in _TASKS]
+    busy = any(task is not None and task.is_running for task in running)
+    with st.container(horizontal=True):
+        st.button(
+            "Mine",
+            icon=":material/balance:",
+            key="_ds_mine",
+            type="primary" if whole and not this.is_mined else "secondary",
+            disabled=busy or not whole,
+            on_click=lambda: st.session_state.update({_DIALOG: "mine"}),
+        )
+        st.button(
+            "Rename",
+            icon=":material/edit:",
+            key="_rename",
+            disabled=busy,
+            on_click=lambda: st.session_state.update({_DIALOG: "rename"}),
+        )
+        st.button(
+            "Drop",
+            icon=":material/delete:",
+            key="_drop",
+            disabled=busy,
+            on_click=lambda: st.session_state.update({_DIALOG: "drop"}),
+        )
+    match st.session_state.get(_DIALOG):
+        case "mine":
+            _mine_dialog(this.name)
+        case "rename":
+            _rename_dialog(this.name, this.state.renaming_to or this.name)
+        case "drop":
+            _drop_dialog(this.name)
+
+
+def _close_dialog() -> None:
+    st.session_state.pop(_DIALOG, None)
+
+
+@st.dialog("Mine the dataset", on_dismiss=_close_dialog)
+def _mine_dialog(name: str) -> None:
+    st.caption("Counts every combination of concepts in every class.")
+    max_size = st.number_input("Most concepts in a clique", 1, 6, 3, key="_mine_size")
+    min_support = st.number_input(
+        "Least images in its most frequent class",
+        1,
+        value=1,
+        key="_mine_support",
+        help="A clique stays when any class has that many, whatever the others have.",
+    )
+    split = st.text_input("Only images of this split", placeholder="all", key="_mine_split")
+    any_class = st.checkbox(
+        "Keep concepts that some class never shows",
+        key="_mine_any",
+        help="Otherwise a clique's concepts all occur with every class.",
+    )
+    common = () if any_class else None
+    options = MiningOptions(int(max_size), int(min_support), common, split.strip() or None)
+    if st.button("Mine", type="primary", key="_mine_now"):
+        _in_dialog(lambda: mining.start(name, options))
+
+
+@st.dialog("Rename the dataset", on_dismiss=_close_dialog)
+def _rename_dialog(name: str, proposed: str) -> None:
+    new = st.text_input("New name", proposed, key="_new_name").strip()
+    if st.button("Rename", type="primary", key="_rename_now", disabled=new in ("", name)):
+        _in_dialog(lambda: _start_rename(name, new))
+
+
+def _start_rename(name: str, new: str) -> None:
+    require_editor()
+    store = session.store()
+
+    def work(progress: Progress) -> str:
+        rename_dataset(store, name, new, progress)
+        return f"Renamed {name} to {new}."
+
+    tasks.start(f"rename {name}", f"Renaming {name}", work)
+    st.session_state[_RENAMED] = (name, new)
+
+
+@st.dialog("Drop the dataset", on_dismiss=_close_dialog)
+def _drop_dialog(name: str) -> None:
+    st.text(f"This deletes {name} with everything that belongs to it.")
+    typed = st.text_input("Type its name to confirm", key="_drop_name")
+    if st.button("Drop", type="primary", key="_drop_now", disabled=typed != name):
+        _in_dialog(lambda: _start_drop(name))
+
+
+def _start_drop(name: str) -> None:
+    require_editor()
+    store = session.store()
+
+    def work(progress: Progress) -> str:
+        drop_dataset(store, name, progress)
+        return f"Dropped {name}."
+
+    tasks.start(f"drop {name}", f"Dropping {name}", work)
+
+
+def _in_dialog(begin: Callable[[], None]) -> None:
+    """Begin something and close the dialog, or say in it what went wrong."""
+    try:
+        begin()
+    except CobalanceError as error:
+        parts.show_error(error)
+    else:
+        _close_dialog()
+        st.rerun()

@@ -1,0 +1,1 @@
+"""The page Diagnose: imbalances as a table, a graph and images."""

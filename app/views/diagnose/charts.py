@@ -1,0 +1,192 @@
+"""Charts of imbalances beside the graph: a matrix of pairs, and combinations in UpSet style."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from app.views.components.concept_picture import Axis
+from app.views.components.parts import MAX_BARS
+from app.views.components.theme import NEUTRAL, class_colors, distinct_labels, shorten
+from graph.diagnosis.imbalance import COUNT
+from graph.queries.overview import Overview
+
+MOST_IN_MATRIX = 40
+MOST_COMBINATIONS = 20
+_LABEL = 22  # characters
+
+
+def matrix(overview: Overview, axis: Axis) -> None:
+    """Draw how each pair of the most frequent concepts leans."""
+    classes = list(overview.pair_class_sizes)
+    names = overview.concepts.nlargest(MOST_IN_MATRIX, "images")["concept"].tolist()
+    edges = overview.edges
+    edges = edges[edges["concept_1"].isin(names) & edges["concept_2"].isin(names)]
+    if edges.empty:
+        st.caption("No pair of these concepts shares an image.")
+        return
+    lean = overview.edge_skew(*axis.codes([*overview.pair_class_sizes]))[edges.index]
+    order = distinct_labels(names, _LABEL)
+    label_of = dict(zip(names, order, strict=True))
+    cells = pd.DataFrame(
+        {
+            "a": edges["concept_1"].map(label_of),
+            "b": edges["concept_2"].map(label_of),
+            "leaning": lean,
+            "images": edges["images"],
+            # Numbered: a class's name may hold what Vega-Lite's shorthand reads as syntax.
+            **{f"n{i}": edges[COUNT + name] for i, name in enumerate(classes)},
+        }
+    )
+    both = pd.concat([cells, cells.rename(columns={"a": "b", "b": "a"})], ignore_index=True)
+    chart = (
+        alt.Chart(both)
+        .mark_rect(cornerRadius=2)
+        .encode(
+            x=alt.X(
+                "a:N",
+                sort=order,
+                title=None,
+                axis=alt.Axis(labelAngle=-60, labelLimit=150, labelOverlap=False, labelFlush=False),
+            ),
+            y=alt.Y(
+                "b:N",
+                sort=order,
+                title=None,
+                axis=alt.Axis(labelLimit=150, labelOverlap=False, labelFlush=False),
+            ),
+            color=alt.Color(
+                "leaning:Q",
+                title=f"{shorten(axis.left_name, 16)} … {shorten(axis.right_name, 16)}",
+                scale=alt.Scale(
+                    domain=[-1, 0, 1],
+                    range=[axis.left_color, "#D9DBDF", axis.right_color],
+                    interpolate="rgb",
+                ),
+                legend=alt.Legend(orient="top", gradientLength=160),
+            ),
+            tooltip=[
+                alt.Tooltip("a:N", title="concept"),
+                alt.Tooltip("b:N", title="and"),
+                alt.Tooltip("images:Q", format=","),
+                *(
+                    alt.Tooltip(f"n{i}:Q", title=shorten(name, _LABEL), format=",")
+                    for i, name in enumerate(classes[:8])
+                ),
+            ],
+        )
+        .properties(height=alt.Step(20 if len(names) <= 24 else 14))
+    )
+    st.altair_chart(chart, width="stretch", key="_matrix")
+    left_out = len(overview.concepts) - len(names) + overview.hidden_concepts
+    if left_out:
+        st.caption(f"The {len(names)} most frequent concepts; {left_out:,} more are not shown.")
+
+
+def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
+    """Draw some combinations in their order: members as dots, counts above them.
+
+    Counts are bars in the classes' colours; with many classes a mark for each.
+
+    Parameters
+    ----------
+    top : pandas.DataFrame
+        From `read_imbalances`; the first `MOST_COMBINATIONS` rows are drawn.
+    """
+    top = top.head(MOST_COMBINATIONS).reset_index(drop=True)
+    if top.empty:
+        st.caption("No combination to show.")
+        return
+    frequency = top["concepts"].explode().value_counts()
+    concepts = dict(
+        zip(frequency.index, distinct_labels(frequency.index.tolist(), _LABEL), strict=True)
+    )
+    few = len(class_sizes) <= MAX_BARS
+    above = (_bars if few else _strips)(_counts(top, class_sizes), list(class_sizes))
+    below = _members(top["concepts"].tolist(), concepts)
+    chart = alt.vconcat(above, below, spacing=6).resolve_scale(x="shared", color="independent")
+    st.altair_chart(chart, width="stretch", key="_combinations")
+    st.caption(
+        "Each column is one combination, in the order of the table; a large dot is a member."
+        + ("" if few else " Above, each mark is a class: point at one for its name.")
+    )
+
+
+def _counts(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"combination": i, "class": name, "images": row[COUNT + name]}
+            for i, row in top.iterrows()
+            for name in class_sizes
+        ]
+    )
+
+
+def _column() -> alt.X:
+    return alt.X("combination:O", axis=None)
+
+
+def _told() -> list[alt.Tooltip]:
+    return [alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")]
+
+
+def _bars(counts: pd.DataFrame, classes: list[str]) -> alt.Chart:
+    colors = class_colors(classes)
+    drawn: alt.Chart = (
+        alt.Chart(counts)
+        .mark_bar()
+        .encode(
+            x=_column(),
+            xOffset=alt.XOffset("class:N", sort=classes),
+            y=alt.Y("images:Q", title="images"),
+            color=alt.Color(
+                "class:N",
+                sort=classes,
+                scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
+                legend=alt.Legend(orient="top", title=None, labelLimit=120),
+            ),
+            tooltip=_told(),
+        )
+        .properties(height=180, width="container")
+    )
+    return drawn
+
+
+def _strips(counts: pd.DataFrame, _: list[str]) -> alt.Chart:
+    drawn: alt.Chart = (
+        alt.Chart(counts)
+        .mark_tick(color=NEUTRAL, thickness=2, opacity=0.75)
+        .encode(x=_column(), y=alt.Y("images:Q", title="images"), tooltip=_told())
+        .properties(height=180, width="container")
+    )
+    return drawn
+
+
+def _members(combinations: list[Sequence[str]], concepts: Mapping[str, str]) -> alt.Chart:
+    order = list(concepts.values())
+    dots = pd.DataFrame(
+        [
+            {"combination": i, "concept": label, "member": name in members}
+            for i, members in enumerate(combinations)
+            for name, label in concepts.items()
+        ]
+    )
+    drawn: alt.Chart = (
+        alt.Chart(dots)
+        .mark_circle(color=NEUTRAL)
+        .encode(
+            x=_column(),
+            y=alt.Y(
+                "concept:N",
+                sort=order,
+                title=None,
+                axis=alt.Axis(labelLimit=160, labelFlush=False, labelOverlap=False),
+            ),
+            size=alt.condition("datum.member", alt.value(110), alt.value(12)),
+            opacity=alt.condition("datum.member", alt.value(1), alt.value(0.5)),
+            tooltip=[alt.Tooltip("concept:N")],
+        )
+        .properties(height=max(18 * len(order), 60), width="container")
+    )
+    return drawn

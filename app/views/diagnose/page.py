@@ -1,0 +1,186 @@
+"""Diagnose: which concept combinations lean to a class, as a table, as pictures, as images."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from app.concept_graph import concept_graph
+from app.views.components import concept_picture as picture
+from app.views.components import gallery, parts
+from app.views.components import imbalance_filters as filters
+from app.views.components import mine_button as mining
+from app.views.components.name_choices import names_of
+from app.views.components.theme import ROW_PX, shorten
+from app.views.diagnose import charts
+from app.views.state import session, url
+from app.views.state.session import Current
+from graph.database import schema
+from graph.diagnosis.imbalance import COUNT
+from graph.queries.mined import Ranking, clique_totals
+from graph.queries.overview import Overview, read_overview
+
+GRAPH = "diagnose_graph"
+_NODES = "_chosen_nodes"
+VIEWS = ("Graph", "Matrix", "Combinations")
+EDGES = (100, 200, 400, 800)
+HEIGHT_PX = 560
+
+Cell = tuple[tuple[str, ...], str | None]  # a clique, and one of the classes or all
+
+
+def page() -> None:
+    """Draw the page."""
+    this = session.current()
+    if not this.is_mined:
+        mining.offer(this)
+        return
+    _metrics(this)
+    _take_nodes_from_graph()
+    ranking = filters.ranking(this, names_of(this, schema.CONCEPT))
+    frame = this.imbalances(ranking)
+    left, right = st.columns([6, 7])
+    with left:
+        cell = _table(this, frame)
+    with right:
+        _pictures(this, ranking)
+    _selection_bar(cell)
+    if cell is not None:
+        gallery.show(this, *cell)
+
+
+def _metrics(this: Current) -> None:
+    totals = this.read(clique_totals)
+    with st.container(horizontal=True, key="_metrics"):
+        st.metric("Images", f"{sum(this.class_sizes.values()):,}")
+        if len(this.class_sizes) <= parts.MAX_BARS:
+            for name, images in this.class_sizes.items():
+                st.metric(parts.escape(name), f"{images:,}")
+        else:
+            st.metric("Classes", f"{len(this.class_sizes):,}")
+        st.metric("Common concepts", f"{totals.concepts:,}")
+        st.metric("Cliques", f"{totals.cliques:,}")
+        st.metric("Leaning to a class", f"{totals.imbalanced:,}")
+
+
+def _take_nodes_from_graph() -> None:
+    """Make the concepts that were selected in the graph the table's filter."""
+    if _NODES in st.session_state:
+        st.session_state[filters.CONCEPTS] = st.session_state.pop(_NODES)
+
+
+def _table(this: Current, frame: pd.DataFrame) -> Cell | None:
+    """Draw the table and keep the selected cliques; give the cell whose images are asked for."""
+    if frame.empty:
+        parts.empty_state("No clique fits", "Loosen a filter above.")
+        return None
+    classes = list(this.class_sizes)
+    shown = parts.imbalance_view(frame, classes)
+    cliques = frame["concepts"].tolist()
+    selected = url.selected_cliques()
+    if selected != st.session_state.get("_from_table"):
+        # Cleared, or come from the URL: what the browser has ticked is out of date.
+        st.session_state["_table_version"] = st.session_state.get("_table_version", 0) + 1
+    state = st.dataframe(
+        shown,
+        key=f"_table {st.session_state['_table_version']} {hash(tuple(cliques))}",
+        height=min(HEIGHT_PX, ROW_PX * (len(shown) + 1) + 3),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode=["multi-row", "single-cell"],
+        selection_default={
+            "selection": {"rows": [i for i, clique in enumerate(cliques) if clique in selected]}
+        },
+        column_config=parts.imbalance_columns(
+            classes, int(frame[[COUNT + name for name in classes]].to_numpy().max())
+        ),
+        alt="Imbalances",
+    )
+    rows = [cliques[i] for i in state.selection.rows]
+    selected = [clique for clique in selected if clique not in set(cliques)] + rows
+    url.select_cliques(selected)
+    st.session_state["_from_table"] = selected
+    st.caption("Tick rows to plan for them. Click a count to see the images behind it.")
+    cells = state.selection.get("cells") or []
+    if not cells:
+        return None
+    row, column = cells[0]
+    return cliques[row], column.removeprefix(COUNT) if column.startswith(COUNT) else None
+
+
+def _pictures(this: Current, ranking: Ranking) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        view = st.segmented_control(
+            "Picture", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
+        )
+        edges = EDGES[1]
+        if view == VIEWS[0]:
+            edges = st.selectbox(
+                "Links", EDGES, index=1, key="edges", bind="query-params", width=80
+            )
+        axis = picture.choose_axis(this.class_sizes) if view != VIEWS[2] else None
+    if axis is None:
+        first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
+        charts.combinations(this.imbalances(first), this.class_sizes)
+        return
+    selected = url.selected_cliques()
+    wanted = {name for clique in selected for name in clique}
+    include = tuple(sorted(wanted.union(st.session_state[filters.CONCEPTS])))
+    if view == VIEWS[1]:
+        most = charts.MOST_IN_MATRIX
+        pairs = this.read(
+            read_overview, max_concepts=most, max_edges=most * (most - 1) // 2, include=include
+        )
+        charts.matrix(pairs, axis)
+        return
+    overview: Overview = this.read(read_overview, max_edges=edges, include=include)
+    drawn = picture.of_overview(overview, axis)
+    filtered = st.session_state[filters.CONCEPTS]
+    found = concept_graph(
+        drawn,
+        key=GRAPH,
+        highlighted=[[picture.concept_id(name) for name in clique] for clique in selected],
+        selected=[picture.concept_id(name) for name in filtered],
+        height_px=HEIGHT_PX - 60,
+        label="Concepts between the classes that they lean to",
+    )
+    chosen = picture.concepts_of(found.nodes)
+    if set(chosen) != set(filtered):
+        st.session_state[_NODES] = chosen
+        st.rerun()  # the filter stands above, and has been drawn already
+    _legend(axis, overview)
+
+
+def _legend(axis: "picture.Axis", overview: Overview) -> None:
+    hidden = overview.hidden_concepts
+    left, right = (parts.escape(side) for side in (axis.left_name, axis.right_name))
+    st.caption(
+        f"Left: more often in images of **{left}**; right: of **{right}**. Larger: more images. "
+        + (f"{hidden:,} rarer concepts are not drawn. " if hidden else "")
+        + "Click a concept to filter the table."
+    )
+
+
+def _selection_bar(cell: Cell | None) -> None:
+    """Draw what is selected at the window's lower edge, and the way to images further below."""
+    selected: Sequence[tuple[str, ...]] = url.selected_cliques()
+    if not selected and cell is None:
+        return
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
+        if cell is not None:
+            names = shorten(" + ".join(cell[0]), 60)
+            st.markdown(
+                f":material/arrow_downward: [Images with {parts.escape(names)}](#{gallery.ANCHOR})",
+                width="content",
+            )
+        if not selected:
+            return
+        st.space("stretch")
+        st.markdown(
+            f"**{len(selected):,}** {'clique' if len(selected) == 1 else 'cliques'} selected",
+            width="content",
+        )
+        st.button("Clear", on_click=url.clear, key="_clear")
+        if st.button("Plan the missing images", type="primary", key="_to_plan"):
+            url.go_to("plan")

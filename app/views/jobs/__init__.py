@@ -1,0 +1,1 @@
+"""The page Jobs: progress, candidates and results."""

@@ -1,0 +1,209 @@
+"""A job's candidates beside their originals and masks, and accepting or rejecting them by hand."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from app.views.components import parts
+from app.views.components.gallery import image_files
+from app.views.components.theme import shorten
+from app.views.state import session
+from app.views.state.access import may_edit, require_editor, user
+from graph.database.store import GraphStore
+from graph.errors import CobalanceError
+from graph.jobs.candidates import decide
+from graph.jobs.lifecycle import Verdict
+from graph.jobs.status import Candidate, Job, list_candidates, read_provenance, read_queries
+
+PER_PAGE = 8
+COLUMNS = 2
+THUMBNAIL_PX = 320
+PROVENANCE_PX = 380
+REFRESH_S = 4
+MOST_QUERIES = 500  # to choose from
+
+_VERDICTS: Mapping[str, Verdict | None] = {
+    "All": None,
+    "Accepted": "accepted",
+    "Rejected": "rejected",
+}
+_PROBLEM = "_candidate_problem"
+_FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
+_LAST = ("chunk", "settings", "software")
+
+
+def show(job: Job) -> None:
+    """Draw the candidates of a job, page by page; while it runs, new ones join behind."""
+    st.subheader("Candidates", anchor=False)
+    st.fragment(run_every=REFRESH_S if job.is_active else None)(_candidates)(job.id)
+
+
+def _candidates(job: str) -> None:
+    with parts.errors_in_fragment():
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            verdict = st.segmented_control(
+                "Verdict",
+                list(_VERDICTS),
+                default="All",
+                key="verdict",
+                bind="query-params",
+                required=True,
+            )
+            query = _choose_query(job)
+        problem = st.session_state.pop(_PROBLEM, None)
+        if problem is not None:
+            parts.show_error(problem)
+        ask = partial(
+            list_candidates,
+            session.store(),
+            job,
+            query=query,
+            verdict=_VERDICTS[verdict],
+            per_page=PER_PAGE,
+        )
+        found = ask(page=st.session_state.get("candidates_page", 1))
+        if found.total and not found.candidates:  # fewer than there were
+            st.session_state["candidates_page"] = 1
+            found = ask()
+        if not found.total:
+            st.caption(
+                "No candidate yet. They appear here as a worker reports them."
+                if verdict == "All"
+                else "No candidate with this verdict."
+            )
+            return
+        _cards(found.candidates)
+        if found.total > PER_PAGE:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.pagination(
+                    -(-found.total // PER_PAGE), key="candidates_page", bind="query-params"
+                )
+                st.caption(f"{found.total:,} candidates")
+
+
+def _choose_query(job: str) -> str | None:
+    """Draw the choice of a query; None stands for all."""
+    queries = read_queries(session.store(), job, limit=MOST_QUERIES)
+    labels = {
+        row["id"]: f"{row['position'] + 1}. {row['class_name']}: {' + '.join(row['concepts'])}"
+        for row in queries.to_dict("records")
+    }
+    if st.session_state.get("query") not in (None, *labels):
+        del st.session_state["query"]  # of another job
+    chosen: str | None = st.selectbox(
+        "Query",
+        list(labels),
+        index=None,
+        format_func=lambda name: shorten(labels.get(name, ""), 80),
+        key="query",
+        bind="query-params",
+        placeholder="all",
+        width=420,
+    )
+    return chosen
+
+
+def _cards(candidates: Sequence[Candidate]) -> None:
+    for start in range(0, len(candidates), COLUMNS):
+        for column, candidate in zip(
+            st.columns(COLUMNS), candidates[start : start + COLUMNS], strict=False
+        ):
+            with column.container(border=True, key=f"_card {candidate.id}"):
+                _card(candidate)
+
+
+def _card(candidate: Candidate) -> None:
+    files = image_files()
+    for column, title, uri, absent in zip(
+        st.columns(3, gap="small"),
+        ("Candidate", "Original", "Mask"),
+        (candidate.uri, candidate.source_uri, candidate.mask_uri),
+        ("not kept", "none", "none"),
+        strict=True,
+    ):
+        with column:
+            if uri is None:
+                st.caption(f"{title}: {absent}")
+                continue
+            picture = files.thumbnail(uri, THUMBNAIL_PX)
+            st.image(picture.data, width="stretch", alt=title)
+            problem = "" if picture.problem is None else f": {parts.escape(picture.problem)}"
+            st.caption(title + problem)
+    accepted = candidate.verdict == "accepted"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(
+            candidate.verdict,
+            color="green" if accepted else "red",
+            icon=":material/check:" if accepted else ":material/close:",
+        )
+        st.caption(_by(candidate))
+        st.space("stretch")
+        _provenance(candidate)
+        if may_edit():
+            st.button(
+                "Reject" if accepted else "Accept",
+                key=f"_decide {candidate.id}",
+                on_click=_decide,
+                args=(candidate.id, "rejected" if accepted else "accepted"),
+            )
+    if candidate.reason:
+        st.text(candidate.reason)
+    st.caption(
+        parts.escape(
+            f"{candidate.class_name}: {' + '.join(candidate.concepts)}"
+            + "".join(f" · {name} {score:.3g}" for name, score in candidate.scores.items())
+        )
+    )
+
+
+def _provenance(candidate: Candidate) -> None:
+    """Draw where a candidate comes from, read when somebody asks."""
+    asked = st.popover(
+        "Provenance", key=f"_provenance {candidate.id}", on_change="rerun", wrap=False
+    )
+    if not asked.open:
+        return
+    with asked:
+        # As text: a browser's own numbers would round the seed.
+        text = json.dumps(provenance_of(session.store(), candidate), indent=2, ensure_ascii=False)
+        st.code(text, language="json", height=PROVENANCE_PX)
+
+
+def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
+    """All that is known of where a candidate comes from.
+
+    What a person asks for first comes first; what is not known is left out.
+    """
+    known: dict[str, Any] = {
+        "candidate": candidate.id,
+        "class": candidate.class_name,
+        "concepts": list(candidate.concepts),
+        "seed": candidate.seed,
+        "source_image": candidate.source_image,
+        "seconds": candidate.seconds,
+        "created_at": candidate.created_at and candidate.created_at.isoformat(timespec="seconds"),
+        "file": candidate.uri,
+    }
+    made = read_provenance(store, candidate.id)
+    found = {name: value for name, value in (made | known).items() if value is not None}
+    names = [*_FIRST, *(name for name in found if name not in (*_FIRST, *_LAST)), *_LAST]
+    return {name: found[name] for name in names if name in found}
+
+
+def _by(candidate: Candidate) -> str:
+    if candidate.decided_by is None:
+        return "by the filters"
+    return f"by {parts.escape(candidate.decided_by)}" if candidate.decided_by else "by hand"
+
+
+def _decide(candidate: str, verdict: Verdict) -> None:
+    """Decide in a button's callback, so that the page is drawn with the new verdict."""
+    try:
+        require_editor()
+        known = user()
+        decide(session.store(), candidate, verdict, known.name if known is not None else "")
+    except CobalanceError as error:
+        st.session_state[_PROBLEM] = error

@@ -1,0 +1,155 @@
+"""What becomes of a job's images: a rebalanced dataset to diagnose, and exports for training."""
+
+import re
+import shlex
+
+import pandas as pd
+import streamlit as st
+
+from app.services.results import merge_job
+from app.settings import Settings
+from app.views.compare import page as compare
+from app.views.components import parts
+from app.views.state import session, tasks, url
+from app.views.state.access import may_edit, require_editor
+from app.views.state.session import Current
+from generation.export import EXPORTERS
+from graph.jobs.status import Job
+from graph.progress import Progress
+
+_NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
+
+
+def show(this: Current, job: Job) -> None:
+    """Draw what can be done with a job's accepted images; nothing where there are none."""
+    if not job.accepted:
+        return
+    st.subheader("Use the accepted images", anchor=False)
+    left, right = st.columns(2, gap="medium")
+    with left.container(border=True, height="stretch", key="_job_merge"):
+        _merge(this, job)
+    with right.container(border=True, height="stretch", key="_job_export"):
+        _export(job)
+
+
+def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
+    """The datasets that a job's images were written into, by what these say of their source.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame(
+    ...     {"dataset": ["a", "b"], "source": ["a.csv", "a and the images of job 5f1c"]})
+    >>> made_from(listed, "5f1c")
+    ['b']
+    """
+    found = datasets["source"].fillna("").str.endswith(f" and the images of job {job}")
+    return list(datasets["dataset"][found])
+
+
+def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
+    """A name for a job's rebalanced dataset: the one it has, or else one that is free.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame({"dataset": ["a", "a-rebalanced"], "source": ["a.csv", "b.csv"]})
+    >>> name_for("a", listed, "5f1c")
+    'a-rebalanced-2'
+    """
+    own = made_from(datasets, job)
+    if own:
+        return own[0]
+    taken = set(datasets["dataset"])
+    usual = name = f"{dataset}-rebalanced"
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{usual}-{number}"
+    return name
+
+
+def export_command(job: Job, format_: str) -> str:
+    """The command that exports a job's dataset.
+
+    The folder is named like the dataset, as far as any shell and file system takes that.
+    """
+    stem = _NOT_IN_FOLDERS.sub("-", job.dataset).strip("-.")[:80] or "dataset"
+    folder = f"{stem}-rebalanced"
+    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_])
+
+
+def _merge(this: Current, job: Job) -> None:
+    st.markdown("**Diagnose again**")
+    st.caption(
+        f"A dataset with the images of {parts.bold(this.name)} and the accepted ones, mined alike. "
+        "Added again, it follows what has been made and decided since."
+    )
+    listed = session.datasets()
+    key = f"merge {job.id}"
+    if may_edit():
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            usual = name_for(this.name, listed, job.id)
+            typed = st.text_input(
+                "Name of the dataset",
+                placeholder=usual,
+                max_chars=200,
+                key=f"_merge_into {job.id}",
+                width=260,
+            )
+            running = tasks.find(key)
+            if st.button(
+                "Add to a rebalanced dataset",
+                type="primary",
+                key="_merge_job",
+                disabled=running is not None and running.is_running,
+            ):
+                _start(this, job, typed.strip() or usual, key)
+                st.rerun()
+    if tasks.show(key):
+        return
+    for name in made_from(listed, job.id):
+        _lead_on(name)
+
+
+def _lead_on(name: str) -> None:
+    """Offer what there is to see of a rebalanced dataset."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(parts.bold(name))
+        st.space("stretch")
+        if st.button(
+            "Compare before and after",
+            key=f"_merged_compare {name}",
+            icon=":material/compare_arrows:",
+        ):
+            compare.open_with(name)
+        if st.button("Diagnose", key=f"_merged_diagnose {name}", icon=":material/balance:"):
+            session.choose(name)
+            url.clear()
+            url.go_to("diagnose")
+
+
+def _start(this: Current, job: Job, into: str, key: str) -> None:
+    """Write the rebalanced dataset beside the page.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may only look.
+    """
+    require_editor()
+    store, dataset = this.store, this.name
+
+    def work(progress: Progress) -> str:
+        merged = merge_job(store, Settings.from_environment(), job.id, into, progress=progress)
+        return f"{merged.dataset}: the images of {dataset} and {merged.generated:,} generated ones."
+
+    tasks.start(key, f"Writing {into}", work)
+
+
+def _export(job: Job) -> None:
+    st.markdown("**Train on them**")
+    st.caption("The dataset with the accepted images as files, by this command in a terminal:")
+    format_ = st.selectbox(
+        "Format", list(EXPORTERS), key="export_as", bind="query-params", width=180
+    )
+    st.caption(EXPORTERS[format_].purpose)
+    st.code(export_command(job, format_), language=None, wrap_lines=True)

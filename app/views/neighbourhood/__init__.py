@@ -1,0 +1,1 @@
+"""The page Neighbourhood: one concept or class and what it occurs with."""

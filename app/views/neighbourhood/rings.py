@@ -1,0 +1,152 @@
+"""A neighbourhood as a picture, on rings around its centre, and the same as a table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from app.concept_graph import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
+from app.concept_graph.radial import radial_layout
+from app.views.components import concept_picture as picture
+from app.views.components import parts
+from app.views.components.concept_picture import Axis, class_id, concept_id
+from graph.diagnosis.skew import FloatArray, skew
+from graph.queries.concept_counts import class_counts
+from graph.queries.neighbourhood import Kind, Neighbourhood
+
+MOST_NODES = 150
+_CLASS_PX = 44.0
+_CHARACTER_PX, _LABEL = 6.5, 24
+
+
+def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
+    """Place a neighbourhood on rings around its centre, the left class to the left.
+
+    Only the first `MOST_NODES` nodes are drawn.
+    """
+    nodes = found.nodes.head(MOST_NODES)
+    is_class = (nodes["kind"] == "class").to_numpy()
+    ids = [
+        class_id(name) if kind == "class" else concept_id(name)
+        for kind, name in zip(nodes["kind"], nodes["name"], strict=True)
+    ]
+    code_of = {node: code for code, node in enumerate(ids)}
+    lean = _lean_of_nodes(nodes, found, axis)
+    sizes_px = np.full(len(nodes), _CLASS_PX)
+    sizes_px[~is_class] = node_sizes_px(nodes.loc[~is_class, "images"])
+    labels_px = [_CHARACTER_PX * min(len(name), _LABEL) for name in nodes["name"]]
+    edges, ends = _edges_between(found.edges, code_of)
+    places = radial_layout(ends, lean, sizes_px, labels_px, centre=0)
+    texts = picture.descriptions(nodes, found.class_sizes)
+    drawn = [
+        GraphNode(node, name, kind, x, y, size, side, text)
+        for node, name, kind, (x, y), size, side, text in zip(
+            ids,
+            nodes["name"],
+            nodes["kind"],
+            places.tolist(),
+            sizes_px.tolist(),
+            lean.tolist(),
+            texts,
+            strict=True,
+        )
+    ]
+    links = [
+        GraphEdge(ids[a], ids[b], width, side, text)
+        for (a, b), width, side, text in zip(
+            ends,
+            edge_widths_px(edges["images"]).tolist(),
+            _lean_of_edges(edges, ends, lean, found, axis).tolist(),
+            picture.descriptions(edges, found.pair_class_sizes),
+            strict=True,
+        )
+    ]
+    return GraphPicture(drawn, links, axis.left_color, axis.right_color)
+
+
+def _edges_between(
+    edges: pd.DataFrame, code_of: dict[str, int]
+) -> tuple[pd.DataFrame, list[tuple[int, int]]]:
+    """The edges whose ends are drawn, and the positions of their ends."""
+    ends = [
+        (
+            code_of.get(class_id(source) if kind == "class" else concept_id(source), -1),
+            code_of.get(concept_id(target), -1),
+        )
+        for kind, source, target in zip(
+            edges["source_kind"], edges["source"], edges["target"], strict=True
+        )
+    ]
+    kept = [min(pair) >= 0 for pair in ends]
+    return edges[kept], [pair for pair in ends if min(pair) >= 0]
+
+
+def _lean_of_nodes(nodes: pd.DataFrame, found: Neighbourhood, axis: Axis) -> FloatArray:
+    """How concepts lean; a class leans to its own side, or to none."""
+    sizes = found.class_sizes
+    lean = np.nan_to_num(skew(class_counts(nodes), [*sizes.values()], *axis.codes([*sizes])))
+    for position in np.flatnonzero(nodes["kind"] == "class"):
+        name = nodes["name"].iloc[position]
+        lean[position] = (name in axis.right) - float(name in axis.left)
+    return lean
+
+
+def _lean_of_edges(
+    edges: pd.DataFrame,
+    ends: list[tuple[int, int]],
+    lean: FloatArray,
+    found: Neighbourhood,
+    axis: Axis,
+) -> FloatArray:
+    """How links lean; one from a class, whose images are all of that class, as its concept."""
+    sizes = found.pair_class_sizes
+    of_pairs = np.nan_to_num(skew(class_counts(edges), [*sizes.values()], *axis.codes([*sizes])))
+    of_targets = lean[[target for _, target in ends]]
+    return np.where(edges["source_kind"] == "class", of_targets, of_pairs)
+
+
+def links_table(
+    kind: Kind, centre: str, expanded: Sequence[str], found: Neighbourhood, axis: Axis
+) -> pd.DataFrame:
+    """The links as a table: from the node that brought them, the strongest first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``from``, ``with``, ``images``, ``count <i>`` of class i (of many classes ``counts``, a
+        list), ``lean`` and ``lift``. Missing where a pair was not counted by class.
+    """
+    edges = found.edges
+    first = [centre] if kind == "concept" else []
+    order = {name: place for place, name in enumerate([*first, *expanded])}
+    far = len(order)
+    swapped = [
+        source_kind == "concept" and order.get(source, far) > order.get(target, far)
+        for source_kind, source, target in zip(
+            edges["source_kind"], edges["source"], edges["target"], strict=True
+        )
+    ]
+    shown = pd.DataFrame(
+        {
+            "from": np.where(swapped, edges["target"], edges["source"]),
+            "with": np.where(swapped, edges["source"], edges["target"]),
+            "images": edges["images"].to_numpy(),
+        }
+    )
+    classes, sizes = list(found.class_sizes), list(found.class_sizes.values())
+    counts = class_counts(edges).copy()
+    lean = skew(counts, [*found.pair_class_sizes.values()], *axis.codes(classes))
+    of_class = (edges["source_kind"] == "class").to_numpy()
+    if of_class.any():
+        targets = [("concept", name) for name in edges.loc[of_class, "target"]]
+        counts[of_class] = class_counts(found.nodes.set_index(["kind", "name"]).loc[targets])
+        lean[of_class] = skew(counts[of_class], sizes, *axis.codes(classes))
+    if len(classes) <= parts.MAX_BARS:
+        for code in range(len(classes)):
+            shown[f"count {code}"] = counts[:, code]
+    else:
+        shown["counts"] = counts.tolist()
+    shown["lean"] = lean
+    shown["lift"] = edges["lift"].to_numpy()
+    return shown

@@ -1,0 +1,1 @@
+"""The page Plan: the missing images, their effect, and the job that makes them."""

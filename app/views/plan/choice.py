@@ -1,0 +1,175 @@
+"""What to plan: which cliques, with which planner, within which limits; and the images of it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app.views.components import imbalance_filters as filters
+from app.views.components import parts
+from app.views.components.name_choices import names_of
+from app.views.state import url
+from app.views.state.session import Current
+from generation.planners import PLANNERS
+from generation.planning.effects import compare_planners, images_for
+from generation.planning.plan import PlanOptions
+from graph.counting.cliques import Cliques, IntArray
+from graph.database import schema
+from graph.dataset.state import DatasetState
+from graph.diagnosis.selection import CliqueFilter, find_rows
+
+SELECTED, BY_FILTER = "Selected", "By filter"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cliques to rebalance.
+
+    Parameters
+    ----------
+    cliques : tuple of cliques, or None
+        These; None for all that the filter lets through.
+    filter : CliqueFilter
+        Which others.
+    """
+
+    cliques: tuple[url.Clique, ...] | None
+    filter: CliqueFilter = field(default_factory=CliqueFilter)
+
+    def rows(self, cliques: Cliques) -> IntArray:
+        """Their rows in the table of all cliques, ascending."""
+        if self.cliques is not None:
+            found = find_rows(cliques, self.cliques)
+            return np.unique(found[found >= 0])
+        if not set(self.filter.concepts) <= set(cliques.concepts):
+            return np.zeros(0, dtype=np.int64)  # a concept that is in no clique
+        return self.filter.rows(cliques)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a plan is made from: the same request, in the same state, gives the same plan."""
+
+    state: DatasetState
+    choice: Choice
+    planner: str
+    options: PlanOptions
+
+
+def choose(this: Current, cliques: Cliques) -> Request:
+    """Draw what there is to choose, and give what is chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
+        selected = tuple(url.selected_cliques())
+        source = st.segmented_control(
+            "Cliques to rebalance",
+            (SELECTED, BY_FILTER),
+            format_func=lambda name: f"{name} ({len(selected):,})" if name == SELECTED else name,
+            default=SELECTED if selected else BY_FILTER,
+            key="plan_for",
+            bind="query-params",
+            required=True,
+        )
+        if source == SELECTED:
+            choice, sizes = Choice(selected), _sizes_of(selected, cliques)
+        else:
+            choice, sizes = _filtered(this, cliques)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"):
+        planner = st.selectbox(
+            "Planner",
+            list(PLANNERS),
+            key="planner",
+            bind="query-params",
+            width=170,
+            help="**conbias**: Algorithm 1 of the paper; what is made for large cliques counts in "
+            "their parts. **published**: as its authors ran it, every clique on its own.",
+        )
+        budget = _limit(
+            "Budget",
+            "budget",
+            "Images in all. Every query is cut to the same share, so that every gap closes by the "
+            "same share; the total is exact.",
+        )
+        cap = _limit("Most per query", "cap", "Images of one class for one clique.")
+    options = PlanOptions(*sizes, max_per_query=cap, budget=budget)
+    return Request(this.state, choice, planner, options)
+
+
+def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
+    """From the smallest to the largest selected clique: all of them are in the plan."""
+    mined = cliques.members.shape[1]
+    sizes = [len(clique) for clique in selected if len(clique) <= mined]
+    return (min(sizes), max(sizes)) if sizes else (1, mined)
+
+
+def _filtered(this: Current, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
+    mined = cliques.members.shape[1]
+    sizes = (1, 1)
+    if mined > 1:
+        sizes = st.slider(
+            "Sizes", 1, mined, (2, mined), key="plan_sizes", bind="query-params", width=140
+        )
+    under = filters.choose_class(cliques.classes)
+    min_gap = st.number_input(
+        "Gap of at least", 0, value=0, key="min_gap", bind="query-params", width=130
+    )
+    max_q_value = filters.choose_q_value()
+    concepts = filters.choose_concepts(names_of(this, schema.CONCEPT), placeholder="any")
+    passed = CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value)
+    return Choice(None, passed), sizes
+
+
+def _limit(label: str, key: str, purpose: str) -> int | None:
+    found: int | None = st.number_input(
+        label,
+        1,
+        value=None,
+        step=1,
+        key=key,
+        bind="query-params",
+        placeholder="no limit",
+        width=150,
+        help=purpose,
+    )
+    return found
+
+
+# What was worked out is kept under the request alone: the cliques follow from its state.
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def chosen_rows(_cliques: Cliques, request: Request) -> IntArray:
+    """Rows of the cliques to rebalance."""
+    rows = request.choice.rows(_cliques)
+    sizes = _cliques.sizes()[rows]
+    smallest, largest = request.options.resolve(_cliques)
+    within: IntArray = rows[(sizes >= smallest) & (sizes <= largest)]
+    return within
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def planned_images(_cliques: Cliques, request: Request) -> IntArray:
+    """Images of each class for each clique, as the planner wants them."""
+    rows = request.choice.rows(_cliques)
+    return images_for(_cliques, rows, PLANNERS[request.planner], request.options)
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def planners_compared(_cliques: Cliques, request: Request) -> pd.DataFrame:
+    """Every planner for the same cliques within the same limits."""
+    rows = chosen_rows(_cliques, request)
+    return compare_planners(_cliques, rows, dict(PLANNERS.items()), request.options)
+
+
+def describe_choice(cliques: Cliques, request: Request, rows: IntArray) -> None:
+    """Say how many cliques are chosen, and of which the page knows nothing."""
+    gap = np.ptp(cliques.counts[rows], axis=1) if len(rows) else np.zeros(0, dtype=np.int64)
+    said = (
+        f"{len(rows):,} {'clique' if len(rows) == 1 else 'cliques'}, "
+        f"{int((gap > 0).sum()):,} with a gap"
+    )
+    if request.choice.cliques is not None:
+        unknown = len(request.choice.cliques) - len(rows)
+        if unknown:
+            said += f"; {unknown:,} selected that mining did not find"
+    st.caption(parts.escape(said))

@@ -1,0 +1,219 @@
+"""What a plan does to the cliques that it touches: as a picture, as a table, and by planner."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from app.views.components.theme import NEUTRAL, ROW_PX, class_colors, clique_labels, shorten
+from generation.planning.effects import AFTER, BEFORE, effect_table
+from graph.counting.cliques import Cliques, IntArray
+
+IN_PICTURE, IN_TABLE = 20, 1000
+MOST_CLASSES = 4  # with columns of their own
+MOST_COLORS = 8
+
+
+def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
+    """What the picture shows, a row for each clique before and after.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `generation.planning.effects.effect_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``clique`` (its members, shortened, each text unique), ``before`` and ``after``: with two
+        classes the images of the second less those of the first, so that the sign is the side;
+        with more the gap. ``side_before`` and ``side_after``: with two classes the one with more
+        images, with more the one with too few; "balanced" where the gap is 0.
+    """
+    marks = pd.DataFrame({"clique": clique_labels(table["concepts"])})
+    two = len(classes) == 2
+    for time, counts in (("before", BEFORE), ("after", AFTER)):
+        if two:
+            first, second = (table[counts + name].to_numpy() for name in classes)
+            marks[time] = second - first
+            side = table[f"too_few_{time}"].map({classes[0]: classes[1], classes[1]: classes[0]})
+        else:
+            marks[time] = table[f"gap_{time}"].to_numpy()
+            side = table[f"too_few_{time}"]
+        marks[f"side_{time}"] = side.astype(object).where(side.notna(), BALANCED).to_numpy()
+    return marks
+
+
+BALANCED = "balanced"
+
+
+def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
+    """Draw how the gaps of the cliques with the largest ones change."""
+    classes = before.classes
+    marks = marks_of(effect_table(before, after, rows[:IN_PICTURE]), classes)
+    colors = class_colors(classes)
+    shown = [
+        name for name in classes if (marks[["side_before", "side_after"]] == name).any(axis=None)
+    ]
+    domain = [*shown, BALANCED]
+    two = len(classes) == 2
+    title = (
+        f"← more {shorten(classes[0], 20)} · images · more {shorten(classes[1], 20)} →"
+        if two
+        else "gap, in images"
+    )
+    if two or len(shown) <= MOST_COLORS:
+        scale = alt.Scale(domain=domain, range=[*(colors[name] for name in shown), NEUTRAL])
+        legend = alt.Legend(
+            orient="top",
+            title=None if two else "too few images of",
+            columns=4,
+            labelLimit=110,
+            symbolType="circle",
+            symbolFillColor=None,
+        )
+    else:  # too many to tell apart: the tooltip and the table below name them
+        scale, legend = alt.Scale(domain=domain, range=[NEUTRAL] * len(domain)), None
+    axis = alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)
+    base = alt.Chart(marks).encode(
+        y=alt.Y(
+            "clique:N",
+            sort=marks["clique"].tolist(),
+            title=None,
+            axis=alt.Axis(
+                labelLimit=230,
+                labelFlush=False,
+                labelOverlap=False,
+                grid=True,
+                ticks=False,
+                domain=False,
+            ),
+        ),
+        tooltip=[
+            alt.Tooltip("clique:N", title="clique"),
+            alt.Tooltip("before:Q", format="+,.0f" if two else ",.0f"),
+            alt.Tooltip("after:Q", format="+,.0f" if two else ",.0f"),
+            alt.Tooltip("side_before:N", title="more before" if two else "too few before"),
+            alt.Tooltip("side_after:N", title="more after" if two else "too few after"),
+        ],
+    )
+
+    def points(time: str, *, filled: bool) -> alt.Chart:
+        drawn: alt.Chart = base.mark_point(
+            size=70 if filled else 50, filled=filled, opacity=1, strokeWidth=2
+        ).encode(
+            x=alt.X(f"{time}:Q", title=title, axis=axis),
+            color=alt.Color(
+                f"side_{time}:N",
+                scale=scale,
+                sort=domain,
+                legend=legend,
+            ),
+        )
+        return drawn
+
+    rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7).encode(
+        x="before:Q", x2="after:Q"
+    )
+    middle = alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(x=alt.datum(0))
+    chart = alt.layer(middle, rule, points("before", filled=False), points("after", filled=True))
+    st.altair_chart(
+        chart.properties(height=alt.Step(20)),
+        width="stretch",
+        key="_plan_picture",
+        alt="Gap of each clique before and after",
+    )
+    said = (
+        "Ring: before. Disc: after; in the middle a clique is balanced."
+        if two
+        else ("Ring: before. Disc: after; at 0 a clique is balanced.")
+    )
+    if len(rows) > IN_PICTURE:
+        said += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
+    st.caption(said)
+
+
+def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:
+    """Draw every clique that the plan touches, chosen or not, before and after."""
+    found = effect_table(before, after, rows[:IN_TABLE])
+    config = st.column_config
+    shown = pd.DataFrame({"concepts": [list(names) for names in found["concepts"]]})
+    shown["chosen"] = found.index.isin(chosen)
+    shown["gap_before"] = found["gap_before"].to_numpy()
+    shown["gap_after"] = found["gap_after"].to_numpy()
+    for time in ("before", "after"):
+        few = found[f"too_few_{time}"].astype(object)
+        shown[f"too_few_{time}"] = few.where(few.notna(), "-").to_numpy()
+    columns = {
+        "concepts": config.ListColumn("Concepts", width="medium"),
+        "chosen": config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it."),
+        "gap_before": config.NumberColumn("Gap before", format="localized", width=85),
+        "gap_after": config.NumberColumn("Gap after", format="localized", width=85),
+        "too_few_before": config.TextColumn("Too few before", width=105),
+        "too_few_after": config.TextColumn("Too few after", width=105),
+    }
+    if len(before.classes) <= MOST_CLASSES:
+        for code, name in enumerate(before.classes):
+            for time, prefix in (("before", BEFORE), ("after", AFTER)):
+                shown[f"{time} {code}"] = found[prefix + name].to_numpy()
+                columns[f"{time} {code}"] = config.NumberColumn(
+                    f"{shorten(name, 16)} {time}", format="localized", width=110
+                )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=min(320, ROW_PX * (len(shown) + 1) + 3),
+        column_config=columns,
+        key="_plan_effects",
+        alt="Effects",
+    )
+    rest = rows[IN_TABLE:]
+    if len(rest):
+        left = effect_table(before, after, rest)
+        st.caption(
+            f"The {IN_TABLE:,} largest gaps are shown. The other {len(rest):,} cliques have "
+            f"{int(left['gap_before'].sum()):,} images of gap before, and "
+            f"{int(left['gap_after'].sum()):,} after."
+        )
+
+
+def planners(compared: pd.DataFrame, current: str) -> None:
+    """Draw what each planner costs and achieves.
+
+    Parameters
+    ----------
+    compared : pandas.DataFrame
+        Index planner, columns of `generation.planning.effects.measure`.
+    current : str
+        The one that the plan is from.
+    """
+    config = st.column_config
+    shown = compared.reset_index()
+    shown.insert(0, "current", shown["planner"] == current)
+    shown["share"] = (shown["solved"] / shown["imbalanced"].where(shown["imbalanced"] > 0)).fillna(
+        0
+    )
+    st.dataframe(
+        shown,
+        column_order=["current", "planner", *compared.columns[:4], "share", *compared.columns[4:]],
+        hide_index=True,
+        key="_plan_planners",
+        column_config={
+            "current": config.CheckboxColumn("Shown", width=65),
+            "planner": config.TextColumn("Planner", width=190),
+            "images": config.NumberColumn("Images", format="localized"),
+            "queries": config.NumberColumn("Queries", format="localized"),
+            "imbalanced": config.NumberColumn("Imbalanced", format="localized"),
+            "solved": config.NumberColumn("Solved", format="localized"),
+            "share": config.ProgressColumn(
+                "Share solved", min_value=0, max_value=1, format="percent"
+            ),
+            "gap_before": config.NumberColumn("Gap before", format="localized"),
+            "gap_after": config.NumberColumn("Gap left", format="localized"),
+            "widened": config.NumberColumn(
+                "Widened",
+                format="localized",
+                help="Cliques, chosen or not, with a larger gap after.",
+            ),
+        },
+        alt="Planners",
+    )

@@ -1,0 +1,308 @@
+"""Plan: the images that are missing, what they will change, and the job that makes them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.views.components import job_form as making
+from app.views.components import mine_button as mining
+from app.views.components import parts
+from app.views.components.theme import duration_text
+from app.views.plan import effect_charts as plan_pictures
+from app.views.plan import table as plan_table
+from app.views.plan.choice import (
+    Request,
+    choose,
+    chosen_rows,
+    describe_choice,
+    planned_images,
+    planners_compared,
+)
+from app.views.state import session, tasks, url
+from app.views.state.access import may_edit, require_editor, user
+from app.views.state.session import Current
+from generation.jobs.settings import JobSettings
+from generation.planning.effects import measure, touched_rows
+from generation.planning.plan import Plan, queries_of
+from generation.planning.plan_file import plan_to_json
+from generation.planning.simulation import simulate_images
+from graph.counting.cliques import Cliques, IntArray
+from graph.dataset.plans import write_plan
+from graph.jobs.lifecycle import create_job
+from graph.jobs.status import measured_speeds
+from graph.progress import Progress
+from graph.queries.mined import load_cliques
+from ingest.concepts.plurals import counted
+
+ASSUMED_S = {"procedural": (0.02, 0.2)}
+ASSUMED_MODEL_S = (2.0, 10.0)
+"""Seconds per image, while no job has measured any: of models from a large card to a small one."""
+
+VIEWS = ("Cliques that change", "Planners side by side")
+
+
+def page() -> None:
+    """Draw the page."""
+    this = session.current()
+    if not this.is_mined:
+        mining.offer(this)
+        return
+    with st.spinner("Reading the cliques", show_time=True):
+        cliques: Cliques = this.read(load_cliques)
+    request = choose(this, cliques)
+    chosen = chosen_rows(cliques, request)
+    describe_choice(cliques, request, chosen)
+    if not len(chosen):
+        _nothing_chosen(request)
+        return
+    planned = planned_images(cliques, request)
+    if not planned.any():
+        parts.empty_state(
+            "Nothing to make",
+            "The chosen cliques are balanced: every class has as many images of them.",
+            icon=":material/check_circle:",
+        )
+        return
+    metrics = st.container(horizontal=True, key="_plan_metrics")
+    left, right = st.columns([6, 7])
+    with left:
+        st.subheader("Images to make", anchor=False)
+        edits = plan_table.edit(cliques, planned, request, editable=may_edit())
+    images = edits.apply(planned)
+    after = simulate_images(cliques, images)
+    measured = measure(cliques, after, images, chosen)
+    touched = touched_rows(cliques, after)
+    with metrics:
+        _metrics(measured, len(touched))
+    with right:
+        st.subheader("Before and after", anchor=False)
+        plan_pictures.picture(cliques, after, touched)
+    made = PlanInHand(cliques, images, request, plan_table.planner_name(request, edits))
+    _take_away(this, made, measured["images"])
+    view = st.segmented_control(
+        "View",
+        VIEWS,
+        default=VIEWS[0],
+        key="plan_view",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+    )
+    if view == VIEWS[0]:
+        plan_pictures.table(cliques, after, touched, chosen)
+        return
+    compared = planners_compared(cliques, request)
+    if edits.images:
+        own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
+        compared = pd.concat([own, compared])
+    plan_pictures.planners(compared, made.planner)
+
+
+def _nothing_chosen(request: Request) -> None:
+    if request.choice.cliques is None:
+        parts.empty_state("No clique fits", "Loosen a filter above.")
+        return
+    if parts.empty_state(
+        "No clique selected",
+        "Tick cliques on the **Diagnose** page, or plan for all that a filter names, above.",
+        action=("Go to Diagnose", "_plan_to_diagnose"),
+    ):
+        url.go_to("diagnose")
+
+
+def _metrics(measured: dict[str, int], touched: int) -> None:
+    st.metric("Images to make", f"{measured['images']:,}")
+    st.metric("Queries", f"{measured['queries']:,}")
+    st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
+    st.metric(
+        "Sum of their gaps",
+        f"{measured['gap_before']:,} \N{RIGHTWARDS ARROW} {measured['gap_after']:,}",
+    )
+    st.metric(
+        "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
+    )
+    st.metric(
+        "Gaps that widen",
+        f"{measured['widened']:,}",
+        help="Cliques, chosen or not, with a larger gap afterwards.",
+    )
+
+
+class PlanInHand:
+    """The plan as it stands on the page, written down when it is asked for.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        What the rows of `images` are.
+    images : int array, shape (n_cliques, n_classes)
+        Images of each class that contain exactly each clique.
+    request : Request
+        What it was made from.
+    planner : str
+        What it says of its origin.
+    """
+
+    def __init__(self, cliques: Cliques, images: IntArray, request: Request, planner: str) -> None:
+        self.cliques, self.images, self.request = cliques, images, request
+        self.planner = planner
+
+    def plan(self) -> Plan:
+        """The plan with its queries."""
+        return Plan(self.planner, self.request.options, queries_of(self.cliques, self.images))
+
+    def json(self) -> bytes:
+        """The plan as a file, as `cobalance plan --format json` writes it."""
+        return plan_to_json(self.plan())
+
+
+def _take_away(this: Current, made: PlanInHand, images: int) -> None:
+    """Draw the estimate, how the images are made, and what can be done with the plan."""
+    with st.container(border=True, key="_plan_job"):
+        _estimate(this, images, making.chosen_backend())
+        settings = making.choose(this) if may_edit() else None
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = made.request.planner
+            typed = st.text_input(
+                "Name of the plan",
+                placeholder=name,
+                max_chars=200,
+                key="plan_name",
+                bind="query-params",
+                width=260,
+            )
+            name = typed.strip() or name
+            st.download_button(
+                "Download as JSON",
+                made.json,
+                f"{this.name}-{name}.json",
+                "application/json",
+                key="_plan_json",
+                icon=":material/download:",
+                on_click="ignore",
+                disabled=not images,
+            )
+            if may_edit():
+                create = st.button(
+                    "Create the job",
+                    type="primary",
+                    key="_plan_create",
+                    disabled=not images or settings is None,
+                )
+                if create and settings is not None:
+                    _create(this, made, name, settings)
+                    st.rerun()
+        key = _task_key(this)
+        ended = tasks.find(key)
+        if tasks.show(key) or ended is None or ended.result is None:
+            return
+        if st.button("See the jobs", key="_plan_to_jobs", icon=":material/bolt:"):
+            url.go_to("jobs")
+
+
+def _estimate(this: Current, images: int, backend: str) -> None:
+    """Say how long the images may take, and where the numbers come from."""
+    fastest, slowest, origin = _range(_speeds_of(measured_speeds(this.store), backend), backend)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        low = _seconds("Seconds per image, from", "s_from", fastest, 190)
+        high = _seconds("to", "s_to", slowest, 130)
+        low, high = min(low, high), max(low, high)
+        ends = duration_text(images * low), duration_text(images * high)
+        length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        with st.container():
+            st.markdown(f"**{images:,}** images, about **{length}** with one worker")
+            st.caption(f"An estimate. {origin}")
+
+
+def _seconds(label: str, key: str, known: float, width: int) -> float:
+    """Draw a number of seconds: what is known stands there until somebody knows better."""
+    typed: float | None = st.number_input(
+        label,
+        0.01,
+        value=None,
+        key=key,
+        bind="query-params",
+        placeholder=f"{known:g}",
+        width=width,
+    )
+    return known if typed is None else typed
+
+
+def _speeds_of(measured: pd.DataFrame, backend: str) -> "pd.Series[float]":
+    """What images took in the jobs that a backend has made; others tell nothing of it."""
+    known = JobSettings().backend
+    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
+    return measured["seconds_per_image"][backends == backend]
+
+
+def _range(speeds: "pd.Series[float]", backend: str) -> tuple[float, float, str]:
+    """Seconds for an image, from and to, and a sentence on where they come from."""
+    if not len(speeds):
+        said = (
+            f"No job has measured the backend {backend} yet, so the numbers are assumed; rejected "
+            "images come on top."
+        )
+        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), said
+    fastest, slowest = float(speeds.min()), float(speeds.max())
+    if len(speeds) == 1:
+        said = (
+            f"One job of the backend {backend} took {fastest:,.3g} s for an accepted image; this "
+            "is half to twice that."
+        )
+        return _at_least(fastest / 2), _at_least(fastest * 2), said
+    said = (
+        f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
+        f"{slowest:,.3g} s for an accepted image, the rejected ones included."
+    )
+    return _at_least(fastest), _at_least(slowest), said
+
+
+def _at_least(seconds: float) -> float:
+    return max(round(seconds, 3 if seconds < 1 else 2), 0.001)
+
+
+def _task_key(this: Current) -> str:
+    return f"job {this.name}"
+
+
+def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, Any]) -> None:
+    """Keep the plan, and create a job that runs it, beside the page.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may only look.
+    """
+    require_editor()
+    known = user()
+    by = known.name if known is not None else ""
+    store, dataset = this.store, this.name
+
+    def work(progress: Progress) -> str:
+        plan = made.plan()
+        smallest, largest = plan.options.resolve(made.cliques)
+        queries = [(query.class_name, query.concepts, query.n) for query in plan.queries]
+        write_plan(
+            store,
+            dataset,
+            name,
+            queries,
+            planner=plan.planner,
+            min_size=smallest,
+            max_size=largest,
+            max_per_query=plan.options.max_per_query,
+            budget=plan.options.budget,
+            progress=progress,
+        )
+        create_job(
+            store, dataset, name, queries, settings=settings, created_by=by, progress=progress
+        )
+        return (
+            f"Created a job for {counted(plan.images, 'images')} in "
+            f"{counted(len(queries), 'queries')}."
+        )
+
+    tasks.start(_task_key(this), f"Creating the job {name}", work)

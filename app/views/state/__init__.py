@@ -1,0 +1,1 @@
+"""What a page keeps between runs: session, URL, access rights and background tasks."""

@@ -1,0 +1,148 @@
+"""The store of this process, the dataset that the URL names, and reads that are kept.
+
+What is read from the graph is kept under the state that it was read in, so that a page never
+shows numbers of an older one, and ten users share one read.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import pandas as pd
+import streamlit as st
+
+from app.services.datasets import open_store
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.dataset.state import DatasetState, class_sizes, dataset_state, list_datasets
+from graph.errors import StaleError
+from graph.queries.mined import Ranking, read_imbalances
+
+DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
+_CHOICE = "_chosen_dataset"
+
+T = TypeVar("T")
+
+
+@st.cache_resource(show_spinner="Opening the database; a local one takes some seconds to start")
+def _opened_store() -> GraphStore:
+    return open_store(Settings.from_environment())
+
+
+def store() -> GraphStore:
+    """The store of this process, opened once."""
+    return _opened_store()
+
+
+def forget_store() -> None:
+    """Let the next use open the store anew: the database went away, or came back elsewhere."""
+    _opened_store.clear()
+
+
+def store_is_local() -> bool:
+    """Whether opening the store starts its server where that does not run."""
+    return Settings.from_environment().neo4j_uri is None
+
+
+def datasets() -> pd.DataFrame:
+    """All datasets, as `graph.dataset.state.list_datasets` gives them."""
+    return list_datasets(store())
+
+
+def choose(name: str) -> None:
+    """Choose a dataset for all pages, from the next run on."""
+    st.session_state[_CHOICE] = name
+
+
+def apply_choice(names: Sequence[str]) -> None:
+    """Settle which dataset it is, before its choice is drawn.
+
+    What `choose` asked for; else the user's own choice, or the URL's; else the first one.
+    """
+    name = st.session_state.pop(_CHOICE, None)
+    if name in names:
+        st.session_state[DATASET] = name
+    elif not {st.session_state.get(DATASET), st.query_params.get(DATASET)}.intersection(names):
+        if DATASET not in st.session_state:
+            st.query_params[DATASET] = names[0]  # allowed as long as the widget was never drawn
+        st.session_state[DATASET] = names[0]
+
+
+@dataclass(frozen=True)
+class Current:
+    """The dataset that a page is about, in the state that it has now.
+
+    Parameters
+    ----------
+    store : GraphStore
+        Where it is.
+    state : DatasetState
+        Read once in this run.
+    """
+
+    store: GraphStore
+    state: DatasetState
+
+    @property
+    def name(self) -> str:
+        """The dataset's name."""
+        return self.state.name
+
+    @property
+    def is_mined(self) -> bool:
+        """Whether its cliques can be read."""
+        try:
+            self.state.require_mined()
+        except StaleError:
+            return False
+        return True
+
+    def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Give ``function(store, dataset, *arguments, **named)``, kept for this state."""
+        found = _kept(self.store, function, self.state, arguments, named)
+        return cast(T, found)
+
+    @cached_property
+    def class_sizes(self) -> dict[str, int]:
+        """Images of each class that has any, of the split that was mined."""
+        if self.is_mined:
+            return dict(self.state.mined_classes)
+        return {name: images for name, images in self.read(class_sizes).items() if images}
+
+    def imbalances(self, ranking: Ranking) -> pd.DataFrame:
+        """The imbalances at the top of a ranking.
+
+        Raises
+        ------
+        StaleError
+            The dataset has not been mined, or has changed since.
+        """
+        return self.read(read_imbalances, ranking)
+
+
+def current() -> Current:
+    """The dataset that the user has chosen.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        It has been dropped or renamed since.
+    """
+    return Current(store(), dataset_state(store(), st.session_state[DATASET]))
+
+
+def _qualified_name(function: FunctionType) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+@st.cache_data(show_spinner=False, max_entries=512, hash_funcs={FunctionType: _qualified_name})
+def _kept(
+    _store: GraphStore,
+    function: Callable[..., Any],
+    state: DatasetState,
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+) -> Any:
+    return function(_store, state.name, *arguments, **named)

@@ -1,0 +1,178 @@
+"""Long work beside the pages: one thread a task, seen and cancelled from any session."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from app.views.components.parts import escape, show_error
+from app.views.state.access import may_edit
+from graph.errors import CobalanceError
+from graph.progress import Progress
+
+logger = logging.getLogger(__name__)
+
+REFRESH_S = 1.0
+_OWN = "_own_tasks"  # keys of the tasks that this session has started
+
+
+class CancelledError(CobalanceError):
+    """The user cancelled the task."""
+
+
+@dataclass
+class Task:
+    """One piece of long work.
+
+    Parameters
+    ----------
+    key : str
+        Two tasks with the same key do not run at the same time.
+    label : str
+        What it does, for people.
+    """
+
+    key: str
+    label: str
+    started: float = field(default_factory=time.monotonic)
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+    result: str | None = None
+    error: CobalanceError | None = None
+    _cancelled: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return not self._ended.is_set()
+
+    def cancel(self) -> None:
+        """Ask it to end at its next report; what is done stays, and running it again goes on."""
+        self._cancelled.set()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for its end; return whether it has ended."""
+        return self._ended.wait(timeout_s)
+
+    def report(self, stage: str, done: int, total: int | None) -> None:
+        """Take a report of progress.
+
+        Raises
+        ------
+        CancelledError
+            The user has cancelled.
+        """
+        self.stage, self.done, self.total = stage, done, total
+        if self._cancelled.is_set():
+            raise CancelledError(
+                f"Cancelled: {self.label}. What is done stays; start it again to go on."
+            )
+
+    def run(self, work: Callable[[Progress], str]) -> None:
+        """Do the work; its result, or what went wrong, is kept here."""
+        try:
+            self.result = work(self.report)
+        except CobalanceError as error:
+            self.error = error
+        except Exception:  # a defect: told in the log, and to the user without its innards
+            logger.exception("%s failed", self.label)
+            self.error = CobalanceError(
+                f"{self.label} failed for a reason that is in the app's log. This is a defect."
+            )
+        finally:
+            self._ended.set()
+
+
+@st.cache_resource
+def _tasks() -> dict[str, Task]:
+    return {}
+
+
+_starting = threading.Lock()
+
+
+def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
+    """Start work in a thread of its own; if a task with this key runs already, give that one.
+
+    What this session's earlier tasks have told is forgotten.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a progress callback, and returns a sentence for the user when it has succeeded.
+    """
+    own: set[str] = st.session_state.setdefault(_OWN, set())
+    for earlier in list(own):
+        if (ended := find(earlier)) is None or not ended.is_running:
+            dismiss(earlier)
+            own.remove(earlier)
+    own.add(key)
+    with _starting:
+        running = _tasks().get(key)
+        if running is not None and running.is_running:
+            return running
+        task = Task(key, label)
+        _tasks()[key] = task
+    threading.Thread(target=task.run, args=(work,), name=label, daemon=True).start()
+    return task
+
+
+def find(key: str) -> Task | None:
+    """The task with this key that runs, or has ended and was not dismissed."""
+    return _tasks().get(key)
+
+
+def keys(*kinds: str) -> list[str]:
+    """Keys, with one of these first words, of what runs and of what this session has started."""
+    own = st.session_state.get(_OWN, ())
+    return [
+        key
+        for key, task in list(_tasks().items())
+        if key.partition(" ")[0] in kinds and (task.is_running or key in own)
+    ]
+
+
+def dismiss(key: str) -> None:
+    """Forget a task that has ended."""
+    _tasks().pop(key, None)
+
+
+def show(key: str) -> bool:
+    """Draw the task with this key, if there is one; return whether it is running."""
+    task = find(key)
+    if task is None:
+        return False
+    if task.is_running:
+        _show_running(key)
+        return True
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if task.error is not None:
+            show_error(task.error)
+        elif task.result:
+            st.success(escape(task.result), icon=":material/check:")
+        st.button("Dismiss", key=f"_dismiss {key}", on_click=dismiss, args=(key,))
+    return False
+
+
+@st.fragment(run_every=REFRESH_S)
+def _show_running(key: str) -> None:
+    task = find(key)
+    if task is None or not task.is_running:
+        st.rerun()  # the whole page: what the task has changed
+        return
+    share = task.done / task.total if task.total else 0.0
+    counted = f"{task.done:,} of {task.total:,}" if task.total else "..."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(
+            min(share, 1.0),
+            escape(
+                f"{task.label}: {task.stage} {counted} ({time.monotonic() - task.started:.0f} s)"
+            ),
+        )
+        if may_edit():
+            st.button("Cancel", key=f"_cancel {key}", on_click=task.cancel)

@@ -1,0 +1,1 @@
+"""Pixels without a model: cutting out, fitting, pasting and painting by rule."""

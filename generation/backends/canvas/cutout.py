@@ -1,0 +1,148 @@
+"""An object cut out of its image, and pasted onto another one."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from scipy import ndimage
+
+from generation.backends.canvas.framing import Size, resize_image, resize_mask
+from ingest.images.arrays import ImageArray, MaskArray
+
+SCALES = (0.7, 1.3)
+"""How large a placed object is beside its size in its own image; less where that does not fit."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle of pixels, the last row and column not included."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """Its rows and columns."""
+        return slice(self.top, self.bottom), slice(self.left, self.right)
+
+
+def find_box(mask: MaskArray, margin_px: int = 0) -> Box:
+    """The smallest box that holds the object, with a margin where the image goes on.
+
+    Examples
+    --------
+    >>> mask = np.zeros((5, 6), bool)
+    >>> mask[2, 1:4] = True
+    >>> find_box(mask, margin_px=1)
+    Box(top=1, left=0, bottom=4, right=5)
+    """
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    return Box(
+        max(0, int(rows[0]) - margin_px),
+        max(0, int(columns[0]) - margin_px),
+        min(mask.shape[0], int(rows[-1]) + 1 + margin_px),
+        min(mask.shape[1], int(columns[-1]) + 1 + margin_px),
+    )
+
+
+def paste_object(
+    background: ImageArray, image: ImageArray, mask: MaskArray, feather_px: float
+) -> ImageArray:
+    """The background with the object on it, its edge fading outwards.
+
+    Beside the object, the colour of its nearest pixel fades into the background. What stood beside
+    it in its own image is what a plan wants to change, so nothing of that is shown.
+
+    Parameters
+    ----------
+    background, image : uint8 array, shape (height, width, 3)
+        What to paste onto, and the image with the object.
+    mask : bool array, shape (height, width)
+        The object's pixels. They are the image's in the result, bit by bit.
+    feather_px : float
+        How far the edge fades: at a distance of d pixels from the object its share is
+        ``1 - d / (feather_px + 1)``.
+
+    Returns
+    -------
+    uint8 array, shape (height, width, 3)
+    """
+    pasted = background.copy()
+    window = find_box(mask, math.ceil(feather_px) + 1).slices
+    inside = mask[window]
+    colours, distance_px = spread_colours(image[window], inside)
+    share = np.clip(1 - distance_px / (feather_px + 1), 0, 1)[..., np.newaxis]
+    mixed = colours * share + background[window] * (1 - share)
+    pasted[window] = np.where(inside[..., np.newaxis], image[window], np.rint(mixed))
+    return pasted
+
+
+def spread_colours(
+    image: ImageArray, mask: MaskArray
+) -> tuple[ImageArray, npt.NDArray[np.float64]]:
+    """Each pixel in the colour of the object's nearest pixel, and how far away that is."""
+    distance_px, nearest = ndimage.distance_transform_edt(~mask, return_indices=True)
+    return image[nearest[0], nearest[1]], distance_px
+
+
+def place_object(
+    image: ImageArray, mask: MaskArray, size: Size, rng: np.random.Generator
+) -> tuple[ImageArray, MaskArray, float]:
+    """The object at a random place of an empty image, and at a random size.
+
+    The scale is drawn from `SCALES`, or what of it lets the whole object in; then the place, from
+    all where it is in the image as a whole. The object is resampled by Lanczos' filter, with its
+    own colours beyond its edge.
+
+    Parameters
+    ----------
+    image, mask : arrays, shapes (height, width, 3) and (height, width)
+        Where the object is; of any size.
+    size : tuple of int
+        Height and width of the result.
+    rng : numpy.random.Generator
+        Gives one number for the scale, one for the row and one for the column.
+
+    Returns
+    -------
+    image : uint8 array, shape (height, width, 3)
+        Black but for the object's box.
+    mask : bool array, shape (height, width)
+        The object's pixels.
+    scale : float
+        Its size beside that in `image`.
+    """
+    window = find_box(mask).slices
+    inside = mask[window]
+    colours, _ = spread_colours(image[window], inside)
+    tall, wide = inside.shape
+    largest = min(SCALES[1], size[0] / tall, size[1] / wide)
+    smallest = min(SCALES[0], largest)
+    scale = smallest + (largest - smallest) * rng.random()
+    target = (
+        min(size[0], max(1, round(tall * scale))),
+        min(size[1], max(1, round(wide * scale))),
+    )
+    top = int(rng.integers(size[0] - target[0], endpoint=True))
+    left = int(rng.integers(size[1] - target[1], endpoint=True))
+    placed, stands = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
+    there = slice(top, top + target[0]), slice(left, left + target[1])
+    placed[there] = resize_image(colours, target)
+    stands[there] = resize_mask(inside, target)
+    return placed, stands, scale
+
+
+def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:
+    """Pixels from 0 to 1 as 8-bit ones."""
+    return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
+
+
+def to_pillow(pixels: ImageArray | MaskArray) -> Image.Image:
+    """An image for libraries that take Pillow's; a mask is white where it is true."""
+    if pixels.dtype == np.bool_:
+        return Image.fromarray(pixels.astype(np.uint8) * 255)
+    return Image.fromarray(pixels)

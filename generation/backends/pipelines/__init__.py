@@ -1,0 +1,1 @@
+"""What the diffusers backends share: pipelines, batches and prompt embeddings."""

@@ -1,0 +1,151 @@
+"""What the backends with a model share: batches of one size, and provenance."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from generation.backends.backend import SYNTHETIC_SOURCE
+from generation.backends.canvas.cutout import to_image
+from generation.backends.canvas.framing import Size
+from generation.backends.pipelines.painter import Painter
+from generation.image_request import Made, MakingError, Request, Source
+from graph.errors import JobBlockedError
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import Checkpoint, software
+from ingest.models.weight_files import PIPELINE_FILE
+
+COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
+"""IPTC's term for an image of which a model has made some, and a camera the rest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What a model is to paint for a request, and what becomes of it.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Height and width that the model paints at.
+    finish : callable
+        Makes the image that was asked for of the one that the model has painted.
+    inputs : mapping of str to Any
+        What the pipeline takes beside words and a seed: Pillow images by argument.
+    """
+
+    size: Size
+    finish: Callable[[ImageArray], Made]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+class DiffusionBackend:
+    """A backend that paints with a model; see `generation.backends.backend.Backend`.
+
+    Parameters
+    ----------
+    name : str
+        The backend's.
+    painter : Painter
+        The model.
+    prepare : callable
+        Says what to paint for a request's source and seed.
+    """
+
+    needs_source = True
+
+    def __init__(self, name: str, painter: Painter, prepare: Callable[[Source, int], Work]) -> None:
+        self.name, self.painter, self._prepare = name, painter, prepare
+
+    def make(self, requests: Sequence[Request]) -> list[Made]:
+        """Make one image for each request; those that the model paints at one size, together.
+
+        Raises
+        ------
+        MakingError
+            A request has no source, or one that cannot be used at its size.
+        OutOfMemoryError
+            The batch is too large for the device.
+        """
+        works = [self._prepare(self._source_of(request), request.seed) for request in requests]
+        positions: dict[Size, list[int]] = defaultdict(list)
+        for position, work in enumerate(works):
+            positions[work.size].append(position)
+        made: dict[int, Made] = {}
+        for size, group in positions.items():
+            names = works[group[0]].inputs
+            painted = self.painter.paint(
+                [requests[position].prompt for position in group],
+                [requests[position].seed for position in group],
+                size,
+                {name: [works[position].inputs[name] for position in group] for name in names},
+            )
+            for position, pixels in zip(group, painted, strict=True):
+                made[position] = works[position].finish(to_image(pixels))
+        return [made[position] for position in range(len(requests))]
+
+    def _source_of(self, request: Request) -> Source:
+        if request.source is None:
+            raise MakingError(
+                f"The request {request.id} has no source image, and the backend {self.name} works "
+                "on one. Give it an image of its class with the object's mask, or use another "
+                "backend."
+            )
+        return request.source
+
+    def describe(self) -> Mapping[str, Any]:
+        """What the images are made with, for their provenance; for JSON."""
+        return {
+            "backend": self.name,
+            "digital_source_type": COMPOSITE,
+            **self.painter.describe(),
+            "software": software("cobalance", "torch", "diffusers", "transformers", "pillow"),
+        }
+
+
+def check_channels(checkpoint: Checkpoint, latents: int, extra: int, wanted: str) -> None:
+    """Refuse a pipeline that was made for another task, before anything large is loaded.
+
+    The libraries load a U-Net without complaint, and paint as if what it cannot see were not there.
+    A ControlNet's pipeline they load, too, and miss the picture that guides it at each call.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        A pipeline; one without a U-Net passes.
+    latents, extra : int
+        How many latent images the U-Net must take, and how many channels beside them.
+    wanted : str
+        The kind that is needed, with an example.
+
+    Raises
+    ------
+    JobBlockedError
+        The pipeline needs a picture to guide it, makes videos, or has no latents; its U-Net takes
+        another number of channels.
+    """
+    index = checkpoint.read_config(PIPELINE_FILE)
+    unet = checkpoint.read_config("unet/config.json")
+    saved_as = str(index.get("_class_name", ""))
+    problem = None
+    if "Control" in saved_as:
+        problem = "needs a picture that guides it, which no backend gives"
+    elif saved_as.startswith("Helios"):
+        problem = "makes videos"
+    elif unet and not {"vae", "movq"} & set(index):
+        problem = (
+            "paints small pictures pixel by pixel, without latents, and no backend enlarges them"
+        )
+    if problem is not None:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: {saved_as or 'it'} {problem}. Give "
+            f"{wanted}."
+        )
+    if not unet:
+        return
+    channels = unet.get("in_channels", 4)
+    needed = latents * int(checkpoint.read_config("vae/config.json").get("latent_channels", 4))
+    if channels != needed + extra:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: its U-Net takes {channels} "
+            f"channels, not {needed + extra}. Give {wanted}."
+        )

@@ -1,0 +1,344 @@
+"""A pipeline of diffusers, set up to paint images that depend on their seeds and words alone."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import diffusers
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from generation.backends.backend import BackendSettings
+from generation.backends.canvas.framing import Size, find_native_px
+from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
+from generation.image_request import MakingError
+from graph.errors import OptionError
+from ingest.models.checkpoints import Checkpoint, load, quiet
+from ingest.models.devices import choose_device, choose_dtype, out_of_memory
+from ingest.models.weight_files import PIPELINE_FILE
+
+FAST_STEPS = 20
+FAST_SCHEDULER = "DPMSolverMultistepScheduler"
+OTHER_SIGMAS = ("use_exponential_sigmas", "use_beta_sigmas", "use_lu_lambdas")
+"""Choices of noise levels beside Karras'; a scheduler has one of them at most."""
+ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
+"""Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
+SEED_BITS = 0xFFFF_FFFF
+"""What torch's generator on the CPU takes of a seed: its last 32 bits."""
+
+FloatImages = npt.NDArray[np.float32]
+"""Of shape (images, height, width, 3), from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a pipeline goes from noise to an image.
+
+    Parameters
+    ----------
+    scheduler : str
+        The sampler, a class of diffusers.
+    steps : int
+        Denoising steps.
+    guidance_scale : float or None
+        How closely to follow the prompt; None for a pipeline without.
+    image_guidance_scale : float or None
+        How closely to follow the source; None for a pipeline without.
+    """
+
+    scheduler: str
+    steps: int
+    guidance_scale: float | None
+    image_guidance_scale: float | None
+
+
+class Painter:
+    """Paints images with a pipeline, each from a random generator of its own.
+
+    The generators are on the CPU, so that an image's noise is the same on every device.
+
+    Parameters
+    ----------
+    pipeline : diffusers.DiffusionPipeline
+        The pipeline, on its device.
+    checkpoint : Checkpoint
+        Where it is from.
+    settings : BackendSettings
+        How to paint.
+    device : torch.device
+        Where to.
+    dtype : torch.dtype
+        In which precision.
+
+    Attributes
+    ----------
+    native_px : int
+        Side of the squares that the model was trained on.
+    multiple_px : int
+        What the sides of its images are multiples of.
+
+    Raises
+    ------
+    OptionError
+        The pipeline has no use for a setting whose loss would change what the images show.
+    """
+
+    def __init__(
+        self,
+        pipeline: Any,
+        checkpoint: Checkpoint,
+        settings: BackendSettings,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
+        self.pipeline, self.checkpoint, self.settings = pipeline, checkpoint, settings
+        self.device, self.dtype = device, dtype
+        self._accepted = inspect.signature(type(pipeline).__call__).parameters
+        self.sampling = self._choose_sampling()
+        if settings.negative_prompt:
+            check_negative_prompt(pipeline, self.sampling.guidance_scale)
+        strength = settings.strength if "strength" in self._accepted else 1.0
+        if int(self.sampling.steps * strength) < 1:
+            raise OptionError(
+                f"{self.sampling.steps} steps at strength {strength} leave none. Set more steps, "
+                "or a greater strength."
+            )
+        factor = int(getattr(pipeline, "vae_scale_factor", 8))
+        unet: Any = getattr(pipeline, "unet", None)
+        # transformers see the latents in patches of 2 × 2; Kandinsky rounds the latents' sides up
+        self.multiple_px = factor if unet is not None else 2 * factor
+        if type(pipeline).__name__.startswith("Kandinsky"):
+            self.multiple_px = factor * factor
+        denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
+        self.native_px = find_native_px(pipeline, denoiser, self._default("height"))
+        self._weights_sha256 = checkpoint.weights_sha256()
+        scale = self.sampling.guidance_scale
+        self._encode = TextEncoder(
+            pipeline, device, scale is not None and scale > 1, settings.negative_prompt
+        )
+
+    def _default(self, name: str) -> Any:
+        parameter = self._accepted.get(name)
+        return None if parameter is None else parameter.default
+
+    def _choose_sampling(self) -> Sampling:
+        settings = self.settings
+        steps = int(self._default("num_inference_steps") or 50)
+        scheduler = type(self.pipeline.scheduler).__name__
+        if settings.preset == "fast":
+            steps = min(steps, FAST_STEPS)
+            if self._can_be_fast():
+                scheduler = FAST_SCHEDULER
+                with quiet():
+                    self.pipeline.scheduler = getattr(diffusers, scheduler).from_config(
+                        self.pipeline.scheduler.config,
+                        algorithm_type="dpmsolver++",
+                        solver_order=2,
+                        use_karras_sigmas=True,
+                        **dict.fromkeys(OTHER_SIGMAS, False),
+                    )
+        scales = {
+            name: default if getattr(settings, name) is None else getattr(settings, name)
+            for name in ("guidance_scale", "image_guidance_scale")
+            for default in (self._default(name),)
+        }
+        scales = {name: scales[name] if name in self._accepted else None for name in scales}
+        return Sampling(scheduler, settings.steps or steps, **scales)
+
+    def _can_be_fast(self) -> bool:
+        """Whether the pipeline's scheduler can be replaced by `FAST_SCHEDULER`."""
+        current = self.pipeline.scheduler
+        flows = (
+            current.config.get("use_flow_sigmas")
+            or current.config.get("prediction_type") == "flow_prediction"
+        )
+        # combined pipelines have another one inside, with a scheduler of its own
+        samples = not hasattr(self.pipeline, "decoder_pipe")
+        compatible = {kind.__name__ for kind in current.compatibles}
+        return FAST_SCHEDULER in compatible and samples and not flows
+
+    def paint(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        size: Size,
+        inputs: Mapping[str, Sequence[Any]],
+    ) -> FloatImages:
+        """One image for each prompt and seed.
+
+        Parameters
+        ----------
+        prompts : sequence of str
+            The words.
+        seeds : sequence of int
+            Of the generators.
+        size : tuple of int
+            Height and width, multiples of `multiple_px`.
+        inputs : mapping of str to sequence
+            What else the pipeline takes for each image, such as ``image`` and ``mask_image``.
+
+        Raises
+        ------
+        MakingError
+            The model gives pixels that are no numbers.
+        OutOfMemoryError
+            The batch is too large for the device.
+        """
+        if type(self.pipeline).__name__ not in ONE_AT_A_TIME:
+            return self._paint(prompts, seeds, size, inputs)
+        alone = [
+            self._paint([prompt], [seed], size, {name: [inputs[name][position]] for name in inputs})
+            for position, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
+        ]
+        return np.concatenate(alone)
+
+    def _paint(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        size: Size,
+        inputs: Mapping[str, Sequence[Any]],
+    ) -> FloatImages:
+        optional = {
+            "height": size[0],
+            "width": size[1],
+            "max_area": size[0] * size[1],  # Flux Kontext's, which it brings every size to
+            "use_resolution_binning": False,  # PixArt's and others', which paints other sizes
+            "strength": self.settings.strength,
+            "guidance_scale": self.sampling.guidance_scale,
+            "image_guidance_scale": self.sampling.image_guidance_scale,
+        }
+        options = {
+            name: value
+            for name, value in optional.items()
+            if name in self._accepted and value is not None
+        }
+        generators = [torch.Generator("cpu").manual_seed(seed & SEED_BITS) for seed in seeds]
+        batch = f"{len(seeds)} images of {size[1]} × {size[0]}"
+        with out_of_memory(batch):
+            words = self._encode(prompts)
+        # pipelines warn of their own doings at each call, such as SDXL of casting its VAE
+        with out_of_memory(batch), quiet():
+            images = self.pipeline(
+                **words,
+                **{name: list(values) for name, values in inputs.items()},
+                **options,
+                num_inference_steps=self.sampling.steps,
+                generator=generators,
+                output_type="np",
+            ).images
+        pixels: FloatImages = np.asarray(images, dtype=np.float32)
+        if not np.isfinite(pixels).all():
+            raise MakingError(
+                f"The model {self.checkpoint.label} has given pixels that are no numbers, in "
+                f"{self.dtype}. Compute in float32 or bfloat16."
+            )
+        return pixels
+
+    def describe(self) -> dict[str, Any]:
+        """The model, how it samples and where it computes; for JSON."""
+        name = self.device.type  # without its number, which decides nothing
+        if name == "cuda":
+            name += f" ({torch.cuda.get_device_name(self.device)})"
+        return {
+            "model": self.checkpoint.label,
+            "revision": self.checkpoint.revision,
+            "weights_sha256": self._weights_sha256,
+            "variant": self.checkpoint.variant,
+            "pipeline": type(self.pipeline).__name__,
+            "scheduler": self.sampling.scheduler,
+            "scheduler_config": _config_of(self.pipeline.scheduler),
+            "settings": {
+                **self.settings.model_dump(mode="json"),
+                "model": self.checkpoint.label,
+                "revision": self.checkpoint.revision,
+                "steps": self.sampling.steps,
+                "guidance_scale": self.sampling.guidance_scale,
+                "image_guidance_scale": self.sampling.image_guidance_scale,
+            },
+            "device": name,
+            "dtype": str(self.dtype).removeprefix("torch."),
+        }
+
+
+def _config_of(scheduler: Any) -> dict[str, Any]:
+    """A scheduler's settings, which no digest of weights is of; for JSON."""
+    return {
+        name: value
+        for name, value in scheduler.config.items()
+        if not name.startswith("_")
+        and isinstance(value, (bool, int, float, str))
+        and not (isinstance(value, float) and not isfinite(value))  # JSON has no such number
+    }
+
+
+def open_painter(kind: Any, checkpoint: Checkpoint, settings: BackendSettings) -> Painter:
+    """Load a pipeline and set it up.
+
+    The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
+    steps and guidance (50 and 7.5 for Stable Diffusion 1 and 2, 100 and 7.5 for InstructPix2Pix).
+    ``fast`` takes 20 steps, of DPM-Solver++ of order 2 with Karras' sigmas where the model can use
+    that: models of flow matching cannot, and keep their own, as do combined pipelines.
+
+    On a GPU, convolutions work with channels last. The VAE works on one image at a time, so that
+    it needs no more memory for large batches; with an offload, in tiles too. There is nothing to
+    offload from a CPU. There is no safety checker: the filter `safety` looks at images, whatever
+    made them.
+
+    Parameters
+    ----------
+    kind : type
+        The pipeline's class, or an AutoPipeline.
+    checkpoint : Checkpoint
+        From `find_checkpoint`.
+    settings : BackendSettings
+        How to paint.
+
+    Raises
+    ------
+    OptionError
+        A setting does not fit the machine, the pipeline, or another one.
+    JobBlockedError
+        The model cannot be loaded.
+    OutOfMemoryError
+        The device has no room for it.
+    """
+    device = choose_device(settings.device)
+    dtype = choose_dtype(settings.dtype, device)
+    if settings.compile and settings.offload == "sequential":
+        raise OptionError(
+            "A compiled denoiser cannot be offloaded layer by layer. Leave compile out, or offload "
+            "the model as a whole."
+        )
+    options: dict[str, Any] = {"dtype": dtype}
+    if "safety_checker" in checkpoint.read_config(PIPELINE_FILE):
+        options |= {"safety_checker": None, "requires_safety_checker": False}
+    pipeline = load(kind, checkpoint, **options)
+    pipeline.set_progress_bar_config(disable=True)
+    _set_up(pipeline, device, settings)
+    return Painter(pipeline, checkpoint, settings, device, dtype)
+
+
+def _set_up(pipeline: Any, device: torch.device, settings: BackendSettings) -> None:
+    unet: Any = getattr(pipeline, "unet", None)
+    denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
+    vae: Any = getattr(pipeline, "vae", None)
+    offloads = settings.offload != "none" and device.type != "cpu"
+    if hasattr(vae, "enable_slicing"):
+        vae.enable_slicing()
+    if offloads and hasattr(vae, "enable_tiling"):
+        vae.enable_tiling()
+    if unet is not None and device.type == "cuda":
+        unet.to(memory_format=torch.channels_last)
+    with out_of_memory("the model", "Offload it, use half precision, or choose a smaller model."):
+        if not offloads:
+            pipeline.to(device)
+        elif settings.offload == "model":
+            pipeline.enable_model_cpu_offload(device=device)
+        else:
+            pipeline.enable_sequential_cpu_offload(device=device)
+    if settings.compile and denoiser is not None:
+        denoiser.compile(dynamic=False)

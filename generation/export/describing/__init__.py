@@ -1,0 +1,1 @@
+"""Describe an export: data card, Croissant metadata and the image table."""

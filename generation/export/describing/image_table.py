@@ -1,0 +1,82 @@
+"""The table of all images that lies in every export that has images; our own reader takes it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from generation.export.images.entry import ExportImage
+from generation.export.writing.exporter import Column, Placed, TableFile
+from graph.records import Mention
+
+_REGION = pa.struct(
+    [
+        ("concept", pa.string()),
+        ("box", pa.list_(pa.float64())),
+        ("area", pa.float64()),
+        ("score", pa.float64()),
+        ("segmentation", pa.string()),
+        ("crowd", pa.bool_()),
+    ]
+)
+IMAGE_TABLE = TableFile(
+    "manifest.parquet",
+    "All images, one a row.",
+    {
+        "image_id": Column(pa.string(), "The image's id."),
+        "label": Column(pa.string(), "Its class."),
+        "concepts": Column(pa.list_(pa.string()), "What it shows, in order."),
+        "split": Column(pa.string(), "Its split, as the dataset has it."),
+        "uri": Column(
+            pa.string(),
+            "Where the image is: its path in this folder, or its own address if it was not copied.",
+        ),
+        "width": Column(pa.int32(), "In pixels."),
+        "height": Column(pa.int32(), "In pixels."),
+        "synthetic": Column(pa.bool_(), "Whether it was generated."),
+        "original_uri": Column(pa.string(), "Where a real image came from."),
+        "sha256": Column(pa.string(), "Digest of the image's file."),
+        "file": Column(pa.string(), "The file in this folder that the image is in."),
+        "key": Column(pa.string(), "Its name in that file, where that holds many."),
+        "mask": Column(pa.string(), "The file of a generated image's mask, white on its object."),
+        "regions": Column(
+            pa.list_(_REGION),
+            "Where concepts are: box as x, y, width and height in pixels, segmentation as in COCO.",
+        ),
+        "objects": Column(
+            pa.list_(_REGION), "Where that is which gives the image its class, in the same form."
+        ),
+    },
+)
+
+
+def image_row(image: ExportImage, placed: Placed) -> Mapping[str, Any]:
+    """Give an image's row of `IMAGE_TABLE`."""
+    return {
+        "image_id": image.id,
+        "label": image.class_name,
+        "concepts": image.concepts,
+        "split": image.split,
+        "uri": placed.uri,
+        "width": image.width_px,
+        "height": image.height_px,
+        "synthetic": image.synthetic,
+        "original_uri": image.uri,
+        "sha256": image.sha256,
+        "file": placed.file,
+        "key": placed.key,
+        "mask": placed.mask,
+        "regions": [_said(region) for region in image.regions],
+        "objects": [_said(region) for region in image.objects],
+    }
+
+
+def _said(region: Mention) -> Mapping[str, Any]:
+    return {
+        "concept": region.concept,
+        "box": region.box,
+        "area": region.area_px2,
+        "score": region.score,
+        "segmentation": region.segmentation,
+        "crowd": region.crowd,
+    }

@@ -1,0 +1,227 @@
+"""COCO instances: images with the boxes and outlines of concepts, one JSON file a split.
+
+https://cocodataset.org/#format-data
+"""
+
+import csv
+import io
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import msgspec
+
+from generation.export.images.entry import ExportImage
+from generation.export.images.loading import ImageStream
+from generation.export.images.outlines import place_of
+from generation.export.options import ExportOptions
+from generation.export.writing.exporter import Placed, Writer, Written, about, place_file
+from generation.export.writing.staging import Staging
+from graph.records import Mention
+
+CLASSES = "classes.csv"
+_KINDS = ("real", "generated")
+
+
+@dataclass(frozen=True)
+class CocoExporter:
+    """Writes ``images/``, ``annotations/`` and the table of classes."""
+
+    images: frozenset[str] = frozenset({"copy", "reference"})
+    shuffled: bool = False
+    layout: str = """\
+- `images/`: the images; `file_name` is the path in this folder, or the image's own address where it
+  was not copied.
+- `annotations/instances_<split>.json`: COCO instances. Categories are concepts, and an annotation
+  is a place where one is known to be; concepts that are only known to be somewhere in the image are
+  in `images[].cobalance`, with the image's own id, class, concepts, split and address, whether it
+  is synthetic, and what it was generated from.
+  A place with a box alone has it as its outline, too.
+- `annotations/objects_<split>.json`: where that is which gives an image its class, in those images
+  where it is known: in a generated image the object that it was made around, with its mask, in a
+  real one what the dataset has boxes or outlines of. Categories are classes. How many real and how
+  many generated images have such objects stands above, under Images; where only some have them, a
+  detector that is trained on all images learns that the others show nothing of their class. Train
+  it on the images of this file.
+- `classes.csv`: the class of each image, by its number in the COCO files.
+- `manifest.parquet`: all images with all concepts and their regions.
+
+Images keep their ids where all of the real ones are whole numbers, as they are in COCO, and
+generated ones are numbered after them; else all are numbered from 1.
+
+```python
+from pycocotools.coco import COCO
+
+coco = COCO("annotations/instances_train.json")
+```
+
+`cobalance ingest annotations/instances_train.json --class-file classes.csv` reads concepts with a
+place; `cobalance ingest manifest.parquet` reads all of them.
+"""
+
+    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
+        """Begin an export."""
+        return _CocoWriter(staging, stream.splits, _numbers(stream), _Categories(stream.concepts))
+
+
+class _Categories:
+    """Names with numbers from 1: known ones in order, then others as they come."""
+
+    def __init__(self, known: list[str]) -> None:
+        self._ids = {name: number for number, name in enumerate(known, start=1)}
+
+    def id_of(self, name: str) -> int:
+        return self._ids.setdefault(name, len(self._ids) + 1)
+
+    def records(self, supercategory: str) -> list[dict[str, Any]]:
+        return [
+            {"id": number, "name": name, "supercategory": supercategory}
+            for name, number in self._ids.items()
+        ]
+
+
+class _CocoFile:
+    """A COCO file that is written while its images come: annotations wait in a file of their own.
+
+    Parameters
+    ----------
+    file : binary file
+        To write to.
+    waiting : binary file
+        For the annotations, until all images are written.
+    description : str
+        What the file is.
+    """
+
+    def __init__(self, file: IO[bytes], waiting: IO[bytes], description: str) -> None:
+        self._file, self._waiting = file, waiting
+        self._n_images = self.n_annotations = 0
+        info = msgspec.json.encode({"description": description})
+        file.write(b'{"info":' + info + b',"licenses":[],"images":[')
+
+    def add_image(self, entry: dict[str, Any]) -> None:
+        self._file.write((b",\n" if self._n_images else b"\n") + msgspec.json.encode(entry))
+        self._n_images += 1
+
+    def add_annotation(self, entry: dict[str, Any]) -> None:
+        self.n_annotations += 1
+        numbered = msgspec.json.encode({"id": self.n_annotations, **entry})
+        self._waiting.write((b",\n" if self.n_annotations > 1 else b"\n") + numbered)
+
+    def finish(self, categories: list[dict[str, Any]]) -> None:
+        self._file.write(b'\n],"annotations":[')
+        self._waiting.seek(0)
+        while part := self._waiting.read(1 << 20):
+            self._file.write(part)
+        self._file.write(b'\n],"categories":' + msgspec.json.encode(categories) + b"}\n")
+
+
+@dataclass(eq=False)
+class _CocoWriter:
+    staging: Staging
+    splits: dict[str | None, str]
+    numbers: dict[str, int]
+    concepts: _Categories
+    classes: _Categories = field(default_factory=lambda: _Categories([]))
+    files: dict[str, _CocoFile] = field(default_factory=dict)
+    opened: ExitStack = field(default_factory=ExitStack)
+    labels: list[tuple[int, str]] = field(default_factory=list)
+    counts: Counter[str] = field(
+        default_factory=lambda: Counter({f"{kind} images with objects": 0 for kind in _KINDS})
+    )
+
+    def __post_init__(self) -> None:
+        self.staging.opened.push(self.opened)
+
+    def add(self, image: ExportImage) -> Placed:
+        placed = place_file(self.staging, "images", image)
+        number = self.numbers[image.id]
+        self.labels.append((number, image.class_name))
+        entry = {
+            "id": number,
+            "file_name": placed.uri,
+            "width": image.width_px,
+            "height": image.height_px,
+            "cobalance": about(image),
+        }
+        entry = {name: value for name, value in entry.items() if value is not None}
+        split = self.splits[image.split]
+        instances = self._file(f"instances_{split}")
+        instances.add_image(entry)
+        self._annotate(instances, image, image.regions, self.concepts, "regions")
+        if image.objects:
+            objects = self._file(f"objects_{split}")
+            objects.add_image(entry)
+            self._annotate(objects, image, image.objects, self.classes, "objects")
+            self.counts[f"{_KINDS[image.synthetic]} images with objects"] += 1
+        return placed
+
+    def finish(self) -> Written:
+        for name, file in sorted(self.files.items()):
+            if name.startswith("objects_"):
+                file.finish(self.classes.records("class"))
+            else:
+                file.finish(self.concepts.records("concept"))
+        self.opened.close()
+        self.staging.write(CLASSES, _csv([("image_id", "label"), *sorted(self.labels)]))
+        return Written(dict(self.counts))
+
+    def _file(self, name: str) -> _CocoFile:
+        if name not in self.files:
+            file = self.opened.enter_context(self.staging.open(f"annotations/{name}.json"))
+            folder = self.staging.folder
+            waiting = self.opened.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
+            self.files[name] = _CocoFile(file, waiting, f"{name}, written by cobalance")
+        return self.files[name]
+
+    def _annotate(
+        self,
+        file: _CocoFile,
+        image: ExportImage,
+        regions: Sequence[Mention],
+        categories: _Categories,
+        kind: str,
+    ) -> None:
+        for region in regions:
+            place = place_of(region, image.width_px, image.height_px)
+            if place is None:
+                self.counts[f"{kind} without a place"] += 1
+                continue
+            self.counts[kind] += 1
+            score = {} if region.score is None else {"score": region.score}
+            file.add_annotation(
+                {
+                    "image_id": self.numbers[image.id],
+                    "category_id": categories.id_of(region.concept),
+                    "bbox": place.box,
+                    "area": place.area_px2,
+                    "iscrowd": int(region.crowd),
+                    "segmentation": msgspec.Raw(place.segmentation),
+                    **score,
+                }
+            )
+
+
+def _numbers(stream: ImageStream) -> dict[str, int]:
+    """Give each image the number that COCO's tools want for an id."""
+    frame = stream.frame
+    real = frame.loc[~frame["synthetic"], "id"].tolist()
+    made = frame.loc[frame["synthetic"], "id"].tolist()
+    if real and all(len(name) <= 15 and name.isascii() and name.isdigit() for name in real):
+        kept = {name: int(name) for name in real}
+        if all(str(number) == name for name, number in kept.items()):
+            first = max(kept.values()) + 1
+            return kept | {name: number for number, name in enumerate(made, start=first)}
+    return {name: number for number, name in enumerate([*real, *made], start=1)}
+
+
+def _csv(rows: list[Any]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
+
+
+EXPORTER = CocoExporter()

@@ -1,0 +1,53 @@
+"""Images as files in a folder, and a Parquet table of them: what our own reader takes."""
+
+from dataclasses import dataclass, replace
+
+from generation.export.images.entry import ExportImage
+from generation.export.images.loading import ImageStream
+from generation.export.options import ExportOptions
+from generation.export.writing.exporter import Placed, Writer, Written, place_file
+from generation.export.writing.staging import Staging
+
+
+@dataclass(frozen=True)
+class FolderExporter:
+    """Writes ``images/``, and ``masks/`` of generated images."""
+
+    images: frozenset[str] = frozenset({"copy", "reference"})
+    shuffled: bool = False
+    layout: str = """\
+- `images/`: the images, under names that every file system takes.
+- `masks/`: for generated images that keep an object, where it is: white on the object.
+- `manifest.parquet`: their ids, classes, concepts, splits and regions.
+
+```python
+import pandas as pd
+
+images = pd.read_parquet("manifest.parquet")  # uri is the path in this folder
+```
+
+`cobalance ingest manifest.parquet` reads it again; images are found by the root of this folder.
+"""
+
+    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
+        """Begin an export."""
+        return _FolderWriter(staging)
+
+
+@dataclass(frozen=True, eq=False)
+class _FolderWriter:
+    staging: Staging
+
+    def add(self, image: ExportImage) -> Placed:
+        placed = place_file(self.staging, "images", image)
+        if image.mask is None:
+            return placed
+        mask = f"masks/{image.stem}.png"
+        self.staging.write(mask, image.mask)
+        return replace(placed, mask=mask)
+
+    def finish(self) -> Written:
+        return Written()
+
+
+EXPORTER = FolderExporter()

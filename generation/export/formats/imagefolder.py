@@ -1,0 +1,111 @@
+"""Hugging Face's imagefolder: a folder a split, with its images and a table of them.
+
+https://huggingface.co/docs/datasets/image_dataset
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from generation.export.images.entry import ExportImage
+from generation.export.images.loading import ImageStream
+from generation.export.options import ExportOptions
+from generation.export.writing.exporter import (
+    Column,
+    Placed,
+    TableFile,
+    TableWriter,
+    Writer,
+    Written,
+    place_file,
+    table_writer,
+)
+from generation.export.writing.staging import Staging
+
+_COLUMNS = {
+    "file_name": Column(pa.string(), "The image's file, beside this one."),
+    "image_id": Column(pa.string(), "The image's id."),
+    "label": Column(pa.string(), "Its class."),
+    "concepts": Column(pa.list_(pa.string()), "What it shows, in order."),
+    "width": Column(pa.int32(), "In pixels."),
+    "height": Column(pa.int32(), "In pixels."),
+    "synthetic": Column(pa.bool_(), "Whether it was generated."),
+    "prompt": Column(pa.string(), "What a generated image was made from."),
+    "objects": Column(
+        pa.struct(
+            [("bbox", pa.list_(pa.list_(pa.float64()))), ("categories", pa.list_(pa.string()))]
+        ),
+        "Where concepts are: x, y, width and height in pixels.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ImageFolderExporter:
+    """Writes a folder a split with ``metadata.parquet``."""
+
+    images: frozenset[str] = frozenset({"copy"})
+    shuffled: bool = False
+    layout: str = """\
+- A folder for each split, with its images and their `metadata.parquet`.
+- `manifest.parquet`: all images with their regions, original addresses and digests.
+
+```python
+from datasets import load_dataset
+
+dataset = load_dataset("path/to/this/folder")  # or "imagefolder", data_dir=...
+```
+"""
+
+    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
+        """Begin an export."""
+        return _ImageFolderWriter(staging, stream.splits)
+
+
+@dataclass(frozen=True, eq=False)
+class _ImageFolderWriter:
+    staging: Staging
+    splits: dict[str | None, str]
+    tables: dict[str, TableWriter] = field(default_factory=dict)
+
+    def add(self, image: ExportImage) -> Placed:
+        split = self.splits[image.split]
+        if split not in self.tables:
+            opened = table_writer(self.staging, _table(split))
+            self.tables[split] = self.staging.opened.enter_context(opened)
+        self.tables[split].add(_row(image))
+        return place_file(self.staging, split, image)
+
+    def finish(self) -> Written:
+        self.staging.opened.close()
+        splits = sorted(self.tables)
+        return Written(
+            tables=tuple(_table(split) for split in splits),
+            patterns={split: f"{split}/**" for split in splits},
+        )
+
+
+def _table(split: str) -> TableFile:
+    return TableFile(f"{split}/metadata.parquet", f"The images of the split {split}.", _COLUMNS)
+
+
+def _row(image: ExportImage) -> dict[str, Any]:
+    boxed = [region for region in image.regions if region.box is not None]
+    return {
+        "file_name": image.file_name,
+        "image_id": image.id,
+        "label": image.class_name,
+        "concepts": image.concepts,
+        "width": image.width_px,
+        "height": image.height_px,
+        "synthetic": image.synthetic,
+        "prompt": image.provenance["prompt"] if image.provenance else None,
+        "objects": {
+            "bbox": [region.box for region in boxed],
+            "categories": [region.concept for region in boxed],
+        },
+    }
+
+
+EXPORTER = ImageFolderExporter()

@@ -1,0 +1,1 @@
+"""The images of an export: their files, names, regions and masks."""

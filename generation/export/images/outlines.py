@@ -1,0 +1,107 @@
+"""Where a region is, as COCO's tools take it: with a box, an area and an outline in every case."""
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from generation.export.images.file_facts import mask_box
+from graph.records import Box, Mention
+from ingest.images.masks import Polygons, RunLengths, SegmentationError, parse_segmentation
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A region as a COCO annotation has it.
+
+    Parameters
+    ----------
+    box : tuple of four floats
+        x, y, width and height in pixels.
+    area_px2 : float
+        Area of the outline in square pixels.
+    segmentation : bytes
+        The outline in JSON: polygons, or a run-length encoding.
+    """
+
+    box: Box
+    area_px2: float
+    segmentation: bytes
+
+
+def place_of(region: Mention, width_px: int | None, height_px: int | None) -> Place | None:
+    """Give a region's place in an image of this size; None where it has none.
+
+    What the region lacks is taken from the rest: the box from the outline; the area from the pixels
+    of the outline, as pycocotools counts them; the outline from the box, since pycocotools makes a
+    mask of every annotation, and of one without an outline it cannot.
+
+    Examples
+    --------
+    >>> place_of(Mention("sea", segmentation="[[0, 0, 40, 0, 0, 40]]"), 64, 48)
+    Place(box=(0.0, 0.0, 40.0, 40.0), area_px2=780.0, segmentation=b'[[0, 0, 40, 0, 0, 40]]')
+    >>> place_of(Mention("sea", box=(1.0, 2.0, 3.0, 4.0)), 64, 48).segmentation
+    b'[[1.0,2.0,4.0,2.0,4.0,6.0,1.0,6.0]]'
+    """
+    outline = _outline(region.segmentation)
+    box = region.box
+    if box is None and outline is not None:
+        box = _box_around(outline)
+    if box is None:
+        return None
+    area = region.area_px2
+    if area is None:
+        area = _area(outline, box, width_px, height_px)
+    return Place(box, area, _written(outline, box, region.segmentation or ""))
+
+
+def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
+    """Read an outline; None for one that pycocotools could not draw."""
+    if segmentation is None:
+        return None
+    try:
+        outline = parse_segmentation(segmentation)
+    except SegmentationError:
+        return None
+    if isinstance(outline, RunLengths):
+        return outline
+    areas = tuple(corners for corners in outline.outlines if len(corners) > 2)
+    return Polygons(areas) if areas else None
+
+
+def _box_around(outline: Polygons | RunLengths) -> Box | None:
+    if isinstance(outline, RunLengths):
+        pixels = outline.mask()
+        return mask_box(pixels) if pixels.any() else None
+    corners = np.concatenate(outline.outlines)
+    (left, top), (right, bottom) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+    return left, top, right - left, bottom - top
+
+
+def _area(
+    outline: Polygons | RunLengths | None, box: Box, width_px: int | None, height_px: int | None
+) -> float:
+    if outline is None:
+        return box[2] * box[3]
+    if isinstance(outline, RunLengths):
+        return float(outline.counts[1::2].sum())
+    if width_px is None or height_px is None:
+        width_px, height_px = np.ceil(np.concatenate(outline.outlines).max(axis=0)).astype(int)
+    try:
+        return float(outline.mask(int(width_px), int(height_px)).sum())
+    except SegmentationError:  # an image too large for a mask
+        return box[2] * box[3]
+
+
+def _written(outline: Polygons | RunLengths | None, box: Box, given: str) -> bytes:
+    if isinstance(outline, RunLengths):
+        return given.encode()
+    if outline is None:
+        x, y, width, height = box
+        outlines = [[x, y, x + width, y, x + width, y + height, x, y + height]]
+    # Of two corners or none are others, which pycocotools takes for a box, or not at all.
+    elif given.count("[") - 1 > len(outline.outlines):
+        outlines = [corners.ravel().tolist() for corners in outline.outlines]
+    else:
+        return given.encode()
+    return msgspec.json.encode(outlines)

@@ -1,0 +1,1 @@
+"""Write an export: one engine for all formats, staged and swapped in when complete."""

@@ -1,0 +1,175 @@
+"""The folder of an export: written beside its final name, and moved there when all of it is there.
+
+Each file's digest is taken while it is written; they are in ``SHA256SUMS``, as sha256sum reads it.
+"""
+
+import errno
+import hashlib
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from generation.export.options import ExportError
+from generation.export.writing.overwriting import MARKER, SUMS, check_target
+
+
+@dataclass(frozen=True, eq=False)
+class Staging:
+    """An export that is being written.
+
+    Parameters
+    ----------
+    folder : Path
+        Where its files are for now.
+    files : dict of str to (str, int)
+        Digest (SHA-256) and size in bytes of each file, by its path in the folder.
+    opened : ExitStack
+        Closed when the export ends, whether it is whole or not: what is open for long goes here.
+    """
+
+    folder: Path
+    files: dict[str, tuple[str, int]] = field(default_factory=dict)
+    opened: ExitStack = field(default_factory=ExitStack)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file.
+
+        Parameters
+        ----------
+        name : str
+            Its path in the folder, with slashes; it must be new.
+        """
+        with self.open(name) as file:
+            file.write(data)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a new file to write it from its start to its end."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as raw, _Digesting(raw) as file:
+            yield cast("IO[bytes]", file)
+            file.flush()
+            self.files[name] = (file.digest.hexdigest(), file.size)
+
+    def seal(self, about: dict[str, object]) -> None:
+        """Write what tells the folder to be an export, and the digests of all of its files."""
+        self.write(MARKER, msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+        lines = [f"{self.files[name][0]}  {name}\n" for name in sorted(self.files)]
+        self.write(SUMS, "".join(lines).encode())
+
+
+class _Digesting(io.RawIOBase):
+    """Passes on what is written, and takes its digest."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self.digest = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.size
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self._raw.write(data)
+        self.digest.update(data)
+        n_bytes = memoryview(data).nbytes
+        self.size += n_bytes
+        return n_bytes
+
+    def flush(self) -> None:
+        if not self._raw.closed:
+            self._raw.flush()
+
+
+@contextmanager
+def staged(folder: Path, whose: Mapping[str, object], *, overwrite: bool) -> Iterator[Staging]:
+    """Give a folder to write in, and put it in the place of `folder` when the block ends.
+
+    Where the block fails, `folder` is as it was. What a killed export left is removed first.
+
+    Parameters
+    ----------
+    whose : mapping of str to object
+        What the export is sealed with and shares with those that it may replace: ``name``,
+        ``format`` and ``job``.
+    overwrite : bool
+        Whether anything may be replaced.
+
+    Raises
+    ------
+    ExportError
+        The folder holds what is not ours or was changed and `overwrite` is not set, another export
+        to it runs, or it cannot be written.
+    """
+    target = folder.expanduser().resolve()
+    name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    temporary = target.with_name(f".cobalance-export-{name}")
+    try:
+        check_target(target, whose, overwrite=overwrite)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lock_path = temporary.with_name(f"{temporary.name}.lock")
+        with tempfile.TemporaryFile(dir=target.parent):  # or the system's reason why not, which
+            pass  # FileLock may take for another's lock
+        with FileLock(lock_path, timeout=0):
+            try:
+                _remove(temporary)
+                temporary.mkdir()
+                staging = Staging(temporary)
+                with staging.opened:
+                    yield staging
+                check_target(target, whose, overwrite=overwrite)
+                _move(temporary, target)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+                lock_path.unlink(missing_ok=True)
+    except Timeout:
+        raise ExportError(
+            f"{folder}: another export to this folder runs. Wait for it, or name another folder."
+        ) from None
+    except OSError as error:
+        raise ExportError(
+            f"{folder}: the export cannot be written ({error.strerror or error}). {_remedy(error)} "
+            "Nothing of it was left there."
+        ) from error
+
+
+def _move(temporary: Path, target: Path) -> None:
+    old = temporary.with_name(f"{temporary.name}.old")
+    _remove(old)
+    if target.exists():
+        os.replace(target, old)
+    try:
+        os.replace(temporary, target)
+    except OSError:
+        if old.exists():
+            os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _remedy(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Make room there, or name another folder."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "Let this user write there and in the folder around it, or name another folder."
+    if error.errno in (errno.EBUSY, errno.EXDEV):
+        return "It is a mounted disk itself: name a folder in it."
+    return "Name another folder."

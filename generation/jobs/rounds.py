@@ -1,0 +1,163 @@
+"""A job's rounds: reporting what was made, and deciding what to make next until all is accepted."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from generation.filters.duplicates import find_duplicates
+from generation.filters.options import DuplicatesOptions
+from generation.jobs.chunks import Chunk, Row
+from generation.jobs.settings import JobSettings
+from graph.database.store import GraphStore
+from graph.database.sync import BATCH
+from graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
+from graph.jobs.lifecycle import query_id
+from graph.jobs.reports import finish_queries
+from graph.jobs.rounds import QueryProgress, Round, Span, begin_round, read_query_progress
+
+MOST = 16_384
+"""Images of a round: those of one are listed, cut into chunks and queued at once."""
+
+_ALL_PROVENANCE = (
+    *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
+    *("digital_source_type", "mask_sha256", "sha256", "width_px", "height_px", "made_at"),
+)
+
+
+def report(store: GraphStore, chunk: Chunk, rows: Sequence[Row]) -> None:
+    """Write a chunk's candidates to the graph, and end the queries that it completes.
+
+    A query ends here if all its candidates are of this chunk; the others do when their round does.
+
+    Raises
+    ------
+    JobNotFoundError
+        The job was dropped with its dataset.
+    """
+    by_query: dict[str, list[NewCandidate]] = defaultdict(list)
+    for row in rows:
+        by_query[query_id(chunk.job, row["query"])].append(candidate_of(row))
+    counts = record_made(store, chunk.job, by_query)
+    complete = [
+        query
+        for query, found in counts.items()
+        if found.accepted >= found.n and found.accepted + found.rejected == len(by_query[query])
+    ]
+    if complete:
+        finish_queries(store, chunk.job, dict.fromkeys(complete, ""))
+
+
+def candidate_of(row: Row) -> NewCandidate:
+    """Give a manifest's row as the graph keeps it."""
+    found = json.loads(row["scores"])
+    scores = {name: judged["score"] for name, judged in found.items()}
+    for name, judged in found.items():
+        numbers = judged["details"].items()
+        scores |= {f"{name} {key}": value for key, value in numbers if isinstance(value, float)}
+    provenance: dict[str, Any] = {name: row[name] for name in _ALL_PROVENANCE}
+    provenance |= {name: json.loads(row[name]) for name in ("settings", "software")}
+    provenance |= {name: judged["details"] for name, judged in found.items() if judged["details"]}
+    return NewCandidate(
+        row["candidate"],
+        row["path"],
+        row["verdict"],
+        scores=scores,
+        reason=row["reason"],
+        source_image=row["source_image"],
+        source_uri=row["source_uri"],
+        mask_uri=row["mask_path"],
+        seed=row["seed"],
+        seconds=row.get("seconds"),
+        fingerprint=found.get("duplicates", {}).get("details", {}).get("phash"),
+        provenance=provenance,
+    )
+
+
+def is_made(of: Round, progress: Sequence[QueryProgress]) -> bool:
+    """Whether every image of a round is a candidate, accepted or not, or no longer wanted."""
+    made = {query.position: query.made for query in progress if query.is_open}
+    return all(
+        made[span.query] >= span.first + span.count for span in of.spans if span.query in made
+    )
+
+
+def next_spans(
+    progress: Sequence[QueryProgress], candidates_per_image: int
+) -> tuple[list[Span], dict[int, str]]:
+    """Decide what to make next, and which queries end, each with a message for people.
+
+    At most `MOST` images; the queries that get none wait for the next round.
+
+    Parameters
+    ----------
+    progress : sequence of QueryProgress
+        All queries of the job.
+    candidates_per_image : int
+        A query gets so many candidates for each image that it wants; as many again each time that
+        people had it queued anew.
+
+    Examples
+    --------
+    >>> def query(position, accepted, made):
+    ...     return QueryProgress(position, "urban", ("cow",), 10, "running", accepted, made)
+    >>> spans, ended = next_spans([query(0, 10, 12), query(1, 7, 12), query(2, 1, 40)], 4)
+    >>> spans
+    [Span(query=1, first=12, count=3)]
+    >>> ended
+    {0: '', 2: '1 of 10 images accepted after 40 candidates, the most that the job allows. Look at \
+the rejected ones for why.'}
+    """
+    spans, ended, room = list[Span](), dict[int, str](), MOST
+    for query in progress:
+        if not query.is_open:
+            continue
+        missing = query.n - query.accepted
+        cap = query.n * candidates_per_image * (query.retries + 1)
+        if missing <= 0:
+            ended[query.position] = ""
+        elif query.made >= cap:
+            ended[query.position] = (
+                f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
+                "candidates, the most that the job allows. Look at the rejected ones for why."
+            )
+        elif room > 0:
+            count = min(missing, cap - query.made, room)
+            spans.append(Span(query.position, query.made, count))
+            room -= count
+    return spans, ended
+
+
+def settle(
+    store: GraphStore, job: str, settings: JobSettings, current: Round | None
+) -> Round | None:
+    """End a round and begin the next; None where the job has all that it can get.
+
+    Images of a query that repeat an earlier one of another chunk are rejected first. Any number
+    of workers may do this at the same time. The job is ended by `graph.jobs.reports.end_job`, when
+    its manifest is written.
+    """
+    if current is not None and "duplicates" in settings.filter_options():
+        _reject_repeated(store, job, settings, current)
+    progress = read_query_progress(store, job)
+    spans, ended = next_spans(progress, settings.candidates_per_image)
+    messages = {query_id(job, position): message for position, message in ended.items()}
+    finish_queries(store, job, messages, after=None if current is None else current.number)
+    if not spans:
+        return None
+    return begin_round(store, job, 0 if current is None else current.number + 1, spans)
+
+
+def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Round) -> None:
+    """Reject accepted images that repeat one of an earlier chunk or round of their query."""
+    distance = DuplicatesOptions.model_validate(settings.filter_options()["duplicates"]).distance
+    reasons = {}
+    for start in range(0, len(of.spans), BATCH):
+        queries = [query_id(job, span.query) for span in of.spans[start : start + BATCH]]
+        for of_query in fingerprints(store, queries):
+            hashes = [found.fingerprint for found in of_query]
+            for found, earlier in zip(of_query, find_duplicates(hashes, distance), strict=True):
+                if earlier is not None:
+                    other = of_query[earlier].candidate
+                    reasons[found.candidate] = f"It is nearly the same as candidate {other}."
+    reject_made(store, job, reasons)

@@ -1,0 +1,178 @@
+"""The folder that workers write to: on this machine, mounted, or behind an fsspec URL.
+
+A file is whole or not there: on a disk it is written under a temporary name and moved, and object
+stores show an object when all of it has arrived.
+"""
+
+import errno
+import os
+import secrets
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from fsspec.core import url_to_fs
+
+from graph.errors import CobalanceError, JobBlockedError, OptionError
+
+_MADE_OF_OBJECTS = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
+
+
+class OutputMissingError(CobalanceError):
+    """There is no such file in the output folder."""
+
+
+class OutputFolder:
+    """A folder by path or fsspec URL; for any number of threads and processes at once.
+
+    Parameters
+    ----------
+    place : str
+        Such as ``/data/generated`` or ``s3://bucket/generated``.
+
+    Raises
+    ------
+    OptionError
+        Nothing here opens URLs of its kind.
+    """
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        try:
+            self._fs, root = url_to_fs(place)
+        except (ValueError, ImportError) as error:
+            raise OptionError(
+                f"The output folder {place!r} cannot be opened: {error}. Name a folder, or a URL "
+                "that fsspec knows and has the package for."
+            ) from error
+        protocols = self._fs.protocol
+        names = {protocols} if isinstance(protocols, str) else set(protocols)
+        self._is_local = bool(names & {"file", "local"})
+        self._moves = not names & _MADE_OF_OBJECTS
+        self._root = os.path.abspath(root) if self._is_local else root.rstrip("/")
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, in place of an earlier one.
+
+        Parameters
+        ----------
+        name : str
+            Its path in the folder, with slashes.
+
+        Raises
+        ------
+        JobBlockedError
+            The folder is full, may not be written to, or does not answer.
+        """
+        path = self._path(name)
+        try:
+            if self._is_local:
+                _write_local(Path(path), data)
+            elif self._moves:
+                temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+                self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
+                self._fs.pipe_file(temporary, data)
+                self._fs.mv(temporary, path)
+            else:
+                self._fs.pipe_file(path, data)
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def read(self, name: str) -> bytes:
+        """Read a file.
+
+        Raises
+        ------
+        OutputMissingError
+            There is none of this name.
+        JobBlockedError
+            It cannot be read.
+        """
+        try:
+            data: bytes = self._fs.cat_file(self._path(name))
+        except FileNotFoundError as error:
+            raise OutputMissingError(f"{self.place}: there is no file {name}.") from error
+        except OSError as error:
+            raise self._blocked("read", error) from error
+        return data
+
+    def exists(self, name: str) -> bool:
+        """Whether a file or folder is there."""
+        try:
+            return bool(self._fs.exists(self._path(name)))
+        except OSError as error:
+            raise self._blocked("read", error) from error
+
+    def names(self, folder: str) -> list[str]:
+        """The files in a folder, temporary ones left out, in order; none where it is not there."""
+        try:
+            entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._blocked("read", error) from error
+        found = {PurePosixPath(entry["name"]).name for entry in entries if entry["type"] == "file"}
+        return sorted(name for name in found if not name.endswith(".tmp"))
+
+    def delete(self, name: str) -> None:
+        """Delete a file, if it is there."""
+        try:
+            self._fs.rm_file(self._path(name))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def sweep(self, folder: str) -> None:
+        """Delete the temporary files in a folder, which killed processes have left."""
+        try:
+            entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._blocked("read", error) from error
+        for entry in entries:
+            name = PurePosixPath(entry["name"]).name
+            if entry["type"] == "file" and name.endswith(".tmp"):
+                self.delete(f"{folder}/{name}")
+
+    def _path(self, name: str) -> str:
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or any(part in ("..", ".") for part in parts):
+            raise OptionError(f"{name!r} is no path in the output folder.")
+        return f"{self._root}/{'/'.join(parts)}"
+
+    def _blocked(self, done: str, error: OSError) -> JobBlockedError:
+        why = error.strerror or str(error) or type(error).__name__
+        remedy = {
+            errno.ENOSPC: "Make room there",
+            errno.EDQUOT: "Make room there",
+            errno.EROFS: "Make it writable",
+            errno.EACCES: "Let this user write there",
+            errno.EPERM: "Let this user write there",
+        }.get(error.errno or 0, "Put that right")
+        return JobBlockedError(
+            f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or name another "
+            "one with COBALANCE_OUTPUT; then retry the job."
+        )
+
+
+def _write_local(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        try:
+            file = temporary.open("xb")
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = temporary.open("xb")
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.replace(temporary, path)
+        except FileNotFoundError:  # swept: others were done with it before
+            if not path.exists():
+                raise
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

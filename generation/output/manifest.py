@@ -1,0 +1,216 @@
+"""The table of generated images: a row a candidate, with all that is known of where it comes from.
+
+It is Parquet, and the same rows give the same bytes: rows are in order of candidate, columns in
+that of the schema, and nothing of the time or the place of writing is in the file.
+"""
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graph.errors import InputError, OptionError, StoreError
+
+_TEXT = pa.string()
+_TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
+
+MANIFEST_SCHEMA = pa.schema(
+    [
+        pa.field("candidate", _TEXT, nullable=False),  # job/query/index
+        pa.field("job", _TEXT, nullable=False),
+        pa.field("query", pa.int64(), nullable=False),
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("class", _TEXT, nullable=False),
+        pa.field("concepts", _TEXTS, nullable=False),
+        pa.field("prompt", _TEXT, nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("verdict", _TEXT, nullable=False),
+        pa.field("reason", _TEXT),
+        pa.field("path", _TEXT),  # relative to the output folder
+        pa.field("mask_path", _TEXT),
+        pa.field("width_px", pa.int32()),
+        pa.field("height_px", pa.int32()),
+        pa.field("sha256", _TEXT),
+        pa.field("source_image", _TEXT),
+        pa.field("source_uri", _TEXT),
+        pa.field("mask_sha256", _TEXT),
+        pa.field("chunk", _TEXT),
+        pa.field("chunk_items", _TEXTS),
+        pa.field("backend", _TEXT),
+        pa.field("model", _TEXT),
+        pa.field("revision", _TEXT),
+        pa.field("weights_sha256", _TEXT),
+        pa.field("digital_source_type", _TEXT),
+        pa.field("settings", _TEXT),  # JSON
+        pa.field("scores", _TEXT),  # JSON: filter -> score, accepted, reason, details
+        pa.field("software", _TEXT),  # JSON: package -> version
+        pa.field("made_at", pa.timestamp("us", tz="UTC")),
+        pa.field("decided_by", _TEXT),
+    ]
+)
+GROUP_ROWS = 10_000
+
+
+def manifest_table(frame: pd.DataFrame) -> pa.Table:
+    """Give rows as an Arrow table of `MANIFEST_SCHEMA`, in order of candidate.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With the schema's columns in any order; others are left out. Missing values may be None,
+        NaN or NaT; times may be ISO 8601 text.
+
+    Raises
+    ------
+    OptionError
+        A column is missing, a value is not of its type, or two rows have one candidate.
+    """
+    missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
+    if missing:
+        raise OptionError(
+            f"The manifest's rows have no {', '.join(missing)}. Give all columns of "
+            "generation.output.manifest.MANIFEST_SCHEMA."
+        )
+    twice = frame["candidate"][frame["candidate"].duplicated()]
+    if len(twice):
+        raise OptionError(
+            f"Two rows of the manifest are of the candidate {twice.iloc[0]!r}. Give it one."
+        )
+    ordered = frame.sort_values("candidate", kind="stable")
+    table = pa.Table.from_arrays(
+        [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA], schema=MANIFEST_SCHEMA
+    )
+    for field in MANIFEST_SCHEMA:
+        if not field.nullable and table[field.name].null_count:
+            raise OptionError(f"A row of the manifest has no {field.name}. Give it one.")
+    return table
+
+
+def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Give rows as the frame that `read_manifest` would give, in order of candidate.
+
+    Raises
+    ------
+    OptionError
+        As `manifest_table`.
+
+    Examples
+    --------
+    >>> manifest_frame([]).columns[:3].tolist()
+    ['candidate', 'job', 'query']
+    """
+    names = None if rows else MANIFEST_SCHEMA.names
+    # Without dtype=object a column of whole numbers and None becomes one of floats.
+    return _frame(manifest_table(pd.DataFrame(list(rows), columns=names, dtype=object)))
+
+
+def write_manifest(path: Path, frame: pd.DataFrame) -> None:
+    """Write rows to a file, in place of an earlier one; interrupted, that one stays.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As `manifest_table` takes it.
+
+    Raises
+    ------
+    OptionError
+        As `manifest_table`.
+    StoreError
+        The file cannot be written.
+    """
+    table = manifest_table(frame)
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                write_table(table, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: the manifest cannot be written ({error.strerror or error}). Make room there, "
+            "or name another folder."
+        ) from error
+
+
+def write_table(table: pa.Table, file: Any) -> None:
+    """Write a table as Parquet to an open file: the same rows give the same bytes."""
+    pq.write_table(table, file, compression="zstd", row_group_size=GROUP_ROWS)
+
+
+def read_manifest(path: Path) -> pd.DataFrame:
+    """Read a manifest.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `MANIFEST_SCHEMA`: lists as lists, missing text as None, missing numbers as
+        NA in Int64 columns, times as timestamps in UTC.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it is none of ours.
+    """
+    try:
+        with path.open("rb") as file:
+            table = pq.ParquetFile(file).read(columns=MANIFEST_SCHEMA.names, use_threads=False)
+        return _frame(table.select(MANIFEST_SCHEMA.names).cast(MANIFEST_SCHEMA))
+    except FileNotFoundError:
+        reason = "there is no such file"
+        raise InputError(str(path), None, reason, "Check the path and its spelling.") from None
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        reason = f"is no manifest of generated images ({str(error).splitlines()[0]})"
+        raise InputError(str(path), None, reason, "Name one that cobalance wrote.") from error
+
+
+def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
+    items = [_plain(value) for value in values]
+    try:
+        if pa.types.is_timestamp(field.type):
+            times = [None if item is None else pd.Timestamp(item) for item in items]
+            late = [None if time is None else _utc(time) for time in times]
+            return pa.array(late, field.type)
+        return pa.array(items, field.type)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise OptionError(
+            f"The column {field.name} of the manifest has a value that is no {field.type} "
+            f"({error}). Correct it."
+        ) from None
+
+
+def _utc(time: pd.Timestamp) -> pd.Timestamp:
+    return time.tz_localize("UTC") if time.tzinfo is None else time.tz_convert("UTC")
+
+
+def _plain(value: Any) -> Any:
+    """Give a value as Arrow takes it: lists from any sequence, None for anything missing."""
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "__iter__"):
+        return [str(item) for item in value]
+    return None if pd.isna(value) else value
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    columns: dict[str, Any] = {}
+    for field in MANIFEST_SCHEMA:
+        column = table[field.name]
+        if pa.types.is_integer(field.type):
+            kind = "Int64" if field.nullable else "int64"
+            columns[field.name] = pd.array(column.to_pylist(), dtype=kind)
+        elif pa.types.is_timestamp(field.type):
+            columns[field.name] = column.to_pandas()
+        else:
+            columns[field.name] = pd.Series(column.to_pylist(), dtype=object)
+    return pd.DataFrame(columns)

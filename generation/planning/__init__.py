@@ -1,0 +1,1 @@
+"""Plans: from imbalances to generation queries, budgets, and what a plan changes."""

@@ -1,0 +1,160 @@
+"""What a plan changes: every clique that it touches, before and after, and planners compared."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from generation.planning.plan import Planner, PlanOptions, plan_images
+from generation.planning.simulation import simulate_images
+from graph.counting.cliques import Cliques, IntArray
+from graph.diagnosis.association import leading_classes
+from graph.diagnosis.selection import take
+
+BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
+
+
+def gaps(cliques: Cliques) -> IntArray:
+    """Give the largest count less the smallest of each clique: int64 array, shape (n_cliques,).
+
+    Examples
+    --------
+    >>> gaps(Cliques(np.array([[0]]), np.array([[3, 0, 5]]), np.array([9, 9, 9]),
+    ...              ("cow",), ("a", "b", "c"))).tolist()
+    [5]
+    """
+    gap: IntArray = np.ptp(cliques.counts, axis=1).astype(np.int64)
+    return gap
+
+
+def touched_rows(before: Cliques, after: Cliques) -> IntArray:
+    """Find the cliques whose counts a plan changes, those with the largest gap before it first.
+
+    Cliques with equal gaps are in the order of the table.
+    """
+    rows = np.flatnonzero((before.counts != after.counts).any(axis=1))
+    order = np.argsort(-gaps(before)[rows], kind="stable")
+    touched: IntArray = rows[order]
+    return touched
+
+
+def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFrame:
+    """Give some cliques before and after a plan.
+
+    Parameters
+    ----------
+    before, after : Cliques
+        From the store, and from `simulate`.
+    rows : int array
+        Which cliques, in the order of the result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The index is the clique's row. ``concepts`` (tuple of str), ``size``; ``gap_before`` and
+        ``gap_after`` (int64); ``too_few_before`` and ``too_few_after``, the class with the fewest
+        images (category, missing where the gap is 0); ``before_<class>`` and ``after_<class>``,
+        the counts.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> before = Cliques(np.array([[0]]), np.array([[3, 5]]), np.array([9, 9]), ("cow",),
+    ...                  ("country", "urban"))
+    >>> after = replace(before, counts=np.array([[5, 5]]))
+    >>> effect_table(before, after, touched_rows(before, after)).to_dict("records")
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [{'concepts': ('cow',), 'size': 1, 'gap_before': 2, 'gap_after': 0, 'too_few_before': 'country',
+      'too_few_after': nan, 'before_country': 3, 'before_urban': 5, 'after_country': 5,
+      'after_urban': 5}]
+    """
+    first, then = take(before, rows), take(after, rows)
+    columns: dict[str, object] = {
+        "concepts": first.names(),
+        "size": first.sizes(),
+        "gap_before": gaps(first),
+        "gap_after": gaps(then),
+        "too_few_before": _too_few(first),
+        "too_few_after": _too_few(then),
+    }
+    for time, cliques in ((BEFORE, first), (AFTER, then)):
+        for code, name in enumerate(cliques.classes):
+            columns[time + name] = cliques.counts[:, code]
+    return pd.DataFrame(columns, index=pd.Index(rows, name="row"))
+
+
+def _too_few(cliques: Cliques) -> pd.Categorical:
+    codes: IntArray = np.where(gaps(cliques) > 0, leading_classes(cliques.counts)[1], -1)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(cliques.classes, dtype=object))
+
+
+def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray) -> dict[str, int]:
+    """Give what images cost, and what they do to the chosen cliques and to the others.
+
+    Parameters
+    ----------
+    before, after : Cliques
+        The counts, and those that `simulate_images` gives.
+    images : int array, shape (n_cliques, n_classes)
+        Images of each class that contain exactly each clique.
+    chosen : int array
+        Rows of the cliques that the plan is for.
+
+    Returns
+    -------
+    dict
+        ``images`` and ``queries``; of the chosen cliques ``imbalanced``, those with a gap, and
+        ``solved``, those of them without one afterwards, ``gap_before`` and ``gap_after``, the
+        sums of their gaps; ``widened``, how many cliques, chosen or not, have a larger gap
+        afterwards.
+    """
+    was, becomes = gaps(before), gaps(after)
+    imbalanced = was[chosen] > 0
+    return {
+        "images": int(images.sum()),
+        "queries": int(np.count_nonzero(images)),
+        "imbalanced": int(imbalanced.sum()),
+        "solved": int((imbalanced & (becomes[chosen] == 0)).sum()),
+        "gap_before": int(was[chosen].sum()),
+        "gap_after": int(becomes[chosen].sum()),
+        "widened": int((becomes > was).sum()),
+    }
+
+
+def images_for(
+    cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
+) -> IntArray:
+    """Plan for some cliques alone, and give the images in the rows of the whole table.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        All mined cliques.
+    chosen : int array
+        Rows of those to balance, ascending. The planner sees no others.
+
+    Returns
+    -------
+    int64 array, shape (n_cliques, n_classes)
+    """
+    images = np.zeros(cliques.counts.shape, dtype=np.int64)
+    if len(chosen):
+        images[chosen] = plan_images(take(cliques, chosen), planner, options)
+    return images
+
+
+def compare_planners(
+    cliques: Cliques, chosen: IntArray, planners: Mapping[str, Planner], options: PlanOptions
+) -> pd.DataFrame:
+    """Run planners on the same cliques with the same options, side by side.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``planner``; the columns of `measure`, all int64.
+    """
+    rows = {}
+    for name, planner in planners.items():
+        images = images_for(cliques, chosen, planner, options)
+        rows[name] = measure(cliques, simulate_images(cliques, images), images, chosen)
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")

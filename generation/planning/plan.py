@@ -1,0 +1,224 @@
+"""What a plan is: queries for images, the options behind them, and what a planner must do."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from generation.planning.budget import share_budget
+from graph.counting.cliques import Cliques, IntArray
+from graph.diagnosis.selection import take
+from graph.errors import OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What to plan for. Further settings (a tolerance) join with a default each.
+
+    Parameters
+    ----------
+    min_size : int
+        The smallest clique to balance. 2 as Algorithm 1 is printed (``while k > 1``); 1 also
+        balances single concepts.
+    max_size : int or None
+        The largest clique to balance; None for the largest size mined.
+    max_per_query : int or None
+        At most so many images of one class for one clique; None for as many as it lacks. Planners
+        apply it as they go, so that what they plan next counts the images that will be made.
+    budget : int or None
+        At most so many images in all, shared out as `generation.planning.budget.share_budget`
+        does; None for as many as it takes.
+
+    Raises
+    ------
+    OptionError
+        `min_size` is below 1 or above `max_size`; `max_per_query` or `budget` is below 1.
+    """
+
+    min_size: int = 2
+    max_size: int | None = None
+    max_per_query: int | None = None
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        for option, images in (("max_per_query", self.max_per_query), ("budget", self.budget)):
+            if images is not None and images < 1:
+                raise OptionError(
+                    f"{option} is {images}; give 1 image or more, or leave it out for no limit"
+                )
+        if self.min_size < 1:
+            raise OptionError(f"min_size is {self.min_size}; the smallest clique has 1 concept")
+        if self.max_size is not None and self.max_size < self.min_size:
+            raise OptionError(
+                f"max_size is {self.max_size}, below min_size, which is {self.min_size}"
+            )
+
+    def resolve(self, cliques: Cliques) -> tuple[int, int]:
+        """Give the smallest and the largest size to balance, both of them mined.
+
+        Raises
+        ------
+        OptionError
+            The cliques were mined up to a smaller size.
+        """
+        mined = cliques.members.shape[1]
+        for option, size in (("max_size", self.max_size), ("min_size", self.min_size)):
+            if size is not None and size > mined:
+                raise OptionError(
+                    f"{option} is {size}, but the cliques were mined up to size {mined}. "
+                    f"Mine them up to {size}, or ask for at most {mined}."
+                )
+        return self.min_size, mined if self.max_size is None else self.max_size
+
+    def cap(self, images: IntArray) -> IntArray:
+        """Give the images of each query, at most `max_per_query`.
+
+        Examples
+        --------
+        >>> PlanOptions(max_per_query=5).cap(np.array([3, 8])).tolist()
+        [3, 5]
+        """
+        return images if self.max_per_query is None else np.minimum(images, self.max_per_query)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationQuery:
+    """A wish for `n` images of a class that contain exactly these concepts.
+
+    Parameters
+    ----------
+    class_name : str
+        The class of the images.
+    concepts : tuple of str
+        In ascending order, none twice, at least one.
+    n : int
+        Images, at least 1.
+
+    Raises
+    ------
+    OptionError
+        `concepts` or `n` is not as above.
+    """
+
+    class_name: str
+    concepts: tuple[str, ...]
+    n: int
+
+    def __post_init__(self) -> None:
+        if not self.concepts or any(a >= b for a, b in pairwise(self.concepts)):
+            raise OptionError(
+                f"a query for {self.class_name!r} has the concepts {self.concepts}; give at least "
+                "one, in ascending order, none twice"
+            )
+        if self.n < 1:
+            raise OptionError(
+                f"a query for {self.class_name!r} with {self.concepts} asks for {self.n} images; "
+                "ask for 1 or more, or leave the query out"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The images that a planner wants to be made.
+
+    Parameters
+    ----------
+    planner : str
+        The planner's name in the registry.
+    options : PlanOptions
+        With `max_size` filled in.
+    queries : tuple of GenerationQuery
+        In the order in which to make them: size descending, as Algorithm 1 goes, then concepts,
+        then class.
+    """
+
+    planner: str
+    options: PlanOptions
+    queries: tuple[GenerationQuery, ...]
+
+    @property
+    def images(self) -> int:
+        """All images asked for."""
+        return sum(query.n for query in self.queries)
+
+    def images_by_class(self) -> dict[str, int]:
+        """Count the images asked for per class, in order of class name; no class with none."""
+        totals: dict[str, int] = {}
+        for query in self.queries:
+            totals[query.class_name] = totals.get(query.class_name, 0) + query.n
+        return dict(sorted(totals.items()))
+
+
+class Planner(Protocol):
+    """A pure function from counts to images; the registry is in `generation.planners`."""
+
+    def __call__(self, cliques: Cliques, options: PlanOptions) -> IntArray:
+        """Give the images to make of each class that contain exactly each clique.
+
+        Returns
+        -------
+        int64 array, shape (n_cliques, n_classes)
+            No entry below 0.
+
+        Raises
+        ------
+        OptionError
+            The options ask for sizes that were not mined.
+        """
+        ...
+
+
+def plan_images(cliques: Cliques, planner: Planner, options: PlanOptions) -> IntArray:
+    """Run a planner, and keep within the limits of the options.
+
+    Returns
+    -------
+    int64 array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly each clique; none above
+        `options.max_per_query`, and their sum not above `options.budget`.
+    """
+    images = options.cap(planner(cliques, options))
+    return images if options.budget is None else share_budget(images, options.budget)
+
+
+def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...]:
+    """Write images as queries: size descending, then concepts, then class; none for no images.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        What the rows of `images` are.
+    images : int array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly each clique.
+    """
+    rows, codes = np.nonzero(images)
+    # rows ascend within a size by concept codes, which are in order of name
+    order = np.argsort(-cliques.sizes()[rows], kind="stable")
+    rows, codes = rows[order], codes[order]
+    names = take(cliques, rows).names()
+    return tuple(
+        GenerationQuery(cliques.classes[code], clique, n)
+        for clique, code, n in zip(names, codes.tolist(), images[rows, codes].tolist(), strict=True)
+    )
+
+
+def make_plan(cliques: Cliques, planner: Planner, name: str, options: PlanOptions) -> Plan:
+    """Run a planner and write down its queries in their order.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The cliques to balance: the common ones for the paper's plan, or some of them. Every class
+        gets queries in all of them, even one that shares no image with one of their concepts.
+    planner : Planner
+        What decides on the images.
+    name : str
+        Its name in the registry.
+    options : PlanOptions
+        Passed to the planner.
+    """
+    min_size, max_size = options.resolve(cliques)
+    images = plan_images(cliques, planner, options)
+    resolved = replace(options, min_size=min_size, max_size=max_size)
+    return Plan(name, resolved, queries_of(cliques, images))

@@ -1,0 +1,136 @@
+"""A plan as JSON: written with stable bytes, read with every value checked."""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from graph.errors import InputError, OptionError
+
+FORMAT = "cobalance-plan"
+VERSION = 1
+
+Name = Annotated[str, Field(min_length=1)]
+REMEDY = "Write the plan again with `cobalance plan`, or correct the file."
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Options(_Strict):
+    min_size: Annotated[int, Field(ge=1)]
+    max_size: Annotated[int, Field(ge=1)]
+    max_per_query: Annotated[int, Field(ge=1)] | None = None
+    budget: Annotated[int, Field(ge=1)] | None = None
+
+
+class _Query(_Strict):
+    class_name: Name
+    concepts: Annotated[tuple[Name, ...], Field(min_length=1)]
+    n: Annotated[int, Field(ge=1)]
+
+
+class _PlanFile(_Strict):
+    format: Literal["cobalance-plan"]
+    version: Literal[1]
+    planner: Name
+    options: _Options
+    queries: tuple[_Query, ...]
+
+
+def plan_to_json(plan: Plan) -> bytes:
+    """Write a plan as UTF-8 JSON, one query a line; equal plans give equal bytes.
+
+    Options that set no limit are left out.
+
+    Examples
+    --------
+    >>> plan = Plan("conbias", PlanOptions(2, 2), (GenerationQuery("urban", ("cow", "road"), 3),))
+    >>> print(plan_to_json(plan).decode(), end="")
+    {"format": "cobalance-plan", "version": 1, "planner": "conbias",
+    "options": {"min_size": 2, "max_size": 2},
+    "queries": [
+    {"class_name": "urban", "concepts": ["cow", "road"], "n": 3}
+    ]}
+    """
+    options = {"min_size": plan.options.min_size, "max_size": plan.options.max_size}
+    limits = {"max_per_query": plan.options.max_per_query, "budget": plan.options.budget}
+    options |= {name: limit for name, limit in limits.items() if limit is not None}
+    head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
+    queries = ",\n".join(
+        _dump({"class_name": query.class_name, "concepts": query.concepts, "n": query.n})
+        for query in plan.queries
+    )
+    text = f'{_dump(head)[:-1]},\n"options": {_dump(options)},\n"queries": [\n{queries}\n]}}\n'
+    return text.encode()
+
+
+def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
+    """Read a plan that `plan_to_json` wrote, or that a person edited.
+
+    Parameters
+    ----------
+    content : bytes or str
+        The file's content.
+    file : str
+        Its name, for messages.
+
+    Raises
+    ------
+    InputError
+        Not JSON, a field that is missing, unknown or of the wrong type, a version other than 1,
+        concepts that are not in ascending order, or two queries for the
+        same class and concepts. The message names the first problem.
+
+    Examples
+    --------
+    >>> plan_from_json('{"format": "cobalance-plan", "version": 1, "planner": "conbias", '
+    ...                '"options": {"min_size": 2, "max_size": 2}, '
+    ...                '"queries": [{"class_name": "urban", "concepts": ["cow"], "n": 0}]}')
+    Traceback (most recent call last):
+    ...
+    graph.errors.InputError: plan, queries[0].n: Input should be greater than or equal to 1 (it is \
+0). Write the plan again with `cobalance plan`, or correct the file.
+    """
+    try:
+        raw = _PlanFile.model_validate_json(content)
+    except ValidationError as error:
+        raise _input_error(file, error) from error
+    seen: dict[tuple[str, tuple[str, ...]], int] = {}
+    queries = []
+    for position, query in enumerate(raw.queries):
+        record = f"queries[{position}]"
+        try:
+            queries.append(GenerationQuery(query.class_name, query.concepts, query.n))
+        except OptionError as error:
+            raise InputError(file, record, str(error), REMEDY) from error
+        first = seen.setdefault((query.class_name, query.concepts), position)
+        if first != position:
+            reason = f"queries[{first}] asks for the same class and concepts"
+            raise InputError(file, record, reason, "Keep one of them, with the sum of their n.")
+    try:
+        options = PlanOptions(**raw.options.model_dump())
+    except OptionError as error:
+        raise InputError(file, "options", str(error), REMEDY) from error
+    return Plan(raw.planner, options, tuple(queries))
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _input_error(file: str, error: ValidationError) -> InputError:
+    """Turn pydantic's first complaint into ours: ``queries[3].n: ... (it is 0)``."""
+    first = error.errors(include_url=False)[0]
+    value = repr(first["input"])
+    found = "" if first["type"] in ("missing", "json_invalid") else f" (it is {value:.60})"
+    return InputError(file, _place(first["loc"]), first["msg"] + found, REMEDY)
+
+
+def _place(location: Sequence[int | str]) -> str | None:
+    """Write a location as ``queries[3].n``."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".") or None

@@ -1,0 +1,1 @@
+"""Source images: which image and mask a generated image starts from."""

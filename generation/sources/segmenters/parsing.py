@@ -1,0 +1,98 @@
+"""The segmenter that finds people: human parsing, by body parts and clothes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
+
+from generation.sources.segmenters.options import ParsingOptions
+from generation.sources.segmenters.segmenter import check_box, check_mask
+from graph.errors import OptionError
+from graph.records import Box
+from ingest.images.arrays import ImageArray, MaskArray
+from ingest.models.checkpoints import load_processor
+from ingest.models.devices import out_of_memory
+from ingest.models.vision import VisionModel, find_model, open_vision
+
+BACKGROUND = "background"
+
+
+@dataclass(frozen=True, eq=False)
+class ParsingSegmenter:
+    """The pixels of a person, by a SegFormer [1]_ that tells body parts and clothes apart.
+
+    It does not tell people apart: with a box, only what is inside the box is the object.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `SegformerForSemanticSegmentation`.
+    labels : mapping of int to str
+        The model's labels that belong to the object.
+
+    References
+    ----------
+    .. [1] Xie, E. et al., *SegFormer* (NeurIPS 2021).
+    """
+
+    vision: VisionModel
+    labels: Mapping[int, str]
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
+        if box is not None:
+            check_box(image, box)
+        with out_of_memory("human parsing on one image"):
+            mask = self._predict(image)
+        if box is not None:
+            mask &= _within(image, box)
+        return check_mask(mask, "parsing")
+
+    def describe(self) -> Mapping[str, Any]:
+        """The labels, and the model with its weights."""
+        settings = {"labels": list(self.labels.values())}
+        return {"segmenter": "parsing", "settings": settings, **self.vision.describe()}
+
+    @torch.inference_mode()
+    def _predict(self, image: ImageArray) -> MaskArray:
+        output = self.vision.model(pixel_values=self.vision.pixels([image]))
+        output.logits = output.logits.float().cpu()
+        found = self.vision.processor.post_process_semantic_segmentation(
+            output, target_sizes=[image.shape[:2]]
+        )[0]
+        mask: MaskArray = np.isin(found.numpy(), list(self.labels))
+        return mask
+
+
+def _within(image: ImageArray, box: Box) -> MaskArray:
+    """The pixels of which a box has the centre."""
+    left, top, width, height = box
+    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+    inside: MaskArray = (
+        (columns + 0.5 >= left)
+        & (columns + 0.5 <= left + width)
+        & (rows + 0.5 >= top)
+        & (rows + 0.5 <= top + height)
+    )
+    return inside
+
+
+def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
+    """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
+    checkpoint = find_model(options)
+    processor = load_processor(SegformerImageProcessorPil, checkpoint)
+    vision = open_vision(options, checkpoint, SegformerForSemanticSegmentation, processor)
+    known = {int(number): str(name) for number, name in vision.model.config.id2label.items()}
+    wanted = options.labels or [name for name in known.values() if name.lower() != BACKGROUND]
+    unknown = [name for name in wanted if name not in known.values()]
+    if unknown:
+        raise OptionError(
+            f"The segmenter parsing: its model has no label {unknown[0]!r}. Its labels: "
+            f"{', '.join(known.values())}."
+        )
+    return ParsingSegmenter(
+        vision, {number: name for number, name in known.items() if name in wanted}
+    )

@@ -1,0 +1,92 @@
+"""The segmenter that finds the object in a box: Segment Anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from PIL import Image
+from transformers import SamImageProcessorPil, SamModel, SamProcessor
+
+from generation.image_request import MakingError
+from generation.sources.segmenters.options import SamOptions
+from generation.sources.segmenters.segmenter import check_box, check_mask
+from graph.records import Box
+from ingest.images.arrays import ImageArray, MaskArray
+from ingest.models.checkpoints import load_processor
+from ingest.models.devices import out_of_memory
+from ingest.models.vision import VisionModel, find_model, open_vision
+
+
+@dataclass(frozen=True, eq=False)
+class SamSegmenter:
+    """The mask that SAM [1]_ gives for a box; one alone, since a box is hardly ambiguous.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `SamModel`.
+
+    References
+    ----------
+    .. [1] Kirillov, A. et al., *Segment anything* (ICCV 2023).
+    """
+
+    vision: VisionModel
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
+        if box is None:
+            raise MakingError(
+                "The image has no box for its object, and the segmenter sam needs one. Annotate a "
+                "box or the outline, or use another segmenter."
+            )
+        check_box(image, box)
+        self._check_shape(image)
+        with out_of_memory("Segment Anything on one image"):
+            mask = self._predict(image, box)
+        return check_mask(mask, "sam")
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model with its weights."""
+        return {"segmenter": "sam", "settings": {}, **self.vision.describe()}
+
+    def _check_shape(self, image: ImageArray) -> None:
+        """Raise MakingError where the shorter side of an image vanishes at the model's size."""
+        height, width = image.shape[:2]
+        longest_px = self.vision.processor.size["longest_edge"]
+        if int(min(height, width) * longest_px / max(height, width) + 0.5) < 1:
+            raise MakingError(
+                f"The segmenter sam finds no object in an image of {width} x {height} px: at its "
+                f"{longest_px} px nothing is left of the shorter side. Take another image, another "
+                "segmenter, or annotate the outline."
+            )
+
+    @torch.inference_mode()
+    def _predict(self, image: ImageArray, box: Box) -> MaskArray:
+        left, top, width, height = box
+        prepare: Any = SamProcessor(self.vision.processor)  # type: ignore[no-untyped-call]
+        inputs = prepare(
+            images=Image.fromarray(image),
+            input_boxes=[[[left, top, left + width, top + height]]],
+            return_tensors="pt",
+        )
+        output = self.vision.model(
+            pixel_values=inputs["pixel_values"].to(self.vision.device, self.vision.dtype),
+            input_boxes=inputs["input_boxes"].to(self.vision.device, self.vision.dtype),
+            multimask_output=False,
+        )
+        masks = self.vision.processor.post_process_masks(
+            output.pred_masks.float().cpu(),
+            inputs["original_sizes"],
+            inputs["reshaped_input_sizes"],
+        )
+        mask: MaskArray = masks[0][0, 0].numpy()
+        return mask
+
+
+def open_segmenter(options: SamOptions) -> SamSegmenter:
+    """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
+    checkpoint = find_model(options)
+    processor = load_processor(SamImageProcessorPil, checkpoint)
+    return SamSegmenter(open_vision(options, checkpoint, SamModel, processor))

@@ -1,0 +1,72 @@
+"""What every segmenter does: give the outline of an image's object where no annotation has it."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from generation.image_request import MakingError
+from graph.records import Box
+from ingest.images.arrays import ImageArray, MaskArray
+
+
+class Segmenter(Protocol):
+    """Finds an object's pixels. It is opened once a process, and used by one thread at a time."""
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """The pixels of the object in an image, as `generation.image_request.Source` takes them.
+
+        Parameters
+        ----------
+        image : uint8 array, shape (height, width, 3)
+            The image.
+        box : tuple of four floats or None
+            Where the object is: x, y of the top left corner, width, height, in pixels.
+
+        Raises
+        ------
+        MakingError
+            It needs a box and has none, or finds nothing, or nothing but the object.
+        OutOfMemoryError
+            The image is too large for the device.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Its settings, and its model with revision and weights, for provenance; for JSON."""
+        ...
+
+
+def check_box(image: ImageArray, box: Box) -> None:
+    """Raise MakingError unless a box has an area inside the image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_box(np.zeros((8, 8, 3), np.uint8), (9, 0, 2, 2))
+    Traceback (most recent call last):
+    ...
+    generation.image_request.MakingError: The box (9, 0, 2, 2) of the object has nothing of the
+    image \
+of 8 x 8 px. Correct the annotation.
+    """
+    left, top, width, height = box
+    rows, columns = image.shape[:2]
+    common = (
+        min(left + width, columns) - max(left, 0),
+        min(top + height, rows) - max(top, 0),
+    )
+    if not all(side > 0 for side in common):
+        raise MakingError(
+            f"The box {box} of the object has nothing of the image of {columns} x {rows} px. "
+            "Correct the annotation."
+        )
+
+
+def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:
+    """Give a mask back that tells the object from the rest; MakingError for any other."""
+    if mask.any() and not mask.all():
+        return mask
+    what = "nothing but the object" if mask.any() else "no object"
+    raise MakingError(
+        f"The segmenter {segmenter} finds {what} in the image. Take another image, another "
+        "segmenter, or annotate the outline."
+    )

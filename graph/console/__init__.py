@@ -1,0 +1,1 @@
+"""The read-only Cypher console: tokenizer, guard and limits."""

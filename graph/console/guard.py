@@ -1,0 +1,243 @@
+"""Let only Cypher that reads through to the database.
+
+Cypher reserves no word: `SET` may be a clause, a label, a property or a variable. So a word of a
+clause that does more than read is refused unless its neighbours leave it no other role than a
+name's; and after anything that ends a value, only the words of reading may follow. In doubt a
+query is refused, and the message says how to write the name so that there is no doubt.
+"""
+
+from graph.console.tokens import Token, refusal, tokenize
+from graph.errors import QueryRefusedError
+
+MAX_LENGTH = 20_000  # characters
+MAX_NESTING = 64  # the server's parser overflows its stack, and never answers, from 200 on
+MAX_SUBQUERIES = 12  # curly brackets; 15 nested EXISTS take 0.5 s to compile, 20 over 10 s
+
+PROCEDURES = frozenset(
+    {
+        "db.labels",
+        "db.relationshipTypes",
+        "db.propertyKeys",
+        "db.schema.visualization",
+        "db.schema.nodeTypeProperties",
+        "db.schema.relTypeProperties",
+        "dbms.components",
+    }
+)
+# Functions without a dot are the server's own: a plug-in's must have a namespace.
+FUNCTIONS = frozenset(
+    {
+        f"{kind}.{name}"
+        for kind in ("date", "datetime", "time", "localtime", "localdatetime")
+        for name in ("truncate", "transaction", "statement", "realtime")
+    }
+    | {"datetime.fromepoch", "datetime.fromepochmillis"}
+    | {f"duration.{name}" for name in ("between", "inmonths", "indays", "inseconds")}
+    | {"point.distance", "point.withinbbox"}
+    | {"vector.similarity.cosine", "vector.similarity.euclidean"}
+)
+
+_READS = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL")
+_WRITES = "it changes the graph, and this console only reads"
+_SERVER = "it is about the server, and this console only reads the graph"
+_MORE_THAN_READING = {
+    **dict.fromkeys(("CREATE", "MERGE", "SET", "REMOVE", "DELETE"), _WRITES),
+    **dict.fromkeys(("DETACH", "NODETACH", "INSERT", "FOREACH"), _WRITES),
+    **dict.fromkeys(("DROP", "ALTER", "RENAME", "GRANT", "DENY", "REVOKE"), _SERVER),
+    **dict.fromkeys(("START", "STOP", "SHOW", "TERMINATE", "ENABLE", "DRYRUN"), _SERVER),
+    **dict.fromkeys(("REALLOCATE", "DEALLOCATE"), _SERVER),
+    "LOAD": "it reads a file or an address through the server",
+    "USE": "it leaves the database that this console reads",
+    "CYPHER": "it changes how the server compiles",
+    "EXPLAIN": "it returns a plan, which this console does not show",
+    "PROFILE": "it returns a plan, which this console does not show",
+}
+# These have one role but a name's, and it shows in the next word.
+_SECOND_WORD = {
+    "LOAD": ("CSV",),
+    "START": ("DATABASE",),
+    "STOP": ("DATABASE",),
+    "ENABLE": ("SERVER",),
+    "DRYRUN": ("REALLOCATE", "DEALLOCATE"),
+    "CYPHER": (),  # these three only as the first word of all
+    "EXPLAIN": (),
+    "PROFILE": (),
+}
+_SCHEMA = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# No clause starts right after one of these, whatever else does.
+_BEFORE_NAME = _words(". .. : $ ( [ , = < <= >= <> =~ - / ^ | || &")
+# No clause's first word stands right before one of these.
+_AFTER_NAME = _words(". .. , ) ] } : :: = < > <= >= <> =~ != | || / ^ %")
+# What may follow a finished value or pattern in a query that reads.
+_FOLLOWING = _words("""
+    MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP OFFSET LIMIT UNION CALL YIELD USING FINISH
+    AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING
+    FROM LIST ARRAY PATH PATHS GROUP GROUPS""")
+# Words that may stand before a name or a value, so that what comes next says nothing.
+_LEADING = _FOLLOWING | _words("""
+    DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST
+    REPEATABLE DIFFERENT ELEMENT ELEMENTS BINDINGS RELATIONSHIP RELATIONSHIPS SHOW
+    BOTH LEADING TRAILING TYPED SIGNED LOCAL ZONED TIME TIMESTAMP WITHOUT PROPERTY
+    NFC NFD NFKC NFKD""")
+
+
+def check_read_only(text: str) -> None:
+    """Return if a query only reads the graph; raise otherwise, before any server sees it.
+
+    Allowed are MATCH, WITH, UNWIND, RETURN, UNION, subqueries and CALL of `PROCEDURES`, with
+    everything that belongs to them, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as SET or
+    CREATE passes as a label, property, parameter or map key, in backticks, and as a variable where
+    it cannot be read as a clause.
+
+    Raises
+    ------
+    QueryRefusedError
+        With what was found, its line and column, why it is refused, and what to do.
+
+    Examples
+    --------
+    >>> check_read_only("MATCH (n:Set {create: 1}) RETURN n.delete AS `merge` // SET")
+    >>> check_read_only("MATCH (n) DETACH DELETE n")
+    Traceback (most recent call last):
+    ...
+    graph.errors.QueryRefusedError: query, line 1, column 11: DETACH is refused: it changes the \
+graph, and this console only reads. If it is meant as a name, write it in backticks: `DETACH`.
+    """
+    if len(text) > MAX_LENGTH:
+        raise QueryRefusedError(
+            f"The query has {len(text):,} characters, {MAX_LENGTH:,} at most. Give long lists as "
+            "parameters."
+        )
+    tokens = list(tokenize(text))
+    if tokens and tokens[-1].is_symbol(";"):
+        tokens.pop()
+    if not tokens:
+        raise QueryRefusedError("The query is empty. Write one, such as MATCH (n) RETURN count(n).")
+    _Check(text, tokens).run()
+
+
+class _Check:
+    """One query's tokens, with what each of them is refused for."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        edge = Token("edge", "", len(text))
+        self.text, self.tokens = text, [edge, edge, *tokens, edge, edge, edge]
+
+    def run(self) -> None:
+        """Look at the first word, at the nesting, and at each token with its neighbours."""
+        first = self.tokens[2]
+        schema = first.is_word("SHOW") and self.tokens[3].is_word(*_SCHEMA)
+        if not (first.is_word(*_READS) or schema):
+            reason = _MORE_THAN_READING.get(
+                first.text.upper(), "no query that reads starts with it"
+            )
+            raise self._refused(2, reason, f"Start with {', '.join(_READS)}.")
+        self._check_nesting()
+        for place in range(3 if schema else 2, len(self.tokens) - 3):
+            token = self.tokens[place]
+            if token.is_symbol(";"):
+                raise self._refused(place, "a second statement may follow", "Run one at a time.")
+            if token.is_symbol("("):
+                self._check_function(place)
+            if token.kind == "word":
+                self._check_word(place)
+
+    def _check_nesting(self) -> None:
+        depth = braces = 0
+        for token in self.tokens:
+            step = token.is_symbol("(", "[", "{") - token.is_symbol(")", "]", "}")
+            depth += step
+            braces += step if token.is_symbol("{", "}") else 0
+            if depth > MAX_NESTING or braces > MAX_SUBQUERIES:
+                raise refusal(
+                    self.text,
+                    token.offset,
+                    f"brackets are nested more than {MAX_NESTING} deep, or curly ones "
+                    f"{MAX_SUBQUERIES}, which can stall the server",
+                    "Split the query with WITH.",
+                )
+
+    def _check_word(self, place: int) -> None:
+        if self._is_name(place):
+            return
+        token, after = self.tokens[place], self.tokens[place + 1]
+        word = token.text.upper()
+        expected = _SECOND_WORD.get(word)
+        if word in _MORE_THAN_READING and (expected is None or after.is_word(*expected)):
+            raise self._refused(place, _MORE_THAN_READING[word])
+        if word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
+            raise self._refused(place, "IN TRANSACTIONS is for changes", "Leave it out.")
+        if word == "CALL":
+            self._check_call(place)
+        elif word not in _FOLLOWING and self._ends_value(place - 1):
+            raise self._refused(place, "it is no clause or operator of a query that reads")
+
+    def _is_name(self, place: int) -> bool:
+        """Tell whether a word cannot be the first of a clause, for what stands beside it."""
+        before, after = self.tokens[place - 1], self.tokens[place + 1]
+        if before.is_symbol(*_BEFORE_NAME) or after.is_symbol(*_AFTER_NAME) or after.kind == "edge":
+            return True
+        # After a value, AS can be nothing but the operator, and what comes next is its name.
+        return before.is_word("AS") and self._ends_value(place - 2)
+
+    def _ends_value(self, place: int) -> bool:
+        """Tell whether a value, a name or a pattern surely ends with this token."""
+        token = self.tokens[place]
+        if token.kind == "word" and token.text.upper() in _LEADING:
+            return self.tokens[place - 1].is_symbol(".", "$")
+        if token.kind == "symbol":
+            return token.text in (")", "]", "}")
+        return token.kind != "edge"
+
+    def _check_call(self, place: int) -> None:
+        """Let subqueries pass, and procedures by name."""
+        parts, at = [], place + 1
+        if self.tokens[at].is_symbol("{", "("):
+            return
+        while self.tokens[at].is_name():
+            parts.append(self.tokens[at].name())
+            if not self.tokens[at + 1].is_symbol("."):
+                break
+            at += 2
+        if ".".join(parts) not in PROCEDURES:
+            raise refusal(
+                self.text,
+                self.tokens[place].offset,
+                f"CALL {'.'.join(parts)} is refused: the procedure is not known to be harmless",
+                f"These are: {', '.join(sorted(PROCEDURES))}.",
+            )
+
+    def _check_function(self, place: int) -> None:
+        """Let functions with a namespace pass by name; `place` is an opening bracket."""
+        at, parts = place - 1, list[str]()
+        while self.tokens[at].is_name() and self.tokens[at - 1].is_symbol("."):
+            parts.insert(0, self.tokens[at].name())
+            at -= 2
+        if not parts:
+            return
+        if self.tokens[at].is_name():
+            parts.insert(0, self.tokens[at].name())
+            at -= 1
+        called = ".".join(parts)
+        procedure = self.tokens[at].is_word("CALL") and not self._is_name(at)
+        if procedure or called.lower() in FUNCTIONS:
+            return  # a procedure has been checked at its CALL
+        raise refusal(
+            self.text,
+            self.tokens[at + 1].offset,
+            f"the function {called} is refused: it is not known to be harmless",
+            f"These are: {', '.join(sorted(FUNCTIONS))}, and all without a dot.",
+        )
+
+    def _refused(self, place: int, reason: str, remedy: str | None = None) -> QueryRefusedError:
+        token = self.tokens[place]
+        shown = token.text if len(token.text) <= 40 else f"{token.text[:40]}…"
+        if remedy is None:
+            remedy = f"If it is meant as a name, write it in backticks: `{shown}`."
+        return refusal(self.text, token.offset, f"{shown} is refused: {reason}", remedy)

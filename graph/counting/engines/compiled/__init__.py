@@ -1,0 +1,1 @@
+"""Building blocks of the numba engine: rows, bitmaps, pair tables, search tree and threads."""

@@ -1,0 +1,74 @@
+"""What a search needs all the way down, and what it has found so far."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graph.counting.engines.compiled.intrinsics import compiled
+
+
+class Search(NamedTuple):
+    """The question, and memory that all nodes share."""
+
+    min_support: Any
+    max_size: Any
+    limit: Any  # stop above this many cliques
+    prefix: Any  # int32 array: codes of the present node's prefix
+    local: Any  # number of each item of a parent in its child
+    scratch: Any  # see graph.counting.engines.compiled.pairs
+
+
+class Found(NamedTuple):
+    """The cliques found so far: the first `used` rows of arrays that grow."""
+
+    members: Any  # int32, (room, max_size): codes ascending, -1 behind
+    counts: Any  # uint32, (room, n_classes)
+    used: Any
+
+
+@compiled
+def nothing_found(max_size, n_classes):
+    """Give an empty `Found`."""
+    members = np.empty((1024, max_size), np.int32)
+    return Found(members, np.empty((1024, n_classes), np.uint32), 0)
+
+
+@compiled
+def with_room(array, used, needed):
+    """Give the array, or a longer copy of its used rows."""
+    if needed <= len(array):
+        return array
+    longer = np.empty((max(needed, 2 * len(array)), array.shape[1]), array.dtype)
+    for row in range(used):
+        for column in range(array.shape[1]):
+            longer[row, column] = array[row, column]
+    return longer
+
+
+@compiled
+def put(members, row, prefix, size, a, b):
+    """Write one clique: the `size` codes of the prefix and two more, ascending, -1 behind."""
+    for place in range(size + 2, members.shape[1]):
+        members[row, place] = -1
+    for place in range(size + 2):
+        code = prefix[place] if place < size else a if place == size else b
+        hole = place
+        while hole > 0 and members[row, hole - 1] > code:
+            members[row, hole] = members[row, hole - 1]
+            hole -= 1
+        members[row, hole] = code
+
+
+@compiled
+def record(found, prefix, size, codes, items, cells, cell_counts):
+    """Append the prefix with each pair of items in `cells`, which holds ``a * items + b``."""
+    used = found.used
+    members = with_room(found.members, used, used + cells.size)
+    counts = with_room(found.counts, used, used + cells.size)
+    for t in range(cells.size):
+        put(members, used + t, prefix, size, codes[cells[t] // items], codes[cells[t] % items])
+        for label in range(counts.shape[1]):
+            counts[used + t, label] = cell_counts[t, label]
+    return Found(members, counts, used + cells.size)

@@ -1,0 +1,1 @@
+"""The Neo4j database: connection, declared schema, migrations and batched writes."""

@@ -1,0 +1,54 @@
+"""How far a job is, as counts on its node: each write changes them by what it changes of queries.
+
+Whoever watches a job reads its node alone, however many queries it has. A write takes the job's
+lock, takes the old query out of the counts, changes it, and puts the new one in; all counts are
+whole numbers, so that nothing drifts.
+"""
+
+_SHORT = "q.accepted < q.n"
+_RUNS = "q.state IN ['queued', 'running']"
+
+_OF_QUERY = {
+    "queued": "CASE q.state WHEN 'queued' THEN 1 ELSE 0 END",
+    "running": "CASE q.state WHEN 'running' THEN 1 ELSE 0 END",
+    "done": "CASE q.state WHEN 'done' THEN 1 ELSE 0 END",
+    "failed": "CASE q.state WHEN 'failed' THEN 1 ELSE 0 END",
+    "short": f"CASE WHEN q.state = 'done' AND {_SHORT} THEN 1 ELSE 0 END",
+    "wanted": "q.n",
+    "covered": f"CASE WHEN {_SHORT} THEN q.accepted ELSE q.n END",
+    "accepted": "q.accepted",
+    "rejected": "q.rejected",
+    "remaining": f"CASE WHEN {_RUNS} AND {_SHORT} THEN q.n - q.accepted ELSE 0 END",
+    "microseconds": "toInteger(round(1000000 * q.seconds))",
+}
+
+COUNTS = tuple(_OF_QUERY)
+"""Properties of a job: sums over its queries of what `graph.jobs.status.Job` describes."""
+
+TAKE_OUT = f"""
+SET {", ".join(f"j.{name} = j.{name} - {value}" for name, value in _OF_QUERY.items())}
+"""
+"""Before a change to the query ``q`` of the job ``j``."""
+
+PUT_IN = f"""
+SET {", ".join(f"j.{name} = j.{name} + {value}" for name, value in _OF_QUERY.items())}
+"""
+"""After it."""
+
+_SUMS = {
+    name: f"sum(CASE WHEN new THEN {value} ELSE 0 END) AS new_{name}"
+    for name, value in _OF_QUERY.items()
+}
+PUT_IN_NEW = f"""
+WITH j, count(*) AS written, {", ".join(_SUMS.values())}
+SET {", ".join(f"j.{name} = j.{name} + new_{name}" for name in COUNTS)}
+"""
+"""Add the rows ``q`` that are ``new``; what is left are ``j`` and how many rows it were."""
+
+RECOUNT = f"""
+CALL (j) {{
+  OPTIONAL MATCH (q:JobQuery {{job: j.id}})
+  WITH j, {", ".join(f"sum({value}) AS all_{name}" for name, value in _OF_QUERY.items())}
+  SET {", ".join(f"j.{name} = all_{name}" for name in COUNTS)}
+}}"""
+"""Count all queries of the job ``j`` anew, after a change to many."""

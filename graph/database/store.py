@@ -1,0 +1,236 @@
+"""The one way to the graph database: sessions on the official driver, errors in our own words."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import pandas as pd
+from neo4j import (
+    READ_ACCESS,
+    Driver,
+    GraphDatabase,
+    ManagedTransaction,
+    NotificationMinimumSeverity,
+    Session,
+)
+from neo4j.exceptions import (
+    AuthError,
+    ConfigurationError,
+    ConnectionAcquisitionTimeoutError,
+    ConstraintError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from graph.database.migrations import migrate
+from graph.errors import StoreError, StoreUnavailableError
+
+OLDEST_SERVER = (5, 26)
+
+PATIENCE: dict[str, Any] = {
+    "connection_timeout": 5.0,
+    "connection_acquisition_timeout": 15.0,  # login included
+    "liveness_check_timeout": 5.0,  # a connection that was idle for longer is tried first
+    "max_transaction_retry_time": 5.0,
+}
+"""Seconds before a person hears that no server answers; the driver's own are up to 60."""
+
+Row = dict[str, Any]
+
+
+class GraphStore:
+    """A graph database, ready for this program's schema.
+
+    Open one with `GraphStore.connect`, and close it or use it as a context manager. It may be
+    shared between threads.
+
+    Parameters
+    ----------
+    open_driver : callable
+        Opens a driver to the server.
+    uri : str
+        Its address, for people.
+    database : str
+        The database's name on its server.
+    """
+
+    def __init__(self, open_driver: Callable[[], Driver], uri: str, database: str) -> None:
+        self.open_driver = open_driver
+        self.driver = open_driver()
+        self.uri = uri
+        self.database = database
+
+    @classmethod
+    def connect(
+        cls, uri: str, username: str, password: str, database: str = "neo4j"
+    ) -> "GraphStore":
+        """Connect, check the server's version, and bring the schema up to date.
+
+        Raises
+        ------
+        StoreUnavailableError
+            No server answers at `uri`, it refuses the credentials, or it has no such database.
+        StoreError
+            The server is older than Neo4j 5.26.
+        SchemaTooNewError
+            A newer cobalance has written to this database.
+        """
+
+        def open_driver() -> Driver:
+            return GraphDatabase.driver(
+                uri,
+                auth=(username, password),
+                notifications_min_severity=NotificationMinimumSeverity.OFF,
+                user_agent="cobalance",
+                **PATIENCE,
+            )
+
+        try:
+            store = cls(open_driver, uri, database)
+        except (ConfigurationError, ValueError) as error:
+            raise StoreUnavailableError(
+                f"NEO4J_URI {uri!r} is not an address of a Neo4j server: {error}. "
+                "It looks like bolt://localhost:7687 or neo4j+s://graph.example.org."
+            ) from error
+        try:
+            with _in_our_words(uri, username, database):
+                store.driver.verify_connectivity()
+                _check_version(store.driver, uri, database)
+                migrate(store.driver, database)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.driver.close()
+
+    def __enter__(self) -> "GraphStore":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def read(self, text: str, **parameters: Any) -> list[Row]:
+        """Run a read and return all rows as dictionaries."""
+        return list(self.stream(text, **parameters))
+
+    def read_frame(self, text: str, **parameters: Any) -> pd.DataFrame:
+        """Run a read and return a frame with the query's columns, rows or not."""
+        with self._session(READ_ACCESS) as session:
+            result = session.run(text, parameters)
+            columns = result.keys()
+            return pd.DataFrame([record.values() for record in result], columns=columns)
+
+    def stream(self, text: str, **parameters: Any) -> Iterator[Row]:
+        """Run a read and give rows as they come; the memory needed does not grow with them."""
+        with self._session(READ_ACCESS) as session:
+            result = session.run(text, parameters)
+            columns = result.keys()
+            # Record.data() walks through every value, bytes one by one: most of a read's time.
+            for record in result:
+                yield dict(zip(columns, record.values(), strict=True))
+
+    def write(self, text: str, **parameters: Any) -> list[Row]:
+        """Run one write in a transaction of its own, tried again when the server says so."""
+        with self._session() as session:
+            rows: list[Row] = session.execute_write(lambda tx: tx.run(text, parameters).data())
+            return rows
+
+    def server_version(self) -> str:
+        """Version of the server, such as ``5.26.30``."""
+        with _in_our_words(self.uri, "", self.database):
+            return _version(self.driver, self.database)
+
+    def write_all(self, text: str, expected: int, **parameters: Any) -> None:
+        """Run a write that returns ``written``; unless that is `expected`, nothing is written."""
+
+        def work(tx: ManagedTransaction) -> None:
+            written = tx.run(text, parameters).single(strict=True)["written"]
+            if written != expected:
+                raise StoreError(
+                    "Another process is writing the same dataset. What is done stays; run the "
+                    "command again when the other one has ended."
+                )
+
+        with self._session() as session:
+            session.execute_write(work)
+
+    def write_in_batches(self, text: str, **parameters: Any) -> list[Row]:
+        """Run a write whose Cypher commits by itself (``CALL ... IN TRANSACTIONS``)."""
+        with self._session() as session:
+            rows: list[Row] = session.run(text, parameters).data()
+            return rows
+
+    @contextmanager
+    def _session(self, access: str = "WRITE") -> Iterator[Session]:
+        with (
+            _in_our_words(self.uri, "", self.database),
+            self.driver.session(
+                database=self.database, default_access_mode=access, fetch_size=10_000
+            ) as session,
+        ):
+            yield session
+
+
+@contextmanager
+def _in_our_words(uri: str, username: str, database: str) -> Iterator[None]:
+    """Turn the driver's errors into ours, with what to do."""
+    try:
+        yield
+    except AuthError as error:
+        raise StoreUnavailableError(
+            f"{uri} refuses user {username!r}. Check NEO4J_USERNAME and NEO4J_PASSWORD "
+            "(or NEO4J_PASSWORD_FILE)."
+        ) from error
+    except (ServiceUnavailable, SessionExpired, ConnectionAcquisitionTimeoutError) as error:
+        reason = str(error).partition("\n")[0].partition(" (resolved to")[0].rstrip(":.")
+        raise StoreUnavailableError(
+            f"No Neo4j server answers at {uri}: {reason}. "
+            "Start it, or see `cobalance store status`."
+        ) from error
+    except ConstraintError as error:
+        raise StoreError(
+            "Another process is writing the same dataset. What is done stays; run the command "
+            "again when the other one has ended."
+        ) from error
+    except TransientError as error:
+        raise StoreError(
+            f"The database could not finish now: {error.message}. Run the command again."
+        ) from error
+    except Neo4jError as error:
+        if error.code == "Neo.ClientError.Database.DatabaseNotFound":
+            raise StoreUnavailableError(
+                f"{uri} has no database {database!r}. Set NEO4J_DATABASE to one that it has."
+            ) from error
+        raise StoreError(f"The database refused: {error.message}") from error
+    except DriverError as error:
+        raise StoreError(f"The connection to the database failed: {error}") from error
+
+
+def _check_version(driver: Driver, uri: str, database: str) -> None:
+    version = _version(driver, database)
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
+        raise StoreError(
+            f"{uri} runs Neo4j {version}; cobalance needs 5.26 LTS or newer. Upgrade the server, "
+            "or unset NEO4J_URI to use a local one."
+        )
+
+
+def _version(driver: Driver, database: str) -> str:
+    records, _, _ = driver.execute_query(
+        "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' "
+        "RETURN versions[0] AS version",
+        database_=database,
+    )
+    return str(records[0]["version"])

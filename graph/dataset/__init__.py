@@ -1,0 +1,1 @@
+"""One dataset in the graph: its images, cliques and plans, written and read back."""

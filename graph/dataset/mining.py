@@ -1,0 +1,208 @@
+"""Mine the cliques of a dataset in the store, measure how they lean, and write them back."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from graph.counting.cliques import Cliques, mine_cliques
+from graph.counting.incidence import Incidence
+from graph.database import schema
+from graph.database.store import GraphStore
+from graph.database.sync import NodeRow, apply_change, compare, stored_digests
+from graph.dataset.clique_table import has_clique_table, write_clique_table
+from graph.dataset.state import claim, class_sizes, dataset_state, finish, split_sizes
+from graph.dataset.write import load_incidence
+from graph.diagnosis.imbalance import imbalance_table
+from graph.errors import UnknownNameError
+from graph.progress import Progress, silent
+from graph.records import plain_values
+
+IntArray = npt.NDArray[np.int64]
+_STATISTICS = [name for name in schema.CLIQUE.properties if name != "digest"]
+
+
+@dataclass(frozen=True)
+class MiningOptions:
+    """How cliques are mined.
+
+    Parameters
+    ----------
+    max_size : int
+        The largest number of concepts in a clique.
+    min_support : int
+        The smallest count, in images, that a clique must have in its most frequent class.
+    common : tuple of str or None
+        The classes that every concept of a clique must occur with; None means every class.
+    split : str or None
+        Count only the images of that split.
+    confidence : float
+        Of the odds ratios' interval.
+    """
+
+    max_size: int = 4
+    min_support: int = 1
+    common: tuple[str, ...] | None = None
+    split: str | None = None
+    confidence: float = 0.95
+
+    def to_json(self) -> str:
+        """The options as the store keeps them."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> "MiningOptions":
+        """The options that the store kept."""
+        values = json.loads(text)
+        if values["common"] is not None:
+            values["common"] = tuple(values["common"])
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class MiningReport:
+    """What mining found and changed in the store.
+
+    Parameters
+    ----------
+    by_size : dict of int to int
+        Cliques of each size.
+    left_out : int
+        Concepts that are not common to the classes.
+    without_images : tuple of str
+        Classes of the dataset that have no image in the split, and were not compared.
+    created, updated, deleted, unchanged : int
+        Cliques in the store.
+    """
+
+    by_size: dict[int, int]
+    left_out: int
+    without_images: tuple[str, ...]
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+
+
+def mine_dataset(
+    store: GraphStore,
+    dataset: str,
+    options: MiningOptions,
+    *,
+    max_cliques: int,
+    progress: Progress = silent,
+) -> MiningReport:
+    """Mine a dataset's cliques, measure how they lean, and bring the store's cliques up to date.
+
+    Mining the same images with the same options again changes nothing. Interrupted, it leaves
+    the dataset marked as not mined, and goes on when run again.
+
+    Raises
+    ------
+    StaleError
+        An ingest of the dataset did not end.
+    UnknownNameError
+        The dataset has no image of the split, or no such class.
+    TooManyCliquesError
+        There are more than `max_cliques`; nothing is written.
+    """
+    state = dataset_state(store, dataset)
+    state.require_whole()
+    progress("read images", 0, None)
+    incidence = load_incidence(store, dataset, options.split)
+    if not len(incidence.labels):
+        known = [name for name in split_sizes(store, dataset) if name is not None]
+        raise UnknownNameError("split", options.split or "", known)
+    progress("count cliques", 0, None)
+    cliques = mine_cliques(
+        incidence,
+        max_size=options.max_size,
+        min_support=options.min_support,
+        common=options.common,
+        max_cliques=max_cliques,
+    )
+    progress("measure imbalances", 0, None)
+    table = imbalance_table(cliques, confidence=options.confidence)
+    rows = _CliqueRows.of(cliques, table)
+    progress("compare", 0, None)
+    stored = stored_digests(store, schema.CLIQUE, dataset)
+    change = compare(stored, rows.names, rows.digests, delete=True)
+    mining = options.to_json()
+    wanted = replace(state, cliques_digest=state.digest, mining=mining)
+    if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
+        writer = claim(store, dataset)
+        store.write(
+            "MATCH (d:Dataset {name: $name}) SET d.cliques_digest = null, d.mining = $mining",
+            name=dataset,
+            mining=mining,
+        )
+        edges = (schema.HAS, schema.COUNTED_IN)
+        apply_change(
+            store, dataset, writer, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
+        )
+        write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
+        finish(
+            store,
+            dataset,
+            writer,
+            spoils="cliques_digest",
+            cliques_digest=state.digest,
+            mined_classes=list(cliques.classes),
+            mined_images=cliques.class_sizes.tolist(),
+        )
+    sizes, counts = np.unique(cliques.sizes(), return_counts=True)
+    return MiningReport(
+        dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
+        _uncommon(incidence, options.common),
+        tuple(sorted(class_sizes(store, dataset).keys() - set(incidence.classes))),
+        len(change.created),
+        len(change.updated),
+        len(change.deleted),
+        change.unchanged,
+    )
+
+
+def _uncommon(incidence: Incidence, common: tuple[str, ...] | None) -> int:
+    """Count the concepts that some class that they should occur with never shows."""
+    asked = [common is None or name in common for name in incidence.classes]
+    return int((incidence.class_concept_counts()[asked] == 0).any(axis=0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _CliqueRows:
+    """The cliques of a dataset as the store writes them."""
+
+    names: list[tuple[str, ...]]
+    digests: list[int]
+    statistics: list[list[object]]
+    classes: tuple[str, ...]
+    counts: list[list[int]]
+
+    @classmethod
+    def of(cls, cliques: Cliques, table: pd.DataFrame) -> "_CliqueRows":
+        names = cliques.names()
+        content = table[_STATISTICS].assign(names=[repr(clique) for clique in names])
+        hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
+        for code in range(len(cliques.classes)):
+            hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + cliques.counts[:, code].astype(
+                np.uint64
+            )
+        return cls(
+            names,
+            hashed.view(np.int64).tolist(),
+            [plain_values(table[name]) for name in _STATISTICS],
+            cliques.classes,
+            cliques.counts.tolist(),
+        )
+
+    def at(self, positions: IntArray) -> list[NodeRow]:
+        return [
+            (
+                self.names[i],
+                [self.digests[i], *(column[i] for column in self.statistics)],
+                [[self.names[i]], [self.classes, self.counts[i]]],
+            )
+            for i in positions.tolist()
+        ]

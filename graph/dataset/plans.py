@@ -1,0 +1,187 @@
+"""Keep plans in the graph: each of its queries tied to the clique it rebalances and its class."""
+
+import json
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from graph.database import schema
+from graph.database.store import GraphStore
+from graph.database.sync import NodeRow, apply_change, compare
+from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
+from graph.errors import OptionError, StaleError, UnknownNameError
+from graph.progress import Progress, silent
+
+PlannedQuery = tuple[str, tuple[str, ...], int]
+"""Class, concepts in ascending order, images."""
+
+_PLAN_OPTIONS: dict[str, str | int | None] = {
+    "name": None,
+    "planner": "conbias",
+    "min_size": 2,
+    "max_size": None,
+    "max_per_query": None,
+    "budget": None,
+}
+"""The options of `cobalance plan` that a plan's node keeps, and what they are by default."""
+
+
+def write_plan(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    queries: Sequence[PlannedQuery],
+    *,
+    planner: str,
+    min_size: int,
+    max_size: int,
+    max_per_query: int | None = None,
+    budget: int | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Write a plan, in place of the dataset's plan of that name if there is one.
+
+    Writing the same plan again changes nothing; interrupted, it goes on when run again.
+
+    Parameters
+    ----------
+    max_per_query, budget : int or None
+        The limits that it was made with, for `plan_command` to repeat.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    StoreError
+        A query names a clique that is not in the store.
+    """
+    check_name(name)
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    frame = pd.DataFrame(queries, columns=["class_name", "concepts", "n"])
+    keys = [(name, class_name, *concepts) for class_name, concepts, _ in queries]
+    digests = frame["n"].tolist()
+    stored = {
+        tuple(row["key"]): row["digest"]
+        for row in store.stream(
+            "MATCH (n:GenerationQuery {dataset: $dataset, plan: $plan}) "
+            # One whose clique was mined anew has lost it and is written again.
+            "RETURN n.key AS key, "
+            "CASE WHEN EXISTS { (n)-[:REBALANCES]->() } THEN n.digest ELSE -1 END AS digest",
+            dataset=dataset,
+            plan=name,
+        )
+    }
+    writer = claim(store, dataset)
+    store.write(
+        "MERGE (p:Plan {dataset: $dataset, name: $name}) SET p += $settings",
+        dataset=dataset,
+        name=name,
+        settings={
+            "planner": planner,
+            "mined_as": state.mined_as,
+            "min_size": min_size,
+            "max_size": max_size,
+            "images": int(frame["n"].sum()),
+            "max_per_query": max_per_query,
+            "budget": budget,
+        },
+    )
+
+    def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
+        rows: list[NodeRow] = []
+        for i in positions.tolist():
+            class_name, concepts, n = queries[i]
+            properties: list[Any] = [n, name, class_name, list(concepts), n]
+            rows.append((keys[i], properties, [[[concepts]], [[class_name]], [[name]]]))
+        return rows
+
+    apply_change(
+        store,
+        dataset,
+        writer,
+        schema.GENERATION_QUERY,
+        (schema.REBALANCES, schema.FOR_CLASS, schema.ASKED_BY),
+        compare(stored, keys, digests, delete=True),
+        rows_at,
+        "write plan",
+        progress,
+    )
+    finish(store, dataset, writer, spoils="cliques_digest")
+
+
+def plan_command(state: DatasetState, plan: Mapping[str, Any]) -> str:
+    """Give the command that makes a plan again, with the options that it was made with.
+
+    Parameters
+    ----------
+    state : DatasetState
+        The plan's dataset, as it is now.
+    plan : mapping
+        The properties of the plan's node; one of an earlier version of the program has fewer.
+
+    Examples
+    --------
+    >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40}
+    >>> plan_command(DatasetState("my zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan)
+    "cobalance plan 'my zoo' --name small --min-size 1 --max-size 2 --budget 40"
+    """
+    kept = dict(plan)
+    largest = json.loads(state.mining or "{}").get("max_size")
+    before = ""
+    if largest is not None and (kept.get("min_size") or 0) > largest:
+        size = kept.get("max_size") or kept["min_size"]
+        before = f"cobalance mine {quote(state.name)} --max-size {size} && "
+    elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
+        del kept["max_size"]  # which is then as mined
+    given = [
+        f"--{name.replace('_', '-')} {quote(str(kept[name]))}"
+        for name, usual in _PLAN_OPTIONS.items()
+        if kept.get(name, usual) not in (None, usual)
+    ]
+    return " ".join([f"{before}cobalance plan {quote(state.name)}", *given])
+
+
+def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
+    """Read a plan's queries in the order in which to run them: size descending, concepts, class.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is no such dataset.
+    UnknownNameError
+        The dataset has no plan of this name.
+    StaleError
+        The plan was made before the dataset was mined as it is now.
+    """
+    state = dataset_state(store, dataset)
+    known = {
+        row["plan"]["name"]: row["plan"]
+        for row in store.read(
+            "MATCH (p:Plan {dataset: $dataset}) RETURN properties(p) AS plan", dataset=dataset
+        )
+    }
+    if name not in known:
+        if known:
+            raise UnknownNameError("plan", name, known)
+        named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
+        raise OptionError(
+            f"{dataset!r} has no plan yet. Make it first: {plan_command(state, named)}"
+        )
+    if known[name]["mined_as"] != state.mined_as:
+        raise StaleError(
+            f"The plan {name!r} of {dataset!r} was made for other cliques than the dataset has "
+            f"now. Make it again: {plan_command(state, known[name])}"
+        )
+    rows = store.read(
+        "MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan}) "
+        "RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n",
+        dataset=dataset,
+        plan=name,
+    )
+    queries = [(row["class_name"], tuple(row["concepts"]), row["n"]) for row in rows]
+    return sorted(queries, key=lambda query: (-len(query[1]), query[1], query[0]))

@@ -1,0 +1,132 @@
+"""Read a dataset back from the graph as annotations, which load into another one as the same."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from graph.database.store import GraphStore
+from graph.dataset.state import dataset_state
+from graph.progress import Progress, silent
+from graph.records import Annotations
+
+IntArray = npt.NDArray[np.int64]
+
+_STEP = 10_000  # images between two reports
+
+_IMAGES = """
+MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
+RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width_px AS width_px,
+  i.height_px AS height_px, i.synthetic AS synthetic,
+  COLLECT { MATCH (i)-[e:CONTAINS]->(c:Concept) RETURN [c.name, e.source, e.score, e.count] }
+  AS mentions"""
+
+
+def read_annotations(store: GraphStore, dataset: str, progress: Progress = silent) -> Annotations:
+    """Give a dataset's images with class and concepts, in order of id, as they can be written.
+
+    The graph keeps of several mentions of a concept in an image their number and the most certain
+    one. That one is given as often, so that what `graph.dataset.write.write_annotations` makes of
+    it is the same graph; the images' digests are the same, too, where an image's mentions of a
+    concept agree, as those of annotations without scores do. Boxes and outlines are not in the
+    graph, see `ingest.images.regions`.
+
+    118,000 images with 640,000 edges take 2.5 s of one core, about as
+    `graph.dataset.write.load_incidence`.
+
+    Parameters
+    ----------
+    progress : callable
+        Told of the images read.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not whole.
+    """
+    dataset_state(store, dataset).require_whole()
+    total = int(
+        store.read("RETURN COUNT { (:Image {dataset: $dataset}) } AS n", dataset=dataset)[0]["n"]
+    )
+    images: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    lengths: list[int] = []
+    concepts, sources, scores, counts = _Names(), _Names(), [], []
+    # Coded as they come: millions of small lists would be walked by the garbage collector.
+    for row in store.stream(_IMAGES, dataset=dataset):
+        mentions = row["mentions"]
+        for name, column in images.items():
+            column.append(row[name])
+        lengths.append(len(mentions))
+        for concept, source, score, count in mentions:
+            concepts.add(concept)
+            sources.add(source)
+            scores.append(np.nan if score is None else score)
+            counts.append(count)
+        if len(lengths) % _STEP == 0:
+            progress("read images", len(lengths), total)
+    progress("read images", total, total)
+    order = sorted(range(len(lengths)), key=images["id"].__getitem__)
+    frame = _image_frame({name: [column[at] for at in order] for name, column in images.items()})
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    image = np.repeat(place, lengths)
+    return Annotations(frame, _mention_frame(image, concepts, sources, scores, counts))
+
+
+_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
+
+
+class _Names:
+    """Names in the order in which they come, as codes."""
+
+    def __init__(self) -> None:
+        self.codes: list[int] = []
+        self._known: dict[str, int] = {}
+
+    def add(self, name: str) -> None:
+        self.codes.append(self._known.setdefault(name, len(self._known)))
+
+    def column(self) -> tuple[IntArray, list[str]]:
+        """Give each name as its position among the distinct ones, which are in order."""
+        names = sorted(self._known)
+        code = np.empty(len(names), dtype=np.int64)
+        code[[self._known[name] for name in names]] = np.arange(len(names))
+        return code[np.array(self.codes, dtype=np.int64)], names
+
+
+def _image_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "id": pd.array(columns["id"], dtype="str"),
+            "class_name": pd.Categorical(pd.array(columns["class_name"], dtype="str")),
+            "split": pd.Categorical(pd.array(columns["split"], dtype="str")),
+            "uri": pd.array(columns["uri"], dtype="str"),
+            "width_px": pd.array(columns["width_px"], dtype="Int64"),
+            "height_px": pd.array(columns["height_px"], dtype="Int64"),
+            "synthetic": np.array(columns["synthetic"], dtype=bool),
+        }
+    )
+
+
+def _mention_frame(
+    image: IntArray, concepts: _Names, sources: _Names, scores: list[float], counts: list[int]
+) -> pd.DataFrame:
+    """Give each concept's mention as often as the image has it, by image and concept."""
+    coded = {"concept": concepts.column(), "source": sources.column()}
+    times = np.array(counts, dtype=np.int64)
+    order = np.lexsort((coded["concept"][0], image))
+    rows = np.repeat(order, times[order])
+    unknown = np.full(len(rows), np.nan)
+    return pd.DataFrame(
+        {
+            "image": image[rows],
+            **{
+                name: pd.Categorical.from_codes(codes[rows], pd.Index(names, dtype="str"))
+                for name, (codes, names) in coded.items()
+            },
+            "score": np.array(scores, dtype=np.float64)[rows],
+            **{name: unknown.copy() for name in ("area_px2", "x_px", "y_px", "w_px", "h_px")},
+            "segmentation": np.full(len(rows), None, dtype=object),
+        }
+    )

@@ -1,0 +1,266 @@
+"""Load annotations into the concept graph: images with their edges, then the paper's w_ij."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graph.counting.cooccurrence import cooccurrence
+from graph.counting.incidence import Incidence, build_incidence
+from graph.database import schema
+from graph.database.store import GraphStore
+from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
+from graph.dataset.contents import ImageContents, image_digests
+from graph.dataset.state import DatasetState, check_name, claim, dataset_state, disturbed, finish
+from graph.progress import Progress, silent
+from graph.records import Annotations, plain_values
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What an ingest did to the store.
+
+    Parameters
+    ----------
+    created, updated, deleted, unchanged : int
+        Images.
+    kept : int
+        Images of the dataset that the annotations do not have.
+    """
+
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+    kept: int
+
+
+def write_annotations(
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    source: str,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Bring a dataset's images, concepts and co-occurrences to what the annotations say.
+
+    New images are created, changed ones updated, equal ones left alone, each known by its id and
+    a digest of its content. Interrupted, even by kill -9, it goes on when run again, and the
+    graph is then equal to one that was never interrupted.
+
+    Parameters
+    ----------
+    dataset : str
+        The dataset's name; made if it does not exist.
+    source : str
+        Where the annotations came from, for people.
+    replace : bool
+        Delete the dataset's images that are not in `annotations`. Otherwise they stay.
+
+    Raises
+    ------
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+    check_name(dataset)
+    state = _make_dataset(store, dataset)
+    progress("compare", 0, None)
+    keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
+    stored = stored_digests(store, schema.IMAGE, dataset)
+    change = compare(stored, keys, digests.tolist(), delete=replace)
+    kept = len(stored) - change.unchanged - len(change.updated) - len(change.deleted)
+    if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
+        return IngestReport(0, 0, 0, change.unchanged, kept)
+    writer = claim(store, dataset)
+    store.write(
+        "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.cliques_digest = null, "
+        "d.updated_at = datetime(), d.source = $source",
+        name=dataset,
+        source=source,
+    )
+    _write_images(store, dataset, writer, annotations, change, keys, digests, progress)
+    _delete_orphans(store, dataset)
+    progress("co-occurrence", 0, None)
+    final = {key: stored[key] for key in stored.keys() - set(change.deleted)}
+    final.update(zip(keys, digests.tolist(), strict=True))
+    whole = len(final) == len(keys)
+    incidence = incidence_of(annotations) if whole else load_incidence(store, dataset)
+    _write_cooccurrence(store, dataset, incidence)
+    if _count_images(store, dataset) != len(final):
+        raise disturbed(store, dataset, "digest")
+    digest = _dataset_digest(final)
+    finish(
+        store,
+        dataset,
+        writer,
+        spoils="digest",
+        digest=digest,
+        cooccurrence_digest=digest,
+        images=len(final),
+    )
+    return IngestReport(
+        len(change.created), len(change.updated), len(change.deleted), change.unchanged, kept
+    )
+
+
+def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
+    """Read which image contains which concept, and the class of each, back from the graph.
+
+    Parameters
+    ----------
+    split : str or None
+        Only the images of that split.
+    """
+    class_codes: dict[str, int] = {}
+    concept_codes: dict[str, int] = {}
+    labels: list[int] = []
+    lengths: list[int] = []
+    codes: list[int] = []
+    rows = store.stream(
+        "MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class) "
+        "WHERE $split IS NULL OR i.split = $split "
+        "RETURN y.name AS class_name, COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } "
+        "AS concepts",
+        dataset=dataset,
+        split=split,
+    )
+    for row in rows:
+        labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
+        found = row["concepts"]
+        lengths.append(len(found))
+        codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
+    images = np.repeat(np.arange(len(lengths)), lengths)
+    return build_incidence(
+        images,
+        np.array(codes, dtype=np.int64),
+        np.array(labels, dtype=np.int64),
+        tuple(concept_codes),
+        tuple(class_codes),
+    )
+
+
+def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
+    """Make sure that the dataset exists, and that no rename from or to its name is half done."""
+    for row in store.read(
+        "MATCH (d:Dataset {renaming_to: $name}) RETURN d.name AS name", name=dataset
+    ):
+        dataset_state(store, row["name"]).require_whole()
+    store.write(
+        "MERGE (d:Dataset {name: $name}) "
+        "ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()",
+        name=dataset,
+    )
+    state = dataset_state(store, dataset)
+    if state.renaming_to is not None:
+        state.require_whole()
+    return state
+
+
+def _count_images(store: GraphStore, dataset: str) -> int:
+    text = "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
+    return int(store.read(text, dataset=dataset)[0]["images"])
+
+
+def _write_images(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    annotations: Annotations,
+    change: Change,
+    keys: list[str],
+    digests: IntArray,
+    progress: Progress,
+) -> None:
+    wanted = np.concatenate([change.created, change.updated])
+    images = annotations.images
+    contents = ImageContents.of(annotations)
+    store.write(
+        schema.merge_statement(schema.CLASS),
+        dataset=dataset,
+        keys=images["class_name"].iloc[wanted].unique().tolist(),
+    )
+    store.write(
+        schema.merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted)
+    )
+    columns = [plain_values(images[name]) for name in schema.IMAGE.properties[1:]]
+    class_names = images["class_name"].tolist()
+    digest_list = digests.tolist()
+
+    def rows_at(positions: IntArray) -> list[NodeRow]:
+        return [
+            (
+                keys[i],
+                [digest_list[i], *(column[i] for column in columns)],
+                [[[class_names[i]]], contents.edges(i)],
+            )
+            for i in positions.tolist()
+        ]
+
+    edges = (schema.LABELED, schema.CONTAINS)
+    apply_change(
+        store, dataset, writer, schema.IMAGE, edges, change, rows_at, "write images", progress
+    )
+
+
+def _delete_orphans(store: GraphStore, dataset: str) -> None:
+    """Delete classes and concepts that no image has any more, and what was derived from them.
+
+    A clique that lost an edge would look like the one that is mined next, and not be written.
+    """
+    for edge, derived in (
+        (schema.LABELED, (schema.FOR_CLASS, schema.COUNTED_IN)),
+        (schema.CONTAINS, (schema.HAS,)),
+    ):
+        orphans = (
+            f"MATCH (n:{edge.end.label} {{{schema.DATASET}: $dataset}}) "
+            f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }} "
+        )
+        for dependant in derived:
+            store.write_in_batches(
+                f"{orphans} MATCH (n)<-[:{dependant.type}]-(d:{dependant.start.label}) "
+                "CALL (d) { DETACH DELETE d } IN TRANSACTIONS OF 5000 ROWS",
+                dataset=dataset,
+            )
+        store.write(f"{orphans} DETACH DELETE n", dataset=dataset)
+
+
+def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -> None:
+    """Write the weights w_ij of the paper's section 3.2, concept pairs and class-concept pairs."""
+    counted = cooccurrence(incidence)
+    concepts = np.array(incidence.concepts, dtype=object)
+    classes = np.array(incidence.classes, dtype=object)
+    pairs, labelled = counted.concept_pairs, counted.class_concept
+    for edge, start, end, images in (
+        (schema.CO_OCCURS, concepts[pairs[:, 0]], concepts[pairs[:, 1]], counted.pair_images),
+        (
+            schema.CLASS_CO_OCCURS,
+            classes[labelled[:, 0]],
+            concepts[labelled[:, 1]],
+            counted.class_concept_images,
+        ),
+    ):
+        ends = zip(start.tolist(), end.tolist(), strict=True)
+        wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
+        sync_edges(store, dataset, edge, wanted)
+
+
+def incidence_of(annotations: Annotations) -> Incidence:
+    """The incidence of annotations in hand, equal to what `load_incidence` reads back."""
+    images, mentions = annotations.images, annotations.mentions
+    return build_incidence(
+        mentions["image"].to_numpy(),
+        mentions["concept"].cat.codes.to_numpy(dtype=np.int64),
+        images["class_name"].cat.codes.to_numpy(dtype=np.int64),
+        tuple(mentions["concept"].cat.categories),
+        tuple(images["class_name"].cat.categories),
+    )
+
+
+def _dataset_digest(images: dict[str, int]) -> int:
+    """Digest a dataset as the sum of its images' digests, as a signed 64-bit number."""
+    total = (sum(images.values()) + len(images)) % 2**64
+    return total - 2**64 if total >= 2**63 else total

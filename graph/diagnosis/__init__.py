@@ -1,0 +1,1 @@
+"""Statistics of imbalances as pure functions: effect sizes, tests, tables and comparisons."""

@@ -1,0 +1,129 @@
+"""Plan for some of the cliques: those that a filter lets through, or those that are named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from graph.counting.cliques import Cliques, IntArray
+from graph.diagnosis.association import homogeneity_test, leading_classes, q_values
+from graph.errors import OptionError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class CliqueFilter:
+    """Which cliques to plan for.
+
+    Parameters
+    ----------
+    under_represented : str or None
+        Only cliques in which this class has the fewest images, and fewer than another.
+    concepts : tuple of str
+        Only cliques that contain all of these.
+    min_gap : int
+        Only cliques with at least this gap, in images. The default lets balanced ones through: a
+        plan for larger cliques may unbalance them, and balances them again if they are in it.
+    max_q_value : float or None
+        Only cliques with at most this q-value (Benjamini-Hochberg over all cliques).
+
+    Raises
+    ------
+    OptionError
+        `min_gap` is below 0, or `max_q_value` is not from 0 to 1.
+    """
+
+    under_represented: str | None = None
+    concepts: tuple[str, ...] = ()
+    min_gap: int = 0
+    max_q_value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_gap < 0:
+            raise OptionError(f"min_gap is {self.min_gap}; give 0 or more")
+        if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:
+            raise OptionError(f"max_q_value is {self.max_q_value}; give one from 0 to 1")
+
+    def rows(self, cliques: Cliques) -> IntArray:
+        """Find the cliques that pass, as ascending rows of the table.
+
+        Parameters
+        ----------
+        cliques : Cliques
+            All mined cliques: the q-values are over the whole table.
+
+        Raises
+        ------
+        UnknownNameError
+            The filter names a class or concept that `cliques` does not know.
+
+        Examples
+        --------
+        >>> cliques = Cliques(
+        ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
+        ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+        >>> CliqueFilter(concepts=("cow",), under_represented="country").rows(cliques).tolist()
+        [0, 2]
+        """
+        passed = np.ptp(cliques.counts, axis=1) >= self.min_gap
+        if self.under_represented is not None:
+            code = _code("class", self.under_represented, cliques.classes)
+            passed &= (leading_classes(cliques.counts)[1] == code) & (
+                np.ptp(cliques.counts, axis=1) > 0
+            )
+        for name in self.concepts:
+            passed &= (cliques.members == _code("concept", name, cliques.concepts)).any(axis=1)
+        if self.max_q_value is not None:
+            p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
+            passed &= q_values(p_values) <= self.max_q_value
+        return np.flatnonzero(passed)
+
+
+def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
+    """Find cliques by name.
+
+    Parameters
+    ----------
+    wanted : sequence of tuple of str
+        Concepts of each, in ascending order.
+
+    Returns
+    -------
+    int64 array, shape (n_wanted,)
+        The row of each in the table; -1 for one that is not in it.
+
+    Examples
+    --------
+    >>> cliques = Cliques(np.array([[0, -1], [0, 1]]), np.array([[5, 7], [1, 3]]),
+    ...                   np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+    >>> find_rows(cliques, [("cow", "road"), ("cow", "sky"), ("cow",)]).tolist()
+    [1, -1, 0]
+    """
+    code_of = {name: code for code, name in enumerate(cliques.concepts)}
+    width = cliques.members.shape[1]
+    members = np.ascontiguousarray(cliques.members, dtype=np.int64)
+    row_of = {codes: row for row, codes in enumerate(map(bytes, members))}
+    found = np.full(len(wanted), -1, dtype=np.int64)
+    for position, names in enumerate(wanted):
+        codes = [code_of.get(name, -2) for name in names] + [-1] * (width - len(names))
+        found[position] = row_of.get(np.array(codes, dtype=np.int64).tobytes(), -1)
+    return found
+
+
+def take(cliques: Cliques, rows: IntArray | npt.NDArray[np.bool_]) -> Cliques:
+    """Give some rows of a table as a table: what a planner gets that should leave the rest alone.
+
+    Examples
+    --------
+    >>> cliques = Cliques(np.array([[0], [1]]), np.array([[5, 7], [1, 3]]), np.array([9, 9]),
+    ...                   ("cow", "road"), ("country", "urban"))
+    >>> take(cliques, np.array([1])).names()
+    [('road',)]
+    """
+    return replace(cliques, members=cliques.members[rows], counts=cliques.counts[rows])
+
+
+def _code(kind: str, name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise UnknownNameError(kind, name, names)
+    return names.index(name)

@@ -1,0 +1,257 @@
+"""A job's candidates: reported by workers, looked through for repeats, and decided on by people.
+
+A report may be repeated: a worker that was killed reports again what it may have reported before.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from graph.database.job_counters import PUT_IN, TAKE_OUT
+from graph.database.store import GraphStore
+from graph.database.sync import BATCH
+from graph.errors import OptionError, UnknownNameError
+from graph.jobs.lifecycle import LOCK_JOB, VERDICTS, Verdict, not_found
+
+# Counted anew from the candidates in every write that adds or decides one: nothing can drift.
+_COUNT = """
+CALL (q) {
+  OPTIONAL MATCH (c:Candidate {query: q.id})
+  WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
+    count(c) AS made, coalesce(sum(c.seconds), 0.0) AS seconds
+  SET q.accepted = accepted, q.rejected = made - accepted, q.seconds = toFloat(seconds)
+}"""
+
+
+@dataclass(frozen=True)
+class NewCandidate:
+    """An image that a worker has made for a query, judged by its filters.
+
+    Parameters
+    ----------
+    id : str
+        Unique in the store; the same whenever the same image is made again, such as the query's
+        id and a number.
+    uri : str or None
+        Where the image is; None for one that was not kept.
+    verdict : {"accepted", "rejected"}
+        The filters'.
+    scores : mapping of str to float
+        By filter.
+    reason : str
+        Why it was rejected, for people.
+    source_image, source_uri, mask_uri : str or None
+        The original that the object was taken from: its image's id, where it is, and the mask.
+    seed : int or None
+        Of its random generator, as a signed 64-bit number.
+    seconds : float or None
+        How long it took to make and judge: its part of the time of its batch.
+    fingerprint : str or None
+        A perceptual hash: candidates of a query with nearly the same one look the same.
+    provenance : mapping
+        With what it was made, and in which batch; anything that JSON can hold.
+    """
+
+    id: str
+    uri: str | None
+    verdict: Verdict
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    source_image: str | None = None
+    source_uri: str | None = None
+    mask_uri: str | None = None
+    seed: int | None = None
+    seconds: float | None = None
+    fingerprint: str | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_verdict(self.verdict)
+        if self.seconds is not None and not self.seconds >= 0:
+            raise OptionError(f"Candidate {self.id!r} took {self.seconds} seconds.")
+
+
+@dataclass(frozen=True)
+class QueryCounts:
+    """How far a query is.
+
+    Parameters
+    ----------
+    n : int
+        Images wanted.
+    accepted, rejected : int
+        Its candidates.
+    """
+
+    n: int
+    accepted: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """An accepted candidate's perceptual hash."""
+
+    query: str
+    candidate: str
+    fingerprint: str
+
+
+def record_made(
+    store: GraphStore, job: str, candidates: Mapping[str, Sequence[NewCandidate]]
+) -> dict[str, QueryCounts]:
+    """Write candidates of some queries, all or none, and give the counts of these queries.
+
+    A candidate that is there already stays as it is, with what people have decided about it.
+
+    Parameters
+    ----------
+    candidates : mapping of str to sequence of NewCandidate
+        By the id of their query.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job: its dataset was dropped.
+    """
+    rows = store.write(
+        f"""{LOCK_JOB}
+CALL (j) {{
+  UNWIND $rows AS row
+  MATCH (q:JobQuery {{id: row.query}})
+  MERGE (c:Candidate {{id: row.id}})
+  ON CREATE SET c += row.properties, c.dataset = j.dataset, c.job = j.id, c.query = q.id,
+    c.created_at = datetime()
+  WITH q, c WHERE c.query = q.id
+  MERGE (c)-[:MADE_FOR]->(q)
+}}
+UNWIND $queries AS id
+MATCH (q:JobQuery {{id: id}})
+WITH j, q {TAKE_OUT}
+WITH j, q{_COUNT}{PUT_IN}
+RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+        job=job,
+        queries=list(candidates),
+        rows=[
+            {"query": query, "id": candidate.id, "properties": _properties_of(candidate)}
+            for query, of_query in candidates.items()
+            for candidate in of_query
+        ],
+    )
+    if not rows and candidates:
+        raise not_found("job", job)
+    return {row.pop("query"): QueryCounts(**row) for row in rows}
+
+
+def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerprint]]:
+    """Give the accepted candidates of some queries, query by query, in order of id."""
+    rows = store.read(
+        "UNWIND $queries AS query MATCH (c:Candidate {query: query, verdict: 'accepted'}) "
+        "WHERE c.fingerprint IS NOT NULL "
+        "RETURN query, c.id AS candidate, c.fingerprint AS fingerprint ORDER BY query, candidate",
+        queries=list(queries),
+    )
+    found = [Fingerprint(**row) for row in rows]
+    return [list(of_query) for _, of_query in groupby(found, key=lambda one: one.query)]
+
+
+def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
+    """Reject candidates that were accepted, each for a reason; not those that people decided about.
+
+    Parameters
+    ----------
+    reasons : mapping of str to str
+        By the candidate's id.
+    """
+    rows = [[candidate, reason] for candidate, reason in reasons.items()]
+    for start in range(0, len(rows), BATCH):
+        store.write(
+            f"""{LOCK_JOB}
+UNWIND $rows AS row
+MATCH (c:Candidate {{id: row[0]}})
+WHERE c.job = j.id AND c.verdict = 'accepted' AND c.decided_at IS NULL
+SET c.verdict = 'rejected', c.reason = row[1]
+WITH DISTINCT j, c.query AS id
+MATCH (q:JobQuery {{id: id}})
+WITH j, q {TAKE_OUT}
+WITH j, q{_COUNT}{PUT_IN}""",
+            job=job,
+            rows=rows[start : start + BATCH],
+        )
+
+
+def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> QueryCounts:
+    """Accept or reject a candidate by hand, and give its query's counts.
+
+    The filters' reason and scores stay. The query's state stays too: one that is done with too few
+    accepted images is queued again by ``retry_job(..., short=True)``.
+
+    Parameters
+    ----------
+    by : str
+        Who decides; empty where nobody logs in.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such candidate.
+    OptionError
+        It is to be accepted, and has no file: none could be made, or it was not kept.
+    """
+    _check_verdict(verdict)
+    rows = store.write(
+        f"""MATCH (c:Candidate {{id: $candidate}})
+WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
+MATCH (q:JobQuery {{id: c.query}})
+MATCH (j:Job {{id: c.job}})
+SET j.updated_at = datetime()
+WITH j, q, c {TAKE_OUT}
+SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
+WITH j, q{_COUNT}{PUT_IN}
+RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+        candidate=candidate,
+        verdict=verdict,
+        by=by,
+    )
+    if not rows:
+        if store.read("MATCH (c:Candidate {id: $id}) RETURN c.id", id=candidate):
+            raise OptionError(
+                f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
+                "or queue its query again."
+            )
+        raise not_found("candidate", candidate)
+    return QueryCounts(**rows[0])
+
+
+def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, str | None]]:
+    """Give ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id."""
+    rows = store.read(
+        "MATCH (c:Candidate {job: $job}) RETURN c.id AS id, c.verdict AS verdict, "
+        "coalesce(c.reason, '') AS reason, c.decided_by AS decided_by",
+        job=job,
+    )
+    return {row.pop("id"): row for row in rows}
+
+
+def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
+    """What the graph keeps of a candidate, beside its id and its query."""
+    return {
+        "uri": candidate.uri,
+        "source_image": candidate.source_image,
+        "source_uri": candidate.source_uri,
+        "mask_uri": candidate.mask_uri,
+        "scores": json.dumps(dict(candidate.scores), ensure_ascii=False, sort_keys=True),
+        "verdict": candidate.verdict,
+        "reason": candidate.reason,
+        "seed": candidate.seed,
+        "seconds": candidate.seconds,
+        "fingerprint": candidate.fingerprint,
+        "provenance": json.dumps(dict(candidate.provenance), ensure_ascii=False, sort_keys=True),
+    }
+
+
+def _check_verdict(verdict: str) -> None:
+    if verdict not in VERDICTS:
+        raise UnknownNameError("verdict", verdict, VERDICTS)

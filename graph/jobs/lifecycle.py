@@ -1,0 +1,309 @@
+"""Rebalancing jobs in the graph: created from a plan, cancelled, and tried again.
+
+A job runs copies of its plan's queries. Planning anew under the same name replaces the plan's own,
+and mining anew may delete the cliques that they rebalance; a job that runs must not change by
+either. Each copy keeps class, concepts and number of images as properties, and an edge to the class
+and the clique for as long as these exist.
+
+A job is ``preparing`` while its queries are written, then ``queued``, ``running``, and at its end
+``done``, ``failed`` (it could not go on) or ``cancelled``. A query is ``queued``, ``running``,
+``done``, or ``failed`` with its job. What workers report is in `graph.jobs.reports`, what they make
+in `graph.jobs.candidates`, what people read in `graph.jobs.status`.
+
+Every write takes the lock of its job first, so that any number of processes may write at once: the
+second sees what the first has written. That holds for a drop and a rename of the dataset too.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal
+
+from graph.database.job_counters import COUNTS, PUT_IN_NEW, RECOUNT
+from graph.database.store import GraphStore, Row
+from graph.database.sync import BATCH
+from graph.dataset.plans import PlannedQuery
+from graph.dataset.state import check_name, dataset_state
+from graph.errors import JobNotFoundError, OptionError, StoreError, UnknownNameError
+from graph.progress import Progress, silent
+
+JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
+QueryState = Literal["queued", "running", "done", "failed"]
+Verdict = Literal["accepted", "rejected"]
+
+QUERY_STATES: tuple[QueryState, ...] = ("queued", "running", "done", "failed")
+VERDICTS: tuple[Verdict, ...] = ("accepted", "rejected")
+
+MAX_IMAGES = 10**9
+"""Of a query."""
+
+LOCK_JOB = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j "
+"""Begin a write to a job ``$job``, one at a time."""
+
+
+def create_job(
+    store: GraphStore,
+    dataset: str,
+    plan: str,
+    queries: Sequence[PlannedQuery],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    created_by: str = "",
+    job: str | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Create a job that runs a plan's queries, and return its id.
+
+    Parameters
+    ----------
+    plan : str
+        The plan's name. It need not be in the graph: the queries are copied.
+    queries : sequence of PlannedQuery
+        In the order in which to run them.
+    settings : mapping, optional
+        How to make the images, such as backend and preset; anything that JSON can hold.
+    created_by : str
+        Who asks for it; empty where nobody logs in.
+    job : str, optional
+        The id to give it. With the id of a job whose creation was interrupted, this goes on; with
+        that of a whole one, nothing changes. Without one, nothing is left of an interrupted job.
+
+    Raises
+    ------
+    OptionError
+        There is no query, or one asks for no images.
+    UnknownNameError
+        A query names a class or concept that the dataset does not have.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not whole.
+    """
+    check_name(plan)
+    dataset_state(store, dataset).require_whole()
+    _check_queries(store, dataset, queries)
+    is_known = job is not None
+    job = job or uuid.uuid4().hex[:16]
+    try:
+        _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
+    except BaseException:  # an interrupt, too
+        if not is_known:  # by its id, to go on with it
+            with suppress(StoreError):
+                _discard(store, job)
+        raise
+    return job
+
+
+def _write_job(
+    store: GraphStore,
+    dataset: str,
+    plan: str,
+    queries: Sequence[PlannedQuery],
+    settings: Mapping[str, Any],
+    created_by: str,
+    job: str,
+    progress: Progress,
+) -> None:
+    created = store.write(
+        # The lock on the dataset: a drop or rename begins with a write to it.
+        "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at "
+        "WITH d WHERE d.renaming_to IS NULL AND d.digest IS NOT NULL "
+        "MERGE (j:Job {id: $job}) "
+        "ON CREATE SET j += $properties, j.dataset = d.name, j.dataset_digest = d.digest, "
+        "j.state = 'preparing', "
+        "j.created_at = datetime(), j.updated_at = datetime() "
+        "RETURN j.state AS state",
+        dataset=dataset,
+        job=job,
+        properties={
+            "plan": plan,
+            "settings": json.dumps(dict(settings), ensure_ascii=False),
+            "created_by": created_by,
+            "whole": False,
+            **dict.fromkeys(COUNTS, 0),
+        },
+    )
+    if not created:
+        raise StoreError(
+            f"{dataset!r} is being dropped, renamed or loaded. Create the job again when that has "
+            "ended."
+        )
+    if created[0]["state"] != "preparing":
+        return
+    rows = [
+        [query_id(job, position), position, class_name, list(concepts), n]
+        for position, (class_name, concepts, n) in enumerate(queries)
+    ]
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        store.write_all(_ADD_QUERIES, len(batch), job=job, rows=batch)
+        progress("write job", start + len(batch), len(rows))
+    store.write(
+        f"{LOCK_JOB} WHERE j.state = 'preparing' SET j.state = 'queued', j.whole = true", job=job
+    )
+
+
+def _discard(store: GraphStore, job: str) -> None:
+    """Delete a job that is not whole."""
+    deleted = BATCH
+    while deleted == BATCH:
+        (row,) = store.write(
+            "MATCH (q:JobQuery {job: $job}) WITH q LIMIT $batch DETACH DELETE q "
+            "RETURN count(*) AS deleted",
+            job=job,
+            batch=BATCH,
+        )
+        deleted = row["deleted"]
+    store.write("MATCH (j:Job {id: $job}) DETACH DELETE j", job=job)
+
+
+_ADD_QUERIES = f"""{LOCK_JOB}
+WHERE j.state = 'preparing'
+UNWIND $rows AS row
+MERGE (q:JobQuery {{id: row[0]}})
+ON CREATE SET q.dataset = j.dataset, q.job = j.id, q.position = row[1], q.class_name = row[2],
+  q.concepts = row[3], q.n = row[4], q.state = 'queued', q.accepted = 0, q.rejected = 0,
+  q.seconds = 0.0, q.message = ''
+WITH j, q, NOT EXISTS {{ (j)-[:RUNS]->(q) }} AS new
+MERGE (j)-[:RUNS]->(q)
+WITH j, q, new
+CALL (j, q) {{
+  OPTIONAL MATCH (y:Class {{dataset: j.dataset, name: q.class_name}})
+  OPTIONAL MATCH (k:Clique {{dataset: j.dataset, concepts: q.concepts}})
+  FOREACH (end IN CASE WHEN y IS NULL THEN [] ELSE [y] END | MERGE (q)-[:FOR_CLASS]->(end))
+  FOREACH (end IN CASE WHEN k IS NULL THEN [] ELSE [k] END | MERGE (q)-[:REBALANCES]->(end))
+}}{PUT_IN_NEW}
+RETURN written"""
+
+
+def query_id(job: str, position: int) -> str:
+    """The id of a job's query by its place among them, from 0.
+
+    Examples
+    --------
+    >>> query_id("5f1c", 16)
+    '5f1c/000016'
+    """
+    return f"{job}/{position:06d}"
+
+
+def cancel_job(store: GraphStore, job: str) -> JobState:
+    """Cancel a job unless it has ended, and return its state.
+
+    Queries that are under way wait again; what workers are about to report is still taken.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job.
+    """
+    return _state_of(
+        store.write(
+            f"""{LOCK_JOB}
+CALL (j) {{
+  WITH j WHERE j.state IN ['preparing', 'queued', 'running']
+  SET j.state = 'cancelled', j.ended_at = datetime()
+  WITH j
+  MATCH (q:JobQuery {{job: j.id, state: 'running'}})
+  SET q.state = 'queued'
+}}{RECOUNT}
+RETURN j.state AS state""",
+            job=job,
+        ),
+        job,
+    )
+
+
+def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
+    """Queue the failed queries of a job again, and return how many that are.
+
+    A job that was cancelled goes on with what it has left. What was accepted stays.
+
+    Parameters
+    ----------
+    short : bool
+        Also those that are done with fewer accepted images than wanted, because a worker gave up
+        or a person has rejected some since.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job.
+    OptionError
+        It was cancelled before all of its queries were written.
+    """
+    rows = store.write(
+        f"""{LOCK_JOB}
+WITH j WHERE j.state = 'preparing' OR coalesce(j.whole, true)
+CALL (j) {{
+  MATCH (q:JobQuery {{job: j.id}})
+  WHERE j.state <> 'preparing' AND (q.state = 'failed'
+    OR $short AND q.state = 'done' AND q.accepted < q.n)
+  WITH q, q.state = 'failed' AS failed
+  SET q.state = 'queued', q.message = '', q.ended_at = null,
+    q.retries = coalesce(q.retries, 0) + 1
+  RETURN count(q) AS queued, count(CASE WHEN failed THEN 1 END) AS failed
+}}
+// While a job runs, chunks of failed queries have ended, and are to be queued anew.
+SET j.attempt = coalesce(j.attempt, 0)
+  + CASE WHEN j.state IN ['queued', 'running'] AND failed > 0 THEN 1 ELSE 0 END
+WITH j, queued
+CALL (j, queued) {{
+  WITH j, queued
+  WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'
+    AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
+  SET j.state = 'queued', j.ended_at = null, j.error = null, j.note = null,
+    j.attempt = coalesce(j.attempt, 0) + 1
+}}{RECOUNT}
+RETURN queued""",
+        job=job,
+        short=short,
+    )
+    if not rows:
+        if store.read("MATCH (j:Job {id: $job}) RETURN j.id", job=job):
+            raise OptionError(
+                f"Job {job!r} was cancelled while it was being written, and has a part of its "
+                "queries. Order the plan's images again."
+            )
+        raise not_found("job", job)
+    queued: int = rows[0]["queued"]
+    return queued
+
+
+def not_found(kind: str, name: str) -> JobNotFoundError:
+    """The error to raise for something that is not in the store."""
+    return JobNotFoundError(
+        f"There is no {kind} {name!r}. It may have been dropped with its dataset."
+    )
+
+
+def _state_of(rows: list[Row], job: str) -> JobState:
+    if not rows:
+        raise not_found("job", job)
+    state: JobState = rows[0]["state"]
+    return state
+
+
+def _check_queries(store: GraphStore, dataset: str, queries: Sequence[PlannedQuery]) -> None:
+    if not queries:
+        raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
+    for kind, wanted in (
+        ("Class", {class_name for class_name, _, _ in queries}),
+        ("Concept", {name for _, concepts, _ in queries for name in concepts}),
+    ):
+        rows = store.read(
+            f"MATCH (n:{kind} {{dataset: $dataset}}) RETURN n.name AS name", dataset=dataset
+        )
+        known = {row["name"] for row in rows}
+        for name in sorted(wanted - known):
+            raise UnknownNameError(kind.lower(), name, known)
+    for class_name, concepts, n in queries:
+        if n > MAX_IMAGES:
+            raise OptionError(
+                f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for "
+                f"{MAX_IMAGES:,} or fewer."
+            )
+        if n < 1 or not concepts:
+            raise OptionError(
+                f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "
+                "more, with one concept or more."
+            )

@@ -1,0 +1,326 @@
+"""Generated images in a dataset: marked as such, with their jobs and their originals."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Any
+
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from graph.database import schema
+from graph.database.schema import Edge
+from graph.database.store import GraphStore
+from graph.database.sync import BATCH
+from graph.dataset.read import read_annotations
+from graph.dataset.state import check_name, dataset_state
+from graph.dataset.write import IngestReport, write_annotations
+from graph.errors import DatasetExistsError, OptionError, StoreError
+from graph.jobs.status import read_job
+from graph.progress import Progress, silent
+from graph.records import Annotations, ImageRecord, Mention
+
+SOURCE = "generation-query"
+"""The source of a mention that nobody has looked for: the image was made to show the concept."""
+
+DEFAULT_SPLIT = "train"
+
+
+@dataclass(frozen=True)
+class GeneratedImage:
+    """An image that a job has made.
+
+    Parameters
+    ----------
+    id : str
+        Unique in the dataset.
+    class_name : str
+        Its class.
+    mentions : tuple of Mention
+        The concepts that it shows.
+    job : str
+        The job's id.
+    uri : str or None
+        Where it is.
+    source_image : str or None
+        The id of the image, of the same dataset, that its object was taken from.
+    width_px, height_px : int or None
+        Its size in pixels.
+    """
+
+    id: str
+    class_name: str
+    mentions: tuple[Mention, ...]
+    job: str
+    uri: str | None = None
+    source_image: str | None = None
+    width_px: int | None = None
+    height_px: int | None = None
+
+
+def generated_id(candidate: str) -> str:
+    """The id of the image that a candidate becomes.
+
+    Examples
+    --------
+    >>> generated_id("5f1c/000016/000003")
+    'generated/5f1c/000016/000003'
+    """
+    return f"generated/{candidate}"
+
+
+def read_accepted(
+    store: GraphStore, job: str, found: Mapping[str, Sequence[Mention]] | None = None
+) -> list[GeneratedImage]:
+    """A job's accepted candidates as images, in order of id; not those whose file was not kept.
+
+    Parameters
+    ----------
+    found : mapping of str to sequence of Mention, or None
+        By candidate, what an annotator has found in it. The others, by default all, show the
+        concepts of their queries.
+    """
+    rows = store.read(
+        "MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL "
+        "MATCH (q:JobQuery {id: c.query}) "
+        "RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image, "
+        "coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, "
+        "q.concepts AS concepts",
+        job=job,
+    )
+    images = []
+    for row in sorted(rows, key=lambda row: str(row["id"])):
+        asked = [Mention(name, SOURCE) for name in row["concepts"]]
+        provenance = json.loads(row["provenance"])
+        images.append(
+            GeneratedImage(
+                generated_id(row["id"]),
+                row["class_name"],
+                tuple((found or {}).get(row["id"], asked)),
+                job,
+                row["uri"],
+                row["source_image"],
+                provenance.get("width_px"),
+                provenance.get("height_px"),
+            )
+        )
+    return images
+
+
+def generated_annotations(
+    images: Iterable[GeneratedImage],
+    split_of: Mapping[str, str | None],
+    split: str | None = None,
+) -> Annotations:
+    """Give generated images as annotations.
+
+    Parameters
+    ----------
+    split_of : mapping of str to str or None
+        The splits of the real images.
+    split : str or None
+        That of all generated ones. By default each is of the split of its source, so that none made
+        from a test image is trained on; without a source it is of the only split that real images
+        have, or of `DEFAULT_SPLIT` where they have several.
+
+    Examples
+    --------
+    >>> made = GeneratedImage("generated/1", "bird", (), "5f1c", source_image="7")
+    >>> next(generated_annotations([made], {"6": "train", "7": "test"}).records()).split
+    'test'
+    """
+    splits = set(split_of.values())
+    usual = splits.pop() if len(splits) == 1 else DEFAULT_SPLIT
+    return Annotations.from_records(
+        ImageRecord(
+            image.id,
+            image.class_name,
+            image.mentions,
+            split or split_of.get(image.source_image or "", usual),
+            image.uri,
+            image.width_px,
+            image.height_px,
+            synthetic=True,
+        )
+        for image in images
+    )
+
+
+def add_generated(
+    store: GraphStore,
+    dataset: str,
+    images: Sequence[GeneratedImage],
+    *,
+    split: str | None = None,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Add generated images to a dataset, whose other images stay; again, it changes nothing.
+
+    Each is ``synthetic``, and has an edge to its job and to the image that its object is from. As
+    after any ingest, the dataset is to be mined anew.
+
+    Parameters
+    ----------
+    split : str or None
+        See `generated_annotations`.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not whole.
+    StoreError
+        A real image of the dataset has the id of a generated one, or another process writes it.
+    """
+    dataset_state(store, dataset).require_whole()
+    real = {row["id"]: row["split"] for row in store.stream(_SPLITS, dataset=dataset)}
+    _check_ids(real, images)
+    (about,) = store.read("MATCH (d:Dataset {name: $name}) RETURN d.source AS source", name=dataset)
+    made = generated_annotations(images, real, split)
+    report = write_annotations(store, dataset, made, source=about["source"], progress=progress)
+    _link(store, dataset, images)
+    return report
+
+
+_SPLITS = """
+MATCH (i:Image {dataset: $dataset}) WHERE NOT i.synthetic RETURN i.id AS id, i.split AS split"""
+
+
+def write_rebalanced(
+    store: GraphStore,
+    dataset: str,
+    into: str,
+    job: str,
+    images: Sequence[GeneratedImage],
+    *,
+    split: str | None = None,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Write a dataset's images and the images that a job has made for it into another dataset.
+
+    Written again, it changes what has changed since, and nothing else. Boxes and outlines are not
+    in the graph, see `ingest.images.regions.copy_regions`.
+
+    Parameters
+    ----------
+    into : str
+        The other dataset; made if it does not exist.
+    job : str
+        The job, which the other dataset remembers.
+    split : str or None
+        See `generated_annotations`.
+
+    Raises
+    ------
+    DatasetExistsError
+        `into` is a dataset that was not written here for the same job. Nothing is changed.
+    OptionError
+        `into` cannot name a dataset, or is `dataset`, or there are no images to add.
+    DatasetNotFoundError, JobNotFoundError, StaleError, StoreError
+        As in `add_generated`.
+    """
+    check_name(into)
+    if into == dataset:
+        raise OptionError(f"{dataset!r} cannot be written into itself. Name another dataset.")
+    read_job(store, job)
+    if not images:
+        raise OptionError(
+            f"The job {job!r} has no accepted candidate with a file yet. Let workers make some, or "
+            "accept some by hand."
+        )
+    held = read_annotations(store, dataset, progress)
+    own = held.images[~held.images["synthetic"]]
+    splits = own["split"].astype(object).where(own["split"].notna(), None)
+    split_of = dict(zip(own["id"], splits, strict=True))
+    _check_ids(split_of, images)
+    there = set(held.images["id"])
+    new = [image for image in images if image.id not in there]
+    both = _joined(held, generated_annotations(new, split_of, split)) if new else held
+    _claim_copy(store, into, job)
+    report = write_annotations(
+        store,
+        into,
+        both,
+        source=f"{dataset} and the images of job {job}",
+        replace=True,
+        progress=progress,
+    )
+    _link(store, into, [*_linked(store, dataset), *images])
+    return report
+
+
+def _check_ids(real: Iterable[str], images: Iterable[GeneratedImage]) -> None:
+    taken = sorted(set(real) & {image.id for image in images})
+    if taken:
+        raise StoreError(
+            f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
+            "ingest it again."
+        )
+
+
+def _claim_copy(store: GraphStore, into: str, job: str) -> None:
+    """Make the dataset unless it is there, and make sure that it is the job's."""
+    rows = store.write(
+        "OPTIONAL MATCH (other:Dataset {renaming_to: $into}) "
+        "WITH count(other) AS renamed WHERE renamed = 0 "
+        "MERGE (d:Dataset {name: $into}) "
+        "ON CREATE SET d.created_at = datetime(), d.updated_at = datetime(), "
+        "d.rebalanced_by = $job "
+        "RETURN coalesce(d.rebalanced_by = $job, false) AS own",
+        into=into,
+        job=job,
+    )
+    if not rows or not rows[0]["own"]:
+        raise DatasetExistsError(
+            f"A dataset {into!r} exists already, and is not the one that job {job!r} was written "
+            "into. Choose another name, or drop it first with "
+            f"`cobalance datasets drop {quote(into)}`."
+        )
+
+
+def _linked(store: GraphStore, dataset: str) -> list[GeneratedImage]:
+    """The generated images of a dataset with their edges, by which alone `_link` goes."""
+    rows = store.read(
+        "MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic "
+        "RETURN i.id AS id, head([(i)-[:GENERATED_BY]->(j:Job) | j.id]) AS job, "
+        "head([(i)-[:DERIVED_FROM]->(o:Image) | o.id]) AS source_image",
+        dataset=dataset,
+    )
+    return [
+        GeneratedImage(row["id"], "", (), row["job"] or "", source_image=row["source_image"])
+        for row in rows
+    ]
+
+
+def _link(store: GraphStore, dataset: str, images: Sequence[GeneratedImage]) -> None:
+    """Give images their edges to jobs and originals, where these are there."""
+    jobs = [[image.id, image.job] for image in images]
+    originals = [[image.id, image.source_image] for image in images if image.source_image]
+    _merge(store, dataset, schema.GENERATED_BY, jobs)
+    _merge(store, dataset, schema.DERIVED_FROM, originals)
+
+
+def _merge(store: GraphStore, dataset: str, edge: Edge, rows: list[list[Any]]) -> None:
+    text = schema.merge_edges_statement(edge)
+    for start in range(0, len(rows), BATCH):
+        store.write(text, dataset=dataset, rows=rows[start : start + BATCH])
+
+
+def _joined(first: Annotations, second: Annotations) -> Annotations:
+    """Give the images of both as one."""
+    moved = second.mentions.assign(image=second.mentions["image"] + len(first.images))
+    return replace(
+        first,
+        images=_stacked(first.images, second.images, ("class_name", "split")),
+        mentions=_stacked(first.mentions, moved, ("concept", "source")),
+    )
+
+
+def _stacked(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    plain = [name for name in first.columns if name not in names]
+    both = pd.concat([first[plain], second[plain]], ignore_index=True)
+    coded = {
+        name: union_categoricals([first[name], second[name]], sort_categories=True)
+        for name in names
+    }
+    return both.assign(**coded)[list(first.columns)]

@@ -1,0 +1,142 @@
+"""Which images of a job are to be made next: rounds, each decided once, whoever decides it.
+
+The first round asks for as many images of each query as it wants, each further one for those that
+were rejected. A round is written down before any of it is made, in a transaction that only one
+process wins, so that all workers make the same images in the same chunks, also after an
+interruption.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.database.store import GraphStore
+from graph.jobs.lifecycle import LOCK_JOB, QueryState
+
+
+@dataclass(frozen=True)
+class Span:
+    """Images of a query with numbers in a row.
+
+    Parameters
+    ----------
+    query : int
+        The query's position in the job.
+    first, count : int
+        The first image's number among the query's, from 0; and how many.
+    """
+
+    query: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of a job.
+
+    Parameters
+    ----------
+    number : int
+        From 0.
+    attempt : int
+        How many times the job was queued again, by people, before or in this round.
+    spans : tuple of Span
+        What to make, in order.
+    """
+
+    number: int
+    attempt: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class QueryProgress:
+    """A query of a job, for those who make its images.
+
+    Parameters
+    ----------
+    position, n : int
+        Its place in the job, from 0, and the images wanted.
+    class_name : str
+        The class to make images of.
+    concepts : tuple of str
+        What they are to show.
+    state : QueryState
+        As in `graph.jobs.lifecycle`.
+    accepted, made : int
+        Its candidates: those accepted, and all.
+    retries : int
+        How often people had it queued again.
+    """
+
+    position: int
+    class_name: str
+    concepts: tuple[str, ...]
+    n: int
+    state: QueryState
+    accepted: int
+    made: int
+    retries: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in ("queued", "running")
+
+
+def read_round(store: GraphStore, job: str) -> Round | None:
+    """Read a job's current round; None before its first, and for a job that is gone."""
+    rows = store.read(
+        "MATCH (j:Job {id: $job}) WHERE j.round IS NOT NULL "
+        "RETURN j.round AS number, coalesce(j.attempt, 0) AS attempt, j.round_spans AS spans",
+        job=job,
+    )
+    if not rows:
+        return None
+    (row,) = rows
+    spans = tuple(Span(*span) for span in json.loads(row["spans"]))
+    return Round(row["number"], row["attempt"], spans)
+
+
+def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span]) -> Round | None:
+    """Begin a job's next round, unless somebody has; give the current one either way.
+
+    Parameters
+    ----------
+    number : int
+        The new round's; nothing is written unless it is the one after the current.
+
+    Returns
+    -------
+    Round or None
+        None for a job that is gone.
+    """
+    store.write(
+        f"{LOCK_JOB} WHERE coalesce(j.round, -1) = $number - 1 "
+        "SET j.round = $number, j.round_spans = $spans RETURN j.id",
+        job=job,
+        number=number,
+        spans=json.dumps([[span.query, span.first, span.count] for span in spans]),
+    )
+    return read_round(store, job)
+
+
+def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
+    """Read all queries of a job, by position."""
+    rows = store.read(
+        "MATCH (q:JobQuery {job: $job}) RETURN q.position AS position, q.class_name AS class_name, "
+        "q.concepts AS concepts, q.n AS n, q.state AS state, q.accepted AS accepted, "
+        "q.accepted + q.rejected AS made, coalesce(q.retries, 0) AS retries ORDER BY position",
+        job=job,
+    )
+    return [QueryProgress(**(row | {"concepts": tuple(row["concepts"])})) for row in rows]
+
+
+def active_jobs(store: GraphStore) -> list[str]:
+    """The jobs that are queued or running, the oldest first."""
+    rows = store.read(
+        "MATCH (j:Job) WHERE j.state IN ['queued', 'running'] "
+        "RETURN j.id AS job ORDER BY j.created_at, j.id"
+    )
+    return [row["job"] for row in rows]

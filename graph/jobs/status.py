@@ -1,0 +1,441 @@
+"""How far jobs are: read by people who watch, and by workers that go on where one stopped."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from graph.database.job_counters import COUNTS
+from graph.database.store import GraphStore, Row
+from graph.errors import OptionError, UnknownNameError
+from graph.jobs.lifecycle import (
+    QUERY_STATES,
+    VERDICTS,
+    JobState,
+    QueryState,
+    Verdict,
+    not_found,
+    query_id,
+)
+
+ALIVE_S = 30.0
+"""A worker whose last heartbeat is older than this many seconds is taken for dead."""
+
+_ALL = 2**31
+
+_ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
+
+_SUMMARY = f"""
+CALL (j) {{
+  MATCH (w:Worker {{job: j.id}}) WHERE {_ALIVE}
+  RETURN count(w) AS workers
+}}
+OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
+WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_changed
+RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error, .note,
+  created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
+  ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
+  j {{{", ".join(f".{name}" for name in COUNTS)}}} AS counts, workers, dataset_changed"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job with how far it is.
+
+    Parameters
+    ----------
+    id, dataset, plan : str
+        Its own name, the dataset's, and that of the plan that its queries were copied from.
+    state : JobState
+        As in `graph.jobs.lifecycle`.
+    settings : mapping
+        As given to `create_job`.
+    created_by, error, note : str
+        Who asked for it; why it failed; what people should know of its images. Empty for nobody
+        and nothing.
+    created_at, started_at, ended_at, heartbeat_at : datetime or None
+        In UTC; the last is when a worker on it was last heard of.
+    queries : mapping of QueryState to int
+        How many of its queries are in each state.
+    short : int
+        Queries that are done with fewer accepted images than wanted.
+    wanted, covered, accepted, rejected : int
+        Images asked for; those of them that have an accepted candidate; all accepted and all
+        rejected candidates. More may be accepted than wanted, by hand.
+    remaining : int
+        Images that queries still to run have yet to get accepted.
+    seconds : float
+        What all candidates took, on whichever workers.
+    workers : int
+        Workers alive on it.
+    dataset_changed : bool
+        Whether images of the dataset have changed since it was ordered.
+    """
+
+    id: str
+    dataset: str
+    plan: str
+    state: JobState
+    settings: Mapping[str, Any]
+    created_by: str
+    error: str
+    note: str
+    created_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    heartbeat_at: datetime | None
+    queries: Mapping[QueryState, int]
+    short: int
+    wanted: int
+    covered: int
+    accepted: int
+    rejected: int
+    remaining: int
+    seconds: float
+    workers: int
+    dataset_changed: bool = False
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What people should know of it: why it failed, what its images show, what has changed."""
+        changed = (
+            f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
+            "their classes and concepts of then."
+        )
+        said = (self.error, self.note, changed if self.dataset_changed else "")
+        return tuple(text for text in said if text)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in ("preparing", "queued", "running")
+
+    @property
+    def progress(self) -> float:
+        """Share of the wanted images that are accepted, from 0 to 1."""
+        return self.covered / self.wanted if self.wanted else 0.0
+
+    @property
+    def seconds_per_image(self) -> float | None:
+        """What an accepted image has taken so far, those rejected on the way included."""
+        return self.seconds / self.accepted if self.accepted and self.seconds else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left at the rate so far, shared by its workers; None while nothing is measured.
+
+        With no worker alive it is the time that one would need.
+        """
+        if not self.is_active or self.seconds_per_image is None:
+            return None
+        return self.remaining * self.seconds_per_image / max(self.workers, 1)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate as it is in the graph.
+
+    Parameters
+    ----------
+    id, query : str
+        Its own name and its query's.
+    class_name, concepts
+        What it should show.
+    uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
+        As the worker reported them, see `graph.jobs.candidates.NewCandidate`.
+    verdict : Verdict
+        Of the filters, or of the person who decided since.
+    decided_by : str or None
+        Who decided; None for the filters, empty for somebody where nobody logs in.
+    created_at, decided_at : datetime or None
+        In UTC.
+    """
+
+    id: str
+    query: str
+    class_name: str
+    concepts: tuple[str, ...]
+    uri: str | None
+    source_image: str | None
+    source_uri: str | None
+    mask_uri: str | None
+    scores: Mapping[str, float]
+    verdict: Verdict
+    reason: str
+    seed: int | None
+    seconds: float | None
+    decided_by: str | None
+    created_at: datetime | None
+    decided_at: datetime | None
+
+
+@dataclass(frozen=True)
+class CandidatePage:
+    """Some candidates of a job.
+
+    Parameters
+    ----------
+    candidates : tuple of Candidate
+        Those of the page, in the order in which they were reported: new ones come behind.
+    total : int
+        How many there are on all pages.
+    """
+
+    candidates: tuple[Candidate, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker that was heard of lately.
+
+    Parameters
+    ----------
+    id, host : str
+        Its process and its machine.
+    job : str or None
+        What it works on.
+    silent_s : float
+        Seconds since its last heartbeat.
+    """
+
+    id: str
+    host: str
+    job: str | None
+    silent_s: float
+
+
+def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
+    """The dataset's jobs, newest first; those of all datasets for None."""
+    found = "MATCH (j:Job)" if dataset is None else "MATCH (j:Job {dataset: $dataset})"
+    rows = store.read(
+        f"{found} WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit{_SUMMARY}",
+        dataset=dataset,
+        limit=limit,
+        alive_ms=int(ALIVE_S * 1000),
+    )
+    jobs = [_job(row) for row in rows]
+    return sorted(jobs, key=lambda job: (job.created_at or _NEVER, job.id), reverse=True)
+
+
+def read_job(store: GraphStore, job: str) -> Job:
+    """One job.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is none of that id.
+    """
+    rows = store.read(
+        f"MATCH (j:Job {{id: $job}}){_SUMMARY}", job=job, alive_ms=int(ALIVE_S * 1000)
+    )
+    if not rows:
+        raise not_found("job", job)
+    return _job(rows[0])
+
+
+def read_queries(
+    store: GraphStore,
+    job: str,
+    *,
+    state: QueryState | None = None,
+    skip: int = 0,
+    limit: int | None = None,
+    seconds_per_image: float | None = None,
+) -> pd.DataFrame:
+    """A job's queries in the order in which to run them.
+
+    Parameters
+    ----------
+    state : QueryState or None
+        Only those in this state.
+    skip, limit
+        Leave out so many, and give at most so many.
+    seconds_per_image : float or None
+        The job's own rate, for queries that have none yet; see `Job.seconds_per_image`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``position``, ``class_name``, ``concepts`` (tuple of str), ``n``, ``state``,
+        ``accepted``, ``rejected``, ``seconds``, ``message``; ``seconds_left``, what one worker
+        needs for the images that are missing, at the query's own rate or else the job's; NaN
+        where it has ended, and where nothing is measured yet.
+    """
+    if state is not None and state not in QUERY_STATES:
+        raise UnknownNameError("state of a query", state, QUERY_STATES)
+    if state is None and limit is not None:
+        # Their places leave no gap, so that the ids are known: a page costs the same anywhere.
+        found = "UNWIND $ids AS id MATCH (q:JobQuery {id: id}) WITH q ORDER BY q.position "
+    else:
+        found = (
+            "MATCH (q:JobQuery {job: $job}) WHERE $state IS NULL OR q.state = $state "
+            "WITH q ORDER BY q.position SKIP $skip LIMIT $limit "
+        )
+    frame = store.read_frame(
+        f"{found} RETURN q.id AS id, q.position AS position, q.class_name AS class_name, "
+        "q.concepts AS concepts, q.n AS n, q.state AS state, q.accepted AS accepted, "
+        "q.rejected AS rejected, q.seconds AS seconds, q.message AS message",
+        job=job,
+        state=state,
+        skip=skip,
+        limit=_ALL if limit is None else limit,
+        ids=[query_id(job, position) for position in range(skip, skip + (limit or 0))],
+    )
+    frame["concepts"] = frame["concepts"].map(tuple)
+    frame["seconds_left"] = [
+        _seconds_left(row, seconds_per_image) for row in frame.to_dict("records")
+    ]
+    return frame
+
+
+def _seconds_left(row: Mapping[Any, Any], overall: float | None) -> float:
+    if row["state"] not in ("queued", "running"):
+        return float("nan")
+    own = row["seconds"] / row["accepted"] if row["accepted"] else None
+    rate = own or overall
+    return max(row["n"] - row["accepted"], 0) * rate if rate else float("nan")
+
+
+def list_candidates(
+    store: GraphStore,
+    job: str,
+    *,
+    query: str | None = None,
+    verdict: Verdict | None = None,
+    page: int = 1,
+    per_page: int = 12,
+) -> CandidatePage:
+    """A page of a job's candidates.
+
+    Parameters
+    ----------
+    query : str or None
+        Only those of this query.
+    verdict : {"accepted", "rejected"} or None
+        Only those with this verdict.
+    page : int
+        From 1.
+    """
+    if verdict is not None and verdict not in VERDICTS:
+        raise UnknownNameError("verdict", verdict, VERDICTS)
+    if page < 1 or per_page < 1:
+        raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
+    key = "job: $job" if query is None else "query: $query"
+    found = (
+        f"MATCH (c:Candidate {{{key}}}) "
+        "WHERE c.job = $job AND ($verdict IS NULL OR c.verdict = $verdict) "
+    )
+    bound = {"job": job, "query": query, "verdict": verdict}
+    (counted,) = store.read(f"{found} RETURN count(c) AS total", **bound)
+    rows = store.read(
+        f"{found} WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit "
+        "MATCH (q:JobQuery {id: c.query}) "
+        "RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, "
+        ".reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis, "
+        "decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts} "
+        "AS candidate ORDER BY c.created_at, c.id",
+        **bound,
+        skip=(page - 1) * per_page,
+        limit=per_page,
+    )
+    return CandidatePage(tuple(_candidate(row["candidate"]) for row in rows), counted["total"])
+
+
+def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
+    """What a worker has said of how a candidate was made, see `graph.jobs.candidates.NewCandidate`.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such candidate.
+    """
+    rows = store.read(
+        "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
+        candidate=candidate,
+    )
+    if not rows:
+        raise not_found("candidate", candidate)
+    found: dict[str, Any] = json.loads(rows[0]["provenance"])
+    return found
+
+
+def workers_alive(store: GraphStore, *, within_s: float = ALIVE_S) -> list[Worker]:
+    """Workers whose last heartbeat is recent by the database's own clock, by name."""
+    rows = store.read(
+        f"MATCH (w:Worker) WHERE {_ALIVE} "
+        "RETURN w.id AS id, w.host AS host, w.job AS job, "
+        "(datetime().epochMillis - w.heartbeat_at.epochMillis) / 1000.0 AS silent_s ORDER BY id",
+        alive_ms=int(within_s * 1000),
+    )
+    return [Worker(**row) for row in rows]
+
+
+def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
+    """What an image took in the latest jobs that have made any, of all datasets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``job``, ``dataset``, ``plan``, ``settings`` (JSON), ``images`` accepted, and
+        ``seconds_per_image``, the time of the rejected ones included. Newest first.
+    """
+    return store.read_frame(
+        """
+MATCH (j:Job) WHERE j.accepted > 0 AND j.microseconds > 0
+WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
+RETURN j.id AS job, j.dataset AS dataset, j.plan AS plan, j.settings AS settings,
+  j.accepted AS images, j.microseconds / 1e6 / j.accepted AS seconds_per_image
+ORDER BY j.created_at DESC, j.id""",
+        limit=limit,
+    )
+
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+
+
+def _job(row: Row) -> Job:
+    stored, counts = row["job"], row["counts"]
+    return Job(
+        id=stored["id"],
+        dataset=stored["dataset"],
+        plan=stored["plan"],
+        state=stored["state"],
+        settings=json.loads(stored["settings"]),
+        created_by=stored["created_by"] or "",
+        error=stored["error"] or "",
+        note=stored["note"] or "",
+        created_at=_time(stored["created_at"]),
+        started_at=_time(stored["started_at"]),
+        ended_at=_time(stored["ended_at"]),
+        heartbeat_at=_time(stored["heartbeat_at"]),
+        queries={state: counts[state] for state in QUERY_STATES},
+        short=counts["short"],
+        wanted=counts["wanted"],
+        covered=counts["covered"],
+        accepted=counts["accepted"],
+        rejected=counts["rejected"],
+        remaining=counts["remaining"],
+        seconds=counts["microseconds"] / 1e6,
+        workers=row["workers"],
+        dataset_changed=row["dataset_changed"],
+    )
+
+
+def _candidate(stored: Row) -> Candidate:
+    return Candidate(
+        **stored
+        | {
+            "concepts": tuple(stored["concepts"]),
+            "scores": json.loads(stored["scores"]),
+            "created_at": _time(stored["created_at"]),
+            "decided_at": _time(stored["decided_at"]),
+        }
+    )
+
+
+def _time(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

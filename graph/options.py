@@ -1,0 +1,65 @@
+"""Options of pluggable parts, validated where outside data enters."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graph.errors import OptionError
+
+
+class Options(BaseModel):
+    """Base of all options: each has a default, and an unknown one is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+
+def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
+    """Check options.
+
+    Parameters
+    ----------
+    kind : type
+        Which ones there are.
+    values : mapping
+        Those that were given.
+    what : str
+        Whose they are, as people call it: ``"The filter clip"``.
+
+    Raises
+    ------
+    OptionError
+        An option is unknown, or its value cannot be used.
+
+    Examples
+    --------
+    >>> class Limits(Options):
+    ...     threshold: float = 0.5
+    >>> read_options(Limits, {"threshold": 0.25}, "The filter f").threshold
+    0.25
+    >>> read_options(Limits, {"treshold": 0.25}, "The filter f")
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The filter f has no option 'treshold'. Its options: threshold.
+    >>> read_options(Limits, {"threshold": "high"}, "The filter f")
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The filter f: threshold is 'high': input should be a valid number, \
+unable to parse string as a number.
+    """
+    unknown = sorted(set(values) - set(kind.model_fields))
+    if unknown:
+        known = ", ".join(sorted(kind.model_fields)) or "none"
+        raise OptionError(f"{what} has no option {unknown[0]!r}. Its options: {known}.")
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        reason = first["msg"].removeprefix("Value error, ")
+        raise OptionError(
+            f"{what}: {name} is {first['input']!r}: {reason[:1].lower()}{reason[1:].rstrip('.')}."
+        ) from error

@@ -1,0 +1,122 @@
+"""A dataset's concepts and pairs of concepts as tables, each with its count in every class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from graph.database.store import GraphStore, Row
+from graph.dataset.state import DatasetState, class_sizes, dataset_state
+from graph.diagnosis.imbalance import COUNT
+from graph.queries.catalogue import CATALOGUE
+
+FloatArray = npt.NDArray[np.float64]
+
+_DTYPES = {"images": np.int64, "hidden": np.int64, "expanded": np.bool_, "lift": np.float64}
+
+
+def class_counts(frame: pd.DataFrame) -> FloatArray:
+    """The ``count_<class>`` columns: float64, shape (n_rows, n_classes)."""
+    columns = [name for name in frame.columns if str(name).startswith(COUNT)]
+    return frame[columns].to_numpy(dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassSizes:
+    """The images that the counts of concepts and of their pairs are of.
+
+    Parameters
+    ----------
+    class_sizes : dict of str to int
+        All images of each class, by name in ascending order. The counts of concepts are of these.
+    pair_class_sizes : dict of str to int
+        Images of each class in the split that was mined, by default all. The counts of pairs are
+        of these: they come from the mined cliques. A pair that was not mined has none: it is not
+        common to all classes, below the support, or the dataset not mined since it changed.
+    """
+
+    class_sizes: dict[str, int]
+    pair_class_sizes: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountedDataset(ClassSizes):
+    """A dataset that can be asked for concepts and pairs with their counts per class.
+
+    Parameters
+    ----------
+    store : GraphStore
+        Where it is.
+    state : DatasetState
+        Whole, mined or not.
+    """
+
+    store: GraphStore
+    state: DatasetState
+
+    @classmethod
+    def of(cls, store: GraphStore, dataset: str) -> "CountedDataset":
+        """Look a dataset up.
+
+        Raises
+        ------
+        DatasetNotFoundError
+            There is none of that name.
+        StaleError
+            An ingest of it did not end.
+        """
+        state = dataset_state(store, dataset)
+        state.require_whole()
+        sizes = class_sizes(store, dataset)
+        mined = state.mining is not None and state.cliques_digest == state.digest
+        of_pairs = dict.fromkeys(sizes, 0) | dict(state.mined_classes) if mined else sizes
+        return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=of_pairs)
+
+    @property
+    def mined(self) -> bool:
+        """Whether the cliques are those of the images."""
+        return self.state.cliques_digest == self.state.digest
+
+    def ask(self, name: str, **parameters: Any) -> list[Row]:
+        """Run a query of the catalogue; names that it is given must be known to exist.
+
+        Counts of pairs that were mined before the dataset changed are left out.
+        """
+        query = CATALOGUE[name]
+        bound = query.bind({"dataset": self.state.name, **parameters})
+        frame = self.store.read_frame(query.text, **bound)
+        if query.reads_cliques and not self.mined:
+            frame["counts"] = [[] for _ in range(len(frame))]
+        values = frame.itertuples(index=False, name=None)
+        return [dict(zip(query.columns, row, strict=True)) for row in values]
+
+    def concept_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+        """Some columns of nodes, and ``count_<class>`` (int64) from their ``counts``."""
+        none = dict.fromkeys(self.class_sizes, 0)
+        return self._frame(rows, columns, [none | dict(row["counts"]) for row in rows], np.int64)
+
+    def pair_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+        """Some columns of edges, and ``count_<class>`` (float64), NaN where ``counts`` is empty."""
+        none, unknown = (dict.fromkeys(self.class_sizes, value) for value in (0, np.nan))
+        counts = [none | dict(row["counts"]) if row["counts"] else unknown for row in rows]
+        return self._frame(rows, columns, counts, np.float64)
+
+    def _frame(
+        self,
+        rows: Sequence[Row],
+        columns: Sequence[str],
+        counts: Sequence[dict[str, Any]],
+        dtype: type[np.int64 | np.float64],
+    ) -> pd.DataFrame:
+        given = {
+            column: pd.Series([row[column] for row in rows], dtype=_DTYPES.get(column, object))
+            for column in columns
+        }
+        by_class = {
+            COUNT + name: np.array([found[name] for found in counts], dtype=dtype)
+            for name in self.class_sizes
+        }
+        return pd.DataFrame(given | by_class)

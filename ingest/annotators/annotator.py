@@ -1,0 +1,40 @@
+"""What every annotator does: say which of a dataset's concepts some images show."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from graph.records import Mention
+from ingest.images.arrays import ImageArray
+
+
+class Annotator(Protocol):
+    """Annotates images. It is opened once a process, and used by one thread at a time."""
+
+    def annotate(
+        self, images: Sequence[ImageArray], vocabulary: Sequence[str]
+    ) -> list[list[Mention]]:
+        """Look for concepts in images.
+
+        Parameters
+        ----------
+        images : sequence of uint8 arrays, shape (height, width, 3)
+            They may differ in size.
+        vocabulary : sequence of str
+            The dataset's concepts.
+
+        Returns
+        -------
+        list of list of Mention
+            For each image a mention for each instance that was found, with the model's name as
+            its source, and score and box.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Its settings, and its model with revision and weights, for provenance; for JSON."""
+        ...

@@ -1,0 +1,46 @@
+"""The annotator that finds concepts with an open-vocabulary detector."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.records import Mention
+from ingest.images.arrays import ImageArray
+from ingest.models.detector import Detector, open_detector
+from ingest.models.options import DetectorOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Owlv2Annotator:
+    """Every box that the detector finds is a mention.
+
+    Parameters
+    ----------
+    detector : Detector
+        With the threshold that a mention needs.
+    """
+
+    detector: Detector
+
+    def annotate(
+        self, images: Sequence[ImageArray], vocabulary: Sequence[str]
+    ) -> list[list[Mention]]:
+        """Look for concepts in images; see `ingest.annotators.annotator.Annotator`.
+
+        The source is the hub's name of the model, or the name of its folder. The area is unknown:
+        a box is not an outline.
+        """
+        checkpoint = self.detector.vision.checkpoint
+        return [
+            [Mention(one.name, checkpoint.label, one.score, box=one.box) for one in found]
+            for found in self.detector.detect(images, vocabulary)
+        ]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The detector's settings, and its model with its weights."""
+        return {"annotator": "owlv2", **self.detector.describe()}
+
+
+def open_annotator(options: DetectorOptions) -> Owlv2Annotator:
+    """The annotator with its detector loaded; see `graph.plugins.Plugins`."""
+    return Owlv2Annotator(open_detector(options))

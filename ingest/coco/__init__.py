@@ -1,0 +1,1 @@
+"""COCO files: typed records and images as columns."""

@@ -1,0 +1,1 @@
+"""Where concepts and classes come from: labels, vocabularies, captions, renaming tables."""

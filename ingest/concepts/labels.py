@@ -1,0 +1,207 @@
+"""The class of each image, where the annotations themselves do not have it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from graph.progress import Progress
+from ingest.coco.image_columns import read_captions
+from ingest.concepts.vocabulary_file import load_word_list
+from ingest.frames import ImageColumns, Labels
+from ingest.names import Coded, encode_names
+from ingest.options import ReadOptions, TableOptions
+from ingest.problems import IntArray, Problems, first_rows
+from ingest.reader import read_head
+from ingest.tables import TABLES
+from ingest.tables.columns import listed, map_columns, text_column
+
+DEFAULT_WORDS = "coco-gb"
+
+
+def labels_beside(
+    columns: ImageColumns, options: ReadOptions, problems: Problems, progress: Progress, own: str
+) -> tuple[Labels, tuple[str, ...]]:
+    """Give the classes that a second file says, a table or captions, and notes about it.
+
+    Parameters
+    ----------
+    own : str
+        The option by which a file of this format has classes of its own, for the error.
+
+    Raises
+    ------
+    InputError
+        No option names a second file, or it cannot be used.
+    """
+    if options.classes.file is not None:
+        path = options.classes.file
+        labels, taken = labels_from_file(path, columns, problems, progress)
+        return labels, (f"{path}: {', '.join(taken)}",)
+    if options.classes.captions is not None:
+        path = options.classes.captions
+        return labels_from_captions(path, columns, options, problems, progress), ()
+    raise problems.fatal(
+        "does not say which class an image has",
+        f"Say where the class comes from: pass {own}, --class-file or --class-captions.",
+    )
+
+
+def labels_from_mentions(
+    image: IntArray, column: Coded, n_images: int, none: str, many: str
+) -> Labels:
+    """Give each image the one class that its mentions name, and set the others aside.
+
+    Parameters
+    ----------
+    image : int64 array
+        The image of each mention.
+    column : Coded
+        The class that each mention names, -1 for none.
+    n_images : int
+        How many images.
+    none, many : str
+        What to call images without a class, and with more than one.
+
+    Examples
+    --------
+    >>> named = Coded(np.array([0, 0, 1, -1, 0]), ("man", "woman"))
+    >>> labels = labels_from_mentions(np.array([0, 0, 1, 2, 1]), named, 3, "none", "both")
+    >>> labels.column.codes.tolist(), labels.why.codes.tolist(), labels.why.names
+    ([0, -1, -1], [-1, 1, 0], ('none', 'both'))
+    """
+    width = len(column.names)
+    named = column.codes >= 0
+    pairs = np.unique(image[named] * width + column.codes[named])
+    images, codes = np.divmod(pairs, max(width, 1))
+    n_classes = np.bincount(images, minlength=n_images)
+    result = np.full(n_images, -1, dtype=np.int64)
+    result[images] = codes
+    result[n_classes != 1] = -1
+    why = np.select([n_classes == 0, n_classes > 1], [0, 1], -1)
+    return Labels(Coded(result, column.names), Coded(why, (none, many)))
+
+
+def labels_from_file(
+    path: Path, columns: ImageColumns, problems: Problems, progress: Progress
+) -> tuple[Labels, tuple[str, ...]]:
+    """Look each image's class up in a second table, by its id or else by its file name.
+
+    Returns
+    -------
+    labels : Labels
+        Images that the table does not have are set aside.
+    guessed : tuple of str
+        The columns that were taken, for people.
+
+    Raises
+    ------
+    InputError
+        The table cannot be read, or has none of the images.
+    """
+    head = read_head(path)
+    found = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
+    beside = problems.beside(str(path))
+    if found is None:
+        raise beside.fatal(
+            f"is no table of a known kind ({', '.join(TABLES)})",
+            "Write the columns image_id and label as CSV.",
+        )
+    table = found.load(path, beside, progress)
+    if table.n_rows == 0:
+        raise beside.fatal("has no rows", "Give it a row for each image.")
+    ids = columns.ids
+    of = dict(map_columns(table, TableOptions(), ("id", "class_name")).of)
+    if len(table.columns) == 2 and not of:
+        of = dict(zip(("id", "class_name"), table.columns, strict=True))
+    for role, name in (("id", "image_id"), ("class_name", "label")):
+        if role not in of:
+            raise beside.fatal(
+                f"there is no column {name!r} (its columns: {listed(table.columns)})",
+                "Name the columns image_id and label.",
+            )
+    rows = table.rows()
+    keys = text_column(table, of["id"], "name for it")
+    names = encode_names(text_column(table, of["class_name"], "name for it"))
+    rows.report(names.codes < 0, lambda row: f"the class {names.faults[row]}", "Correct it")
+    known = pd.Index(keys.to_pandas())
+    repeated = known.duplicated()
+    rows.report(
+        repeated, lambda row: f"the image {known[row]!r} has a class already", "Leave one out"
+    )
+    sound = np.flatnonzero(~rows.bad)
+    at = match_images(known[sound], ids, columns.uris)
+    codes = np.append(names.codes[sound], -1)[at]
+    if len(ids) and (codes < 0).all():
+        raise beside.fatal(
+            f"has none of the images of {problems.file}: it has {known[0]!r}, and there the first "
+            f"is {ids[0].as_py()!r}",
+            "Give each image the same id or file name in both files.",
+        )
+    why = Coded(np.where(codes < 0, 0, -1), (f"images without a class in {path.name}",))
+    return Labels(Coded(codes, names.names), why), tuple(
+        f"{role.replace('_name', '')} = {name}" for role, name in of.items()
+    )
+
+
+def labels_from_captions(
+    path: Path,
+    columns: ImageColumns,
+    options: ReadOptions,
+    problems: Problems,
+    progress: Progress,
+) -> Labels:
+    """Give each image the class whose words alone the captions of a COCO captions file use."""
+    ids = columns.ids
+    read_head(path)
+    captions = read_captions(path, None, problems.beside(str(path)), progress)
+    known = pd.Index(ids.to_pandas())
+    first = first_rows(known)
+    unique = np.flatnonzero(first == np.arange(len(known)))
+    there = match_images(known[unique], captions.columns.ids, captions.columns.uris)
+    image = np.append(unique, -1)[there][captions.image]
+    if len(ids) and (image < 0).all():
+        raise problems.beside(str(path)).fatal(
+            f"has captions of none of the images of {problems.file}",
+            "Give each image the same id or file name in both files.",
+        )
+    kept = np.flatnonzero(image >= 0)
+    texts = [captions.texts[row] for row in kept.tolist()]
+    return labels_from_texts(image[kept], texts, len(ids), options, progress)
+
+
+def labels_from_texts(
+    image: IntArray,
+    texts: Sequence[str | None],
+    n_images: int,
+    options: ReadOptions,
+    progress: Progress,
+) -> Labels:
+    """Give each image the class whose words alone its captions use."""
+    words = load_word_list(options.classes.words or DEFAULT_WORDS)
+    rows, column = words.find_all(texts, progress)
+    return labels_from_mentions(
+        image[rows],
+        column,
+        n_images,
+        "images whose captions name no class",
+        "images whose captions name more than one class",
+    )
+
+
+def match_images(known: "pd.Index[str]", ids: pa.Array, uris: pa.Array | None) -> IntArray:
+    """Find images in another file's `known` ids: by id, else by file name with or without folder.
+
+    Returns
+    -------
+    int64 array
+        Positions in `known`, -1 for none.
+    """
+    at = known.get_indexer(pd.Index(ids.to_pandas()))
+    if uris is not None:
+        paths = uris.to_pandas()
+        for keys in (paths, paths.str.rsplit("/", n=1).str[-1]):
+            at = np.where(at < 0, known.get_indexer(pd.Index(keys)), at)
+    return at.astype(np.int64)

@@ -1,0 +1,1 @@
+"""Image files: where they are, how they are decoded within limits, and their boxes and masks."""

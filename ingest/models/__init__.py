@@ -1,0 +1,1 @@
+"""Vision models: checkpoints, devices, tokenizers, prompts, and an open-vocabulary detector."""

@@ -1,0 +1,221 @@
+"""An open-vocabulary detector: which of some names an image shows, how surely, and where."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
+
+from graph.records import Box
+from ingest.images.arrays import ImageArray
+from ingest.models.checkpoints import load_processor
+from ingest.models.devices import out_of_memory
+from ingest.models.options import DetectorOptions, ModelOptions
+from ingest.models.prompts import prompt_for
+from ingest.models.vision import VisionModel, find_model, open_vision
+
+Floats = npt.NDArray[np.float32]
+
+TEXTS_AT_ONCE = 64
+"""Names whose texts are encoded together, to bound the memory of a large vocabulary."""
+
+
+@dataclass(frozen=True)
+class Detection:
+    """One thing that was found.
+
+    Parameters
+    ----------
+    name : str
+        Which of the names that were looked for.
+    score : float
+        The model's confidence in [0, 1].
+    box : tuple of four floats
+        x, y of the top left corner, width, height, in pixels of the image.
+    """
+
+    name: str
+    score: float
+    box: Box
+
+
+@dataclass(frozen=True, eq=False)
+class Detector:
+    """Finds names in images with OWLv2 [1]_.
+
+    Every name is scored by itself: what else is looked for changes nothing. So a box may stand for
+    two names, where the library's post-processing would keep the surer alone; a concept that was
+    asked for must not vanish because the vocabulary has a near synonym. Boxes whose centre is in
+    the padding that makes the image square are left out, and boxes are cut at the image's edge.
+
+    Parameters
+    ----------
+    options : DetectorOptions
+        Threshold and words.
+    vision : VisionModel
+        An `Owlv2ForObjectDetection`.
+    tokenizer : CLIPTokenizer
+        Its tokenizer.
+
+    References
+    ----------
+    .. [1] Minderer, M. et al., *Scaling open-vocabulary object detection* (NeurIPS 2023).
+    """
+
+    options: DetectorOptions
+    vision: VisionModel
+    tokenizer: Any
+    _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
+
+    def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Detection]]:
+        """Find names in images.
+
+        Parameters
+        ----------
+        images : sequence of uint8 arrays, shape (height, width, 3)
+            They may differ in size.
+        names : sequence of str
+            What to look for, such as concepts.
+
+        Returns
+        -------
+        list of list of Detection
+            For each image what was found: in the order of the names, the surest first.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        return [
+            [
+                Detection(name, float(scores[row, column]), _box(boxes[row]))
+                for column, name in enumerate(names)
+                for row in self._keep(scores[:, column], boxes)
+            ]
+            for scores, boxes in self._look(images, names)
+        ]
+
+    def best_scores(self, images: Sequence[ImageArray], names: Sequence[str]) -> Floats:
+        """The score of each name's surest box in each image, of shape (images, names).
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        best = [scores.max(axis=0, initial=0.0) for scores, _ in self._look(images, names)]
+        return np.array(best, dtype=np.float32).reshape(len(images), len(names))
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings, and the model with its weights."""
+        settings = self.options.model_dump(include=set(DetectorOptions.model_fields) - _LOADING)
+        return {"settings": settings, **self.vision.describe()}
+
+    def _look(
+        self, images: Sequence[ImageArray], names: Sequence[str]
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """For each image scores, of shape (boxes, names), and boxes as two corners in pixels."""
+        for batch in self.vision.batches(images):
+            with out_of_memory(f"the detector on {len(batch)} images"):
+                found = self._predict(batch, names)
+            yield from (_inside(image, *one) for image, one in zip(batch, found, strict=True))
+
+    @torch.inference_mode()
+    def _predict(
+        self, images: Sequence[ImageArray], names: Sequence[str]
+    ) -> list[tuple[Floats, Floats]]:
+        model = self.vision.model
+        feature_map, _ = model.image_embedder(self.vision.pixels(images))
+        features = feature_map.flatten(1, 2)
+        boxes = model.box_predictor(features, feature_map).float().cpu().numpy()
+        if not names:
+            return [(np.empty((len(rows), 0), dtype=np.float32), rows) for rows in boxes]
+        texts = self._embed(names).expand(len(images), -1, -1)
+        logits, _ = model.class_predictor(features, texts)
+        scores = torch.sigmoid(logits.float()).cpu().numpy()
+        return list(zip(scores, boxes, strict=True))
+
+    def _embed(self, names: Sequence[str]) -> torch.Tensor:
+        """The embeddings of the names' texts, each encoded once: (names, dimensions)."""
+        new = [name for name in dict.fromkeys(names) if name not in self._embeddings]
+        for start in range(0, len(new), TEXTS_AT_ONCE):
+            group = new[start : start + TEXTS_AT_ONCE]
+            tokens = self.tokenizer(
+                [prompt_for([name], self.options.query) for name in group],
+                padding="max_length",
+                max_length=self.vision.model.config.text_config.max_position_embeddings,
+                truncation=True,
+                return_tensors="pt",
+            )
+            features = self.vision.model.owlv2.get_text_features(
+                input_ids=tokens["input_ids"].to(self.vision.device),
+                attention_mask=tokens["attention_mask"].to(self.vision.device),
+            ).pooler_output
+            features = features / features.norm(dim=-1, keepdim=True)
+            self._embeddings.update(zip(group, features, strict=True))
+        return torch.stack([self._embeddings[name] for name in names])
+
+    def _keep(self, scores: Floats, boxes: Floats) -> list[int]:
+        """The rows of one name that are sure enough, without those that repeat a surer one."""
+        left = np.flatnonzero(scores >= self.options.threshold)
+        left = left[np.argsort(-scores[left], kind="stable")]
+        kept = []
+        while len(left):
+            kept.append(int(left[0]))
+            overlaps = _overlaps(boxes[left[0]], boxes[left[1:]])
+            left = left[1:][overlaps <= self.options.overlap]
+        return kept
+
+
+_LOADING = set(ModelOptions.model_fields)
+
+
+def open_detector(options: DetectorOptions) -> Detector:
+    """Load a detector.
+
+    Raises
+    ------
+    OptionError
+        The options ask for a device or a precision that is not there.
+    JobBlockedError
+        The model is missing, incomplete or of the wrong kind.
+    """
+    checkpoint = find_model(options)
+    processor = load_processor(Owlv2ImageProcessorPil, checkpoint)
+    vision = open_vision(options, checkpoint, Owlv2ForObjectDetection, processor)
+    return Detector(options, vision, load_processor(CLIPTokenizer, checkpoint))
+
+
+def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, Floats]:
+    """Scores and corners in pixels of the boxes whose centre is in the image, cut at its edge.
+
+    OWLv2 pads an image at the right and the bottom to a square, and gives boxes as centre and size
+    in shares of the square.
+    """
+    height, width = image.shape[:2]
+    centres, sizes = np.split(boxes * max(height, width), 2, axis=1)
+    limits = np.array([width, height], dtype=np.float32)
+    inside = (centres <= limits).all(axis=1)
+    low = np.clip(centres - sizes / 2, 0, limits)[inside]
+    high = np.clip(centres + sizes / 2, 0, limits)[inside]
+    return scores[inside], np.concatenate([low, high], axis=1)
+
+
+def _overlaps(box: Floats, others: Floats) -> Floats:
+    """Intersection over union of one box with others, all as two corners."""
+    low = np.maximum(box[:2], others[:, :2])
+    high = np.minimum(box[2:], others[:, 2:])
+    common = np.clip(high - low, 0, None).prod(axis=1)
+    union = (box[2:] - box[:2]).prod() + (others[:, 2:] - others[:, :2]).prod(axis=1) - common
+    shares: Floats = common / np.maximum(union, np.finfo(np.float32).tiny)
+    return shares
+
+
+def _box(corners: Floats) -> Box:
+    """Two corners as top left corner, width and height."""
+    left, top, right, bottom = (float(value) for value in corners)
+    return left, top, right - left, bottom - top

@@ -1,0 +1,163 @@
+"""Which column of a table holds what: as the options say, else by the usual names."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.frames import TEXT
+from ingest.options import TableOptions
+from ingest.problems import IntArray
+from ingest.tables.loading import Table
+
+Int8Array = npt.NDArray[np.int8]
+
+USUAL_NAMES = {
+    "id": "image_id id img_id filename file_name img_filename image img image_path path",
+    "class_name": "label class class_name y target",
+    "concepts": "concepts objects tags attributes",
+    "scores": "scores",
+    "caption": "caption captions text description",
+    "split": "split partition subset",
+    "uri": "uri url file_name filename img_filename image_path path image",
+    "width": "width width_px image_width",
+    "height": "height height_px image_height",
+}
+FLAGS = {
+    "id": "--id-column",
+    "class_name": "--class-column",
+    "concepts": "--concepts-column",
+    "scores": "--scores-column",
+    "caption": "--caption-column",
+    "split": "--split-column",
+    "uri": "--uri-column",
+    "width": "--width-column",
+    "height": "--height-column",
+}
+_PRESENT = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "-1": 0, "-1.0": 0, "false": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMap:
+    """The columns of a table by what they hold.
+
+    Parameters
+    ----------
+    of : dict of str to str
+        Names of columns by role; a role without a column is not in it.
+    indicators : tuple of str
+        The columns of one concept each.
+    guessed : tuple of str
+        What was not in the options, for people: ``"id = image_id"``.
+    """
+
+    of: dict[str, str]
+    indicators: tuple[str, ...]
+    guessed: tuple[str, ...]
+
+
+def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> ColumnMap:
+    """Find the columns for these roles, by the options first and then by the usual names.
+
+    Columns of 0 and 1 are the concepts only where no column holds concepts or captions.
+
+    Raises
+    ------
+    InputError
+        An option names a column that the table does not have.
+    """
+    of: dict[str, str] = {}
+    for role in FLAGS:
+        name = getattr(options, role)
+        if name is not None:
+            _require(table, name, FLAGS[role])
+            of[role] = name
+    for name in options.concept_columns:
+        _require(table, name, "--concept-columns")
+    explicit = set(of.values()) | set(options.concept_columns)
+    normal = {_normal(name): name for name in reversed(table.columns) if name not in explicit}
+    guessed = []
+    for role in roles:
+        if role in of or (role == "concepts" and options.concept_columns):
+            continue
+        found = next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
+        if found is not None and (role == "uri" or found not in of.values()):
+            of[role] = found
+            guessed.append(f"{role.replace('_name', '')} = {found}")
+    indicators = options.concept_columns
+    if not indicators and not {"concepts", "caption"} & of.keys() and "concepts" in roles:
+        taken = set(of.values())
+        indicators = tuple(
+            name
+            for name in table.concept_columns or table.columns
+            if name not in taken and (table.concept_columns or _mostly_flags(table, name))
+        )
+        if indicators:
+            guessed.append(f"concepts = the {len(indicators)} columns of 0 and 1")
+    return ColumnMap(of, indicators, tuple(guessed))
+
+
+def text_column(table: Table, name: str, flag: str) -> pa.Array:
+    """Give a column that has to be text.
+
+    Raises
+    ------
+    InputError
+        It holds floats or lists.
+    """
+    column = table.columns[name]
+    if column.type != TEXT:
+        kind = "decimal numbers" if pa.types.is_floating(column.type) else "lists"
+        raise table.problems.fatal(
+            f"the column {name!r} holds {kind}, where text is needed",
+            f"Save it as text or whole numbers, or pass another {flag}.",
+        )
+    return column
+
+
+def indicator_column(table: Table, name: str) -> Int8Array:
+    """Give 1 where a concept is present, 0 where not, and -1 where the value says neither."""
+    column = table.columns[name]
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy(zero_copy_only=False)
+        absent = (values == 0) | (values == -1)
+        return np.select([values == 1, absent], [np.int8(1), np.int8(0)], np.int8(-1))
+    if column.type != TEXT:
+        return np.full(table.n_rows, -1, dtype=np.int8)
+    encoded = column.dictionary_encode()
+    meaning = [_PRESENT.get(text.strip().lower(), -1) for text in encoded.dictionary.to_pylist()]
+    codes: IntArray = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
+    return np.array([*meaning, -1], dtype=np.int8)[codes]
+
+
+def _mostly_flags(table: Table, name: str) -> bool:
+    # A column with one bad cell is still meant as a concept: the cell is then reported.
+    sample = indicator_column(table, name)
+    return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
+
+
+def _require(table: Table, name: str, flag: str) -> None:
+    if name in table.columns:
+        return
+    if name in table.unusable:
+        raise table.problems.fatal(
+            f"the column {name!r} holds {table.unusable[name]}, which cannot be used",
+            f"Save it as text, or pass another {flag}.",
+        )
+    raise table.problems.fatal(
+        f"there is no column {name!r}", f"Pass {flag} with one of: {listed(table.columns)}."
+    )
+
+
+def listed(names: Iterable[str], most: int = 30) -> str:
+    """Join names for a message, cutting a long list short."""
+    known = list(names)
+    rest = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + rest
+
+
+def _normal(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")

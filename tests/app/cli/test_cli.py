@@ -1,0 +1,402 @@
+"""The command line, run as a person or a script runs it: output, exit codes, messages."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import uuid
+from importlib.metadata import version
+
+import pandas as pd
+import pytest
+
+from app.cli.commands.console import parse_free, parse_named
+from generation.planning.plan_file import plan_from_json
+from graph.dataset.state import class_sizes, drop_dataset, list_datasets
+from graph.errors import OptionError
+from graph.queries.catalogue import CATALOGUE
+from tests.app.cli.commands import call, spawn
+
+ROWS = """id,class,concepts
+1,country,cow|road
+2,country,cow
+3,urban,road
+4,urban,cow|road
+5,urban,sign|road
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(settings):
+    if settings.neo4j_uri is not None:
+        return dict(os.environ)
+    return {
+        **os.environ,
+        "COBALANCE_HOME": str(settings.cobalance_home),
+        "COBALANCE_CACHE": str(settings.cobalance_cache),
+    }
+
+
+@pytest.fixture(scope="module")
+def run(environment):
+    def command(*arguments, exit_code=0, **changes):
+        if changes:
+            done = spawn(environment | changes, *arguments)
+        else:
+            done = call(environment, *arguments)
+        assert done.returncode == exit_code, done.stderr
+        return done
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def cars(run, store, tmp_path_factory):
+    """A mined dataset for the whole module, and one beside it that is not."""
+    name = f"test {uuid.uuid4()}"
+    file = tmp_path_factory.mktemp("cars") / "instances_train_and_val_2017.csv"
+    file.write_text("id,class,concepts\n1,country,cow|road\n2,country,cow\n3,urban,cow|road\n")
+    for dataset in (name, f"{name} 2"):
+        run("ingest", file, "--dataset", dataset)
+    run("mine", name)
+    yield name
+    for dataset in (name, f"{name} 2"):
+        drop_dataset(store, dataset)
+
+
+@pytest.fixture
+def table(tmp_path):
+    file = tmp_path / "cars.csv"
+    file.write_text(ROWS)
+    return file
+
+
+@pytest.fixture
+def mined(run, store, dataset, table):  # the store outlives the data set that it cleans up
+    run("ingest", table, "--dataset", dataset)
+    run("mine", dataset)
+    return dataset
+
+
+def test_from_a_file_to_a_plan(run, mined, tmp_path):
+    rows = json.loads(run("imbalances", mined, "--format", "json").stdout)
+    by_concepts = {tuple(row["concepts"]): row for row in rows}
+    assert by_concepts["cow",]["count_country"] == 2
+    assert by_concepts["cow",]["count_urban"] == 1
+    assert by_concepts["road",]["under_represented"] == "country"
+    assert ("sign",) not in by_concepts  # not common to both classes
+    assert rows[0]["gap"] == max(row["gap"] for row in rows)
+    plan = plan_from_json(run("plan", mined, "--min-size", 1, "--format", "json").stdout)
+    assert {(q.class_name, q.concepts, q.n) for q in plan.queries} == {
+        ("urban", ("cow",), 1),
+        ("country", ("road",), 2),
+    }
+    again = plan_from_json(run("plan", mined, "--min-size", 1, "-f", "json").stdout)
+    assert again == plan
+    listed = run("plan", mined, "--min-size", 1, "--format", "csv").stdout
+    assert sorted(listed.splitlines()) == [
+        "class,concepts,n",
+        'country,"[""road""]",2',
+        'urban,"[""cow""]",1',
+    ]
+    assert (
+        "asks for 3 images (2 country, 1 urban) in 2 queries"
+        in run("plan", mined, "--min-size", 1).stdout
+    )
+
+
+def test_every_format_holds_the_same_table(run, mined, tmp_path):
+    rows = json.loads(run("imbalances", mined, "--format", "json").stdout)
+    file = tmp_path / "table.parquet"
+    run("imbalances", mined, "--format", "parquet", "--output", file)
+    parquet = pd.read_parquet(file)
+    assert [list(c) for c in parquet["concepts"]] == [row["concepts"] for row in rows]
+    assert parquet["gap"].tolist() == [row["gap"] for row in rows]
+    csv = run("imbalances", mined, "--format", "csv", "--output", tmp_path / "t.csv")
+    assert csv.stdout == ""
+    written = pd.read_csv(tmp_path / "t.csv")
+    assert [json.loads(c) for c in written["concepts"]] == [row["concepts"] for row in rows]
+    assert list(written.columns) == list(rows[0])
+    table = run("imbalances", mined, COLUMNS="120").stdout
+    assert "cow + road" in table
+    assert "too few" in table
+    run("imbalances", mined, "--format", "parquet", exit_code=2)
+    piped = run("imbalances", mined).stdout  # a line for a row, however long
+    assert len(piped.splitlines()) == 2 + len(rows)
+
+
+def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp_path):
+    other = f"{mined} renamed"
+    file = tmp_path / "more.csv"
+    file.write_text(ROWS + "6,urban,cow\n7,country,road\n")
+    run("ingest", file, "--dataset", other)
+    assert "has not been mined" in run("imbalances", mined, "--compare", other, exit_code=1).stderr
+    run("mine", other)
+    # cow: 2, 1 then 2, 2; road: 1, 3 then 2, 3; cow + road: 1, 1 both times.
+    done = run("imbalances", mined, "--compare", other, "--format", "json")
+    assert [(row["concepts"], row["status"], row["delta"]) for row in json.loads(done.stdout)] == [
+        (["road"], "reduced", -1),
+        (["cow"], "solved", -1),
+    ]
+    said = (
+        "Imbalances: 1 solved, 0 introduced, 1 reduced, 0 grown, 0 unchanged, 0 absent. "
+        "Sum of gaps: 3 \N{RIGHTWARDS ARROW} 1."
+    )
+    assert said in done.stderr
+    shown = run("imbalances", mined, "--compare", other, COLUMNS="150").stdout
+    assert said in shown
+    assert "2 \N{RIGHTWARDS ARROW} 1" in shown
+    csv = run("imbalances", mined, "--compare", other, "-f", "csv", "--limit", "1")
+    assert len(csv.stdout.splitlines()) == 2
+    assert "Smaller changes not listed: 1 (see --limit)" in csv.stderr
+    run("imbalances", mined, "--compare", other, "-f", "parquet", "-o", tmp_path / "t.parquet")
+    assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
+    usage = run("imbalances", mined, "--compare", other, "--by", "lift", exit_code=2)
+    assert "--by is of one dataset" in usage.stderr
+    assert "No dataset" in run("imbalances", mined, "--compare", "nothing", exit_code=2).stderr
+
+
+def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
+    listed = json.loads(run("datasets", "list", "--format", "json").stdout)
+    (own,) = [row for row in listed if row["dataset"] == mined]
+    assert (own["images"], own["classes"], own["concepts"], own["state"]) == (5, 2, 3, "ready")
+    shown = run("datasets", "show", mined, COLUMNS="150").stdout
+    assert "5 nodes, 7 edges" in shown
+    assert "cars.csv" in shown
+    assert "Images per split" not in shown
+    assert "cars.csv" in run("datasets", "list", COLUMNS="150").stdout
+    run("datasets", "rename", mined, f"{mined} renamed")
+    assert "No dataset" in run("imbalances", mined, exit_code=2).stderr
+    run("datasets", "drop", f"{mined} renamed", "--yes")
+    assert "No dataset" in run("datasets", "drop", f"{mined} renamed", exit_code=2).stderr
+
+
+def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table):
+    table.write_text(ROWS + "6,,cow\n")
+    failed = run("ingest", table, "--dataset", dataset, exit_code=1)
+    assert "line 7" in failed.stderr
+    assert "--on-error skip" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert failed.stdout == ""
+    assert "No dataset" in run("mine", dataset, exit_code=2).stderr
+    skipped = run("ingest", table, "--dataset", dataset, "--on-error", "skip")
+    assert skipped.stderr.splitlines()[-4:] == [
+        "Skipped 1 malformed record:",
+        f"  {table}, line 7: the class is empty. Name the image's class.",
+        f"{dataset}: 5 images new, 0 changed, 0 deleted, 0 as before.",
+        f"Next: cobalance mine '{dataset}'",
+    ]
+
+
+def test_another_file_of_the_same_name_is_no_second_part(run, store, dataset, tmp_path):
+    first, other = tmp_path / f"{dataset}.csv", tmp_path / "other" / f"{dataset}.csv"
+    first.write_text(ROWS)
+    other.parent.mkdir()
+    other.write_text("id,class,concepts\n6,cat,sofa\n7,dog,sofa\n")
+    run("ingest", first)
+    refused = run("ingest", other, exit_code=2).stderr
+    assert (
+        f"The dataset '{dataset}' holds 5 images, none of them in {other}. Name another dataset "
+        f"with --dataset, give --dataset '{dataset}' to add to it, or --replace to put these "
+        "images in place of those."
+    ) in refused
+    assert set(class_sizes(store, dataset)) == {"country", "urban"}
+    run("ingest", other, "--dataset", dataset)
+    assert class_sizes(store, dataset) == {"cat": 1, "country": 2, "dog": 1, "urban": 3}
+    # One that is there is enough.
+    first.write_text(ROWS + "8,urban,cow\n")
+    assert f"{dataset}: 1 image new, 0 changed" in run("ingest", first).stderr
+    other.write_text("id,class,concepts\n9,cat,sofa\n")
+    run("ingest", other, "--replace")
+    assert class_sizes(store, dataset) == {"cat": 1}
+
+
+def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
+    assert f"Next: cobalance imbalances '{mined}'" in run("ingest", table, "-d", mined).stderr
+    table.write_text(ROWS + "6,urban,cow\n")
+    assert f"Next: cobalance mine '{mined}'" in run("ingest", table, "-d", mined).stderr
+    assert f"Run `cobalance mine '{mined}'`." in run("imbalances", mined, exit_code=1).stderr
+
+
+def test_a_plan_of_nothing_says_what_would_be_one(run, cars):
+    done = run("plan", cars)
+    assert "The plan asks for 0 images in 0 queries." in done.stdout
+    assert f"To balance single concepts too: cobalance plan '{cars}' --min-size 1" in done.stderr
+    assert "To balance" not in run("plan", cars, "--min-size", "1").stderr
+
+
+def test_a_list_of_datasets_has_a_line_for_each_on_80_columns(environment, store, cars):
+    listed = on_terminal(80, environment, "datasets", "list").splitlines()
+    assert max(map(len, listed)) <= 80
+    # The names take a third of the line at most; a file keeps both ends of its name.
+    rows = [line for line in listed if line.strip().startswith("test ")]
+    assert len(rows) == len([name for name in list_datasets(store)["dataset"] if "test" in name])
+    assert any("instances_" in row and "2017.csv" in row and "…" in row for row in rows)
+
+
+def on_terminal(columns, environment, *arguments):
+    """What a person sees on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    unset = {name: value for name, value in environment.items() if name != "COLUMNS"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", *arguments],
+        env=unset | {"TERM": "dumb"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    ) as child:
+        os.close(theirs)
+        shown = bytearray()
+        with contextlib.suppress(OSError):  # what the end of the terminal reads as
+            while part := os.read(ours, 4096):
+                shown += part
+    os.close(ours)
+    assert child.returncode == 0
+    return shown.decode()
+
+
+def test_the_version_needs_no_other_package(environment):
+    without = "import sys; sys.modules['pandas'] = sys.modules['typer'] = None"
+    told = "sys.argv[1:] = ['--version']; from app.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{without}; {told}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"cobalance {version('cobalance')}\n"
+
+
+def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
+    rows = zip(ROWS.splitlines(), ["split", "train", "train", "test", "", "train"], strict=True)
+    table.write_text("".join(f"{row},{split}\n" for row, split in rows))
+    run("ingest", table, "--dataset", dataset)
+    assert "Images per split: test 1, train 3, (none) 1" in run("datasets", "show", dataset).stdout
+    unknown = run("mine", dataset, "--split", "nope", exit_code=2)
+    assert "unknown split 'nope'. Known: test, train." in unknown.stderr
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_debug_shows_the_traceback(run, place):
+    arguments = ["mine", "no such dataset"]
+    arguments.insert(place, "--debug")
+    assert "Traceback" in run(*arguments, exit_code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("imbalances", 2, "Missing argument"),
+        ("mine CARS --max-size none", 2, "valid integer"),
+        ("mine CARS --split nope", 2, "unknown split 'nope'"),
+        ("plan CARS --planner magic", 2, "Known: conbias, published"),
+        ("ingest FILE --rename-class a", 2, "is not NAME=VALUE"),
+        ("imbalances nope", 2, "No dataset 'nope'"),
+        ("imbalances CARS --class nope", 2, "unknown class 'nope'"),
+        ("imbalances CARS --compare nope", 2, "No dataset 'nope'"),
+        ("datasets rename CARS CARS2", 2, "exists already"),
+        ("enqueue nope", 2, "No dataset 'nope'"),
+        ("enqueue CARS --plan nope", 2, "unknown plan 'nope'"),
+        ("jobs nope", 2, "There is no job 'nope'"),
+        ("jobs --dataset nope", 2, "No dataset 'nope'"),
+        ("export nope FOLDER", 2, "There is no job 'nope'"),
+        ("cypher nope", 2, "unknown query 'nope'"),
+        ("ingest nope.csv", 1, "nope.csv"),
+        ("enqueue CARS --settings nope.toml", 1, "nope.toml: cannot be read"),
+        ("datasets list -f csv -o FOLDER", 1, "Is a directory"),
+        ("imbalances CARS2", 1, "has not been mined yet"),
+        ("datasets list", 0, ""),
+    ],
+)
+def test_exit_codes(environment, cars, tmp_path, arguments, code, said):
+    names = {"CARS": cars, "CARS2": f"{cars} 2", "FILE": "x.csv", "FOLDER": str(tmp_path)}
+    done = call(environment, *(names.get(word, word) for word in arguments.split()))
+    assert done.returncode == code, done.stderr
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_that_cannot_be_used_are_named(run):
+    no_password = run("datasets", "list", exit_code=2, NEO4J_URI="bolt://127.0.0.1:9")
+    assert "NEO4J_PASSWORD" in no_password.stderr
+    unreachable = run(
+        "datasets", "list", exit_code=1, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="x"
+    )
+    assert "No Neo4j server answers at bolt://127.0.0.1:9" in unreachable.stderr
+    wrong = run("datasets", "list", exit_code=2, COBALANCE_IDLE_STOP_S="soon", NEO4J_URI="")
+    assert "COBALANCE_IDLE_STOP_S='soon'" in wrong.stderr
+
+
+def test_saved_and_free_queries_run_and_writes_are_refused(run, mined):
+    rows = json.loads(
+        run("cypher", "imbalance-of-concepts", "-d", mined, "-p", "concepts=cow",
+            "-p", "concepts=road", "-f", "json").stdout
+    )  # fmt: skip
+    assert {row["class"]: row["images"] for row in rows} == {"country": 1, "urban": 1}
+    free = run(
+        "cypher", "MATCH (y:Class {dataset: $dataset}) RETURN y.name AS name ORDER BY name",
+        "-d", mined, "-f", "csv",
+    )  # fmt: skip
+    assert free.stdout == "name\ncountry\nurban\n"
+    cut = run("cypher", "UNWIND range(1, 10) AS i RETURN i", "--limit", "3", "-f", "csv")
+    assert cut.stdout == "i\n1\n2\n3\n"
+    assert "first 3 rows" in cut.stderr
+    cut = run("cypher", "concepts", "-d", mined, "--limit", "2", "-f", "csv")
+    assert cut.stdout == "concept,images\nroad,4\ncow,3\n"
+    assert "first 2 rows" in cut.stderr
+    refused = run("cypher", "MATCH (n) DETACH DELETE n", exit_code=1)
+    assert "DETACH" in refused.stderr
+    slow = run(
+        "cypher", "UNWIND range(1, 1000000000) AS x RETURN sum(x)", "--timeout", "1", exit_code=1
+    )
+    assert "1" in slow.stderr
+    listed = run("cypher", "--list", "-f", "json").stdout
+    assert {row["query"] for row in json.loads(listed)} == set(CATALOGUE)
+    assert "MATCH" in run("cypher", "classes", "--show").stdout
+    assert "unknown query 'clases'" in run("cypher", "clases", exit_code=2).stderr
+
+
+def test_parameters_are_read_as_declared():
+    query = CATALOGUE["images-of-clique"]
+    assert parse_named(query, ["concepts=a=b", "concepts=[x", "limit=3"][:1]) == {
+        "concepts": ["a=b"]
+    }
+    assert parse_named(query, ['concepts=["a","b"]', "class=7", "limit=3"]) == {
+        "concepts": ["a", "b"],
+        "class": "7",
+        "limit": 3,
+    }
+    assert parse_free(["a=7", "b=x", 'c=["y"]', 'd="7"']) == {
+        "a": 7,
+        "b": "x",
+        "c": ["y"],
+        "d": "7",
+    }
+    with pytest.raises(OptionError, match="NAME=VALUE"):
+        parse_free(["a"])
+
+
+def test_the_demo_ends_on_one_screen(run, store, environment):
+    done = run("demo", COLUMNS="120")
+    assert "The plan asks for 7,308 images" in done.stdout
+    assert "cow + forest_road" in done.stdout
+    assert len(done.stdout.splitlines()) <= 40
+    if "NEO4J_URI" in environment:
+        run("datasets", "drop", "urbancars", "--yes")
+
+
+def test_store_status_says_where_and_how_long(run, settings):
+    status = run("store", "status").stdout
+    if settings.neo4j_uri is None:
+        assert "The local server is" in status
+        assert "COBALANCE_IDLE_STOP_S" in status
+        assert "is ready at" in run("store", "start").stdout
+    else:
+        assert "answers" in status

@@ -1,0 +1,73 @@
+"""The command line keeps boxes and outlines with their dataset."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ingest.images.regions import read_regions, regions_path
+
+
+@pytest.fixture
+def home(settings, tmp_path):
+    """A folder for regions; a local server is the tests' own all the same."""
+    return tmp_path if settings.neo4j_uri is not None else settings.cobalance_home
+
+
+@pytest.fixture
+def run(home):
+    def command(*arguments):
+        subprocess.run(
+            [sys.executable, "-m", "app", *map(str, arguments)],
+            env={**os.environ, "COBALANCE_HOME": str(home)},
+            check=True,
+            capture_output=True,
+        )
+
+    return command
+
+
+def instances(tmp_path, name, images):
+    path = tmp_path / name
+    path.write_text(
+        json.dumps(
+            {
+                "images": [{"id": image, "file_name": f"{image}.jpg"} for image in images],
+                "categories": [{"id": 1, "name": "farm"}, {"id": 2, "name": "cow"}],
+                "annotations": [
+                    {"image_id": image, "category_id": category, "bbox": [image, 1, 2, 3]}
+                    for image in images
+                    for category in (1, 2)
+                ],
+            }
+        )
+    )
+    return path
+
+
+def test_regions_follow_their_dataset(run, home, store, dataset, tmp_path):
+    folder, new = home / "regions", f"{dataset} renamed"
+
+    def held(name):
+        regions = read_regions(folder, name, ["1", "2", "3"])
+        concepts = regions[regions["concept"] == "cow"]
+        objects = regions[regions["concept"] == "farm"]  # the class has its regions, too
+        assert objects["x_px"].tolist() == concepts["x_px"].tolist()
+        return concepts["x_px"].tolist()
+
+    first = instances(tmp_path, "first.json", [1, 2])
+    second = instances(tmp_path, "second.json", [2, 3])
+    classes = "--class-category=farm"
+    run("ingest", first, "-d", dataset, classes)
+    assert held(dataset) == [1, 2]
+    run("ingest", second, "-d", dataset, classes)
+    assert held(dataset) == [1, 2, 3]
+    run("ingest", second, "-d", dataset, classes, "--replace")
+    assert held(dataset) == [2, 3]
+    run("datasets", "rename", dataset, new)
+    assert (held(dataset), held(new)) == ([], [2, 3])
+    run("datasets", "drop", "--yes", new)
+    assert held(new) == []
+    assert not regions_path(folder, new).exists()

@@ -1,0 +1,172 @@
+"""The Before/after page: what became of each imbalance, and what cannot be compared."""
+
+import io
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.views.compare import page as compare
+from app.views.state import session
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import list_datasets
+from graph.queries.comparison import compare_imbalances
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+MORE = [
+    ("country", ("cow", "field"), 6),
+    ("country", ("cow", "road"), 3),
+    ("country", ("sign", "road"), 6),
+    ("urban", ("sign", "road"), 5),
+    ("urban", ("cow", "field"), 6),
+    ("urban", ("dog",), 2),
+    ("country", ("dog",), 9),
+]
+
+
+@pytest.fixture
+def later(cars: str, write_dataset: WriteDataset) -> str:
+    """Signs lean less, dogs are new, and no image shows an alley."""
+    return write_dataset(f"{cars} renamed", MORE)  # dropped with the first
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    frame = app.dataframe[0].value
+    return frame.set_index(frame["concepts"].map(" + ".join))
+
+
+def test_with_one_dataset_it_says_how_to_get_another(
+    open_page: OpenPage, cars: str, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = list_datasets(store).query("dataset == @cars")  # the server may have others
+    monkeypatch.setattr(session, "datasets", lambda: alone)
+    app = open_page("compare", dataset=cars)
+    assert not app.exception
+    assert "only one dataset" in shown_text(app)
+
+
+def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: str) -> None:
+    app = open_page("compare", dataset=cars, compare_after=later)
+    assert not app.exception
+    shown = table(app)
+    assert shown["status"].to_dict() == {
+        "cow": "reduced",
+        "sign": "reduced",
+        "dog": "introduced",
+        "cow + field": "solved",
+        "field": "solved",
+        "road + sign": "reduced",
+        "road": "grown",
+        "cow + road": "unchanged",
+    }
+    assert shown.loc["cow", ["gap_before", "gap_after", "delta"]].tolist() == [8, 3, -5]
+    assert shown.loc["cow", "class 1"] == "1 → 6"
+    assert shown.loc["dog", "class 0"] == "- → 9"
+    totals = {metric.label: metric.value for metric in app.metric}
+    assert totals["Imbalanced cliques"] == "7 → 6"
+    assert totals["Solved"] == "2"
+    assert totals["Introduced"] == "1"
+
+
+def test_an_absent_clique_is_shown_as_such(open_page: OpenPage, cars: str, later: str) -> None:
+    app = open_page("compare", dataset=later, compare_after=cars, compare_status=["absent"])
+    assert not app.exception
+    shown = table(app)
+    assert shown.index.tolist() == ["dog"]
+    assert shown.loc["dog", "class 0"] == "9 → -"
+
+
+def test_only_what_the_filters_name(open_page: OpenPage, cars: str, later: str) -> None:
+    app = open_page(
+        "compare",
+        dataset=cars,
+        compare_after=later,
+        compare_size="2",
+        compare_status=["solved", "grown"],
+        compare_gap="5",
+    )
+    assert table(app).index.tolist() == ["cow + field"]
+    app.button_group(key="compare_status").set_value(["introduced"]).run()
+    assert not app.exception
+    assert "No clique has this status" in shown_text(app)
+
+
+def test_swapped(open_page: OpenPage, cars: str, later: str) -> None:
+    app = open_page("compare", dataset=cars, compare_after=later)
+    app.button(key="_compare_swap").click().run()
+    assert not app.exception
+    assert app.selectbox(key="dataset").value == later
+    assert app.selectbox(key="compare_after").value == cars
+    assert table(app).loc["cow", "delta"] == 5
+
+
+def test_a_later_state_of_the_other_dataset_is_read_anew(
+    open_page: OpenPage, cars: str, later: str, write_dataset: WriteDataset
+) -> None:
+    app = open_page("compare", dataset=cars, compare_after=later)
+    write_dataset(later, [*MORE, ("urban", ("cow", "road"), 3)])
+    app.run()
+    assert table(app).loc["cow", "status"] == "solved"
+
+
+def test_other_classes_are_a_message(
+    open_page: OpenPage, cars: str, later: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(later, [("country", ("cow",), 2), ("rural", ("cow",), 1)])
+    app = open_page("compare", dataset=cars, compare_after=later)
+    assert not app.exception
+    assert "different classes" in shown_text(app)
+    assert app.selectbox(key="compare_after").value == later
+
+
+def test_one_that_is_not_mined_can_be(
+    open_page: OpenPage, cars: str, later: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(later, [*MORE, ("urban", ("cow", "road"), 3)], mine=False)
+    app = open_page("compare", dataset=cars, compare_after=later)
+    assert not app.exception
+    assert "has to be mined" in shown_text(app)
+
+
+def test_mined_differently_is_said(
+    open_page: OpenPage, cars: str, later: str, store: GraphStore
+) -> None:
+    mine_dataset(store, later, MiningOptions(max_size=2, min_support=2), max_cliques=100)
+    app = open_page("compare", dataset=cars, compare_after=later)
+    assert not app.exception
+    assert "smallest support is 1 before and 2 after" in shown_text(app).replace("\\", "")
+
+
+def test_many_classes(open_page: OpenPage, dataset: str, write_dataset: WriteDataset) -> None:
+    later = f"{dataset} renamed"
+    classes = [f"class {i}" for i in range(7)]
+    write_dataset(dataset, [(name, ("x",), i + 1) for i, name in enumerate(classes)])
+    write_dataset(later, [(name, ("x",), 7 - i) for i, name in enumerate(classes)])
+    app = open_page("compare", dataset=dataset, compare_after=later)
+    assert not app.exception
+    assert table(app).loc["x", "status"] == "unchanged"
+
+
+def test_the_file_has_all(store: GraphStore, cars: str, later: str) -> None:
+    found = compare_imbalances(store, cars, later)
+    csv = pd.read_csv(io.BytesIO(compare.to_csv(found)))
+    assert len(csv) == len(found.cliques)
+    assert csv["concepts"].iloc[0] == '["sign"]'
+
+
+def test_marks_are_of_classes_or_of_gaps(store: GraphStore, cars: str, later: str) -> None:
+    cliques = compare_imbalances(store, later, cars).cliques
+    marks = compare.marks_of(cliques, ["country", "urban"])
+    dogs = marks[marks["clique"] == "dog"].set_index("what")
+    assert dogs["before"].to_dict() == {"country": 9, "urban": 2}
+    assert dogs["after"].isna().all()
+    assert compare.marks_of(cliques, [f"class {i}" for i in range(5)])["what"].unique() == ["gap"]
+
+
+def test_names_that_look_alike_when_short_stay_apart() -> None:
+    cliques = pd.DataFrame({"concepts": [("a" * 40,), ("a" * 50,)]})
+    for name in ("gap_before", "gap_after"):
+        cliques[name] = pd.array([1, 2], dtype="Int64")
+    marks = compare.marks_of(cliques, [f"class {i}" for i in range(5)])
+    assert marks["clique"].nunique() == 2

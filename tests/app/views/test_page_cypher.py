@@ -1,0 +1,347 @@
+"""The Cypher page: saved queries as forms, queries of one's own, answers as tables and pictures."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.views.cypher import answers
+from app.views.cypher import page as cypher
+from app.views.state import session
+from graph.console.run import ConsoleResult
+from graph.database.store import GraphStore
+from graph.dataset.plans import write_plan
+from graph.dataset.state import list_datasets
+from graph.queries.catalogue import CATALOGUE
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+PAIR = (
+    "MATCH (q:Clique {dataset: $dataset})-[n:COUNTED_IN]->(y:Class) "
+    "WHERE q.concepts = $concepts RETURN y.name AS class, n.images AS images ORDER BY class"
+)
+
+
+def answered(app: AppTest) -> AppTest:
+    """The page with its answer: a slow machine draws a first one without."""
+    if "_cypher_run" in app.session_state:
+        run = app.session_state["_cypher_run"]
+        if not run.outcome.done():
+            run.outcome.exception(timeout=60)
+            app.run()
+    return app
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    """The rows that a query returned."""
+    return answered(app).dataframe[-1].value
+
+
+def run(app: AppTest) -> AppTest:
+    return app.button(key="_cypher_submit").click().run()
+
+
+def choose(app: AppTest, name: str) -> AppTest:
+    return app.selectbox(key="cypher_saved").select(name).run()
+
+
+# --- Saved queries --------------------------------------------------------------------------------
+
+
+def test_without_a_choice_the_saved_queries_are_listed(open_page: OpenPage, cars: str) -> None:
+    app = open_page("cypher", dataset=cars)
+    assert not app.exception
+    assert sorted(table(app)["query"]) == sorted(CATALOGUE)
+
+
+def test_a_chosen_query_is_asked_at_once_with_its_defaults(open_page: OpenPage, cars: str) -> None:
+    app = choose(open_page("cypher", dataset=cars), "imbalances")
+    assert not app.exception
+    assert app.code[0].value == CATALOGUE["imbalances"].text
+    rows = table(app)
+    assert rows["concepts"].iloc[0] == ["cow"]
+    assert rows["counts"].iloc[0] == "country 9 · urban 1"
+
+
+def test_one_that_counts_images_waits_for_run(open_page: OpenPage, cars: str) -> None:
+    app = choose(open_page("cypher", dataset=cars), "edges-from-images")
+    assert "Press Run" in shown_text(app)
+    assert len(table(run(app))) > 0
+
+
+def test_names_are_choices_and_must_be_chosen(open_page: OpenPage, cars: str) -> None:
+    app = choose(open_page("cypher", dataset=cars), "imbalance-of-concepts")
+    assert "Choose the clique's concepts" in shown_text(app)
+    field = app.multiselect(key="cypher_concepts")
+    assert field.options == ["alley", "cow", "field", "road", "sign"]
+    field.set_value(["cow", "field"])
+    assert table(run(app)).to_dict("list")["images"] == [6, 1]
+
+
+def test_a_link_asks_again(open_page: OpenPage, cars: str) -> None:
+    app = open_page(
+        "cypher",
+        dataset=cars,
+        cypher_saved="imbalances-with-concepts",
+        cypher_concepts=["cow"],
+        **{"cypher_imbalances-with-concepts_limit": "1"},
+    )
+    assert len(table(app)) == 1
+    assert "more rows than these 1" in shown_text(app)
+
+
+def test_a_plan_written_meanwhile_is_a_choice(
+    open_page: OpenPage, cars: str, store: GraphStore
+) -> None:
+    app = choose(open_page("cypher", dataset=cars), "plan-queries")
+    assert app.selectbox(key="cypher_plan").options == []
+    queries = [("urban", ("cow",), 7)]
+    write_plan(store, cars, "mine", queries, planner="published", min_size=1, max_size=1)
+    app.run()
+    app.selectbox(key="cypher_plan").select("mine")
+    assert table(run(app))["n"].tolist() == [7]
+
+
+def test_one_about_cliques_offers_to_mine_first(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [("a", ("x",), 2), ("b", ("x",), 1)], mine=False)
+    app = open_page("cypher", dataset=dataset, cypher_saved="imbalances")
+    assert not app.exception
+    assert "Not mined yet" in shown_text(app)
+    assert len(table(choose(app, "classes"))) == 2
+
+
+def test_every_saved_query_has_a_form(open_page: OpenPage, cars: str, store: GraphStore) -> None:
+    queries = [("urban", ("cow",), 7)]
+    write_plan(store, cars, "mine", queries, planner="published", min_size=1, max_size=1)
+    chosen = {"cypher_concepts": ["cow", "road"], "cypher_concept": "cow", "cypher_class": "urban"}
+    app = open_page("cypher", dataset=cars, cypher_plan="mine", **chosen)
+    for name in CATALOGUE:
+        choose(app, name)
+        for field in (*app.multiselect, *app.selectbox):
+            if field.key in chosen:
+                field.set_value(chosen[field.key])
+            elif field.key == "cypher_plan":
+                field.set_value("mine")
+        answered(run(app))
+        assert not app.exception, name
+        assert " s" in app.markdown[1].value, name
+        assert "did not work" not in shown_text(app), name
+
+
+def test_names_may_be_anything(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    hostile = "}) DETACH DELETE n // <script>alert(1)</script> :red[x] $y$ `z`"
+    write_dataset(dataset, [("a", (hostile, "b"), 2), ("b*c*", (hostile,), 1)])
+    app = open_page("cypher", dataset=dataset, cypher_saved="clique", cypher_concepts=[hostile])
+    assert not app.exception
+    assert table(app)["concepts"].iloc[0] == [hostile]
+
+
+# --- Queries of one's own -------------------------------------------------------------------------
+
+
+def own(open_page: OpenPage, cars: str, text: str, parameters: str = "") -> AppTest:
+    return open_page(
+        "cypher",
+        dataset=cars,
+        cypher_ask="Your own",
+        cypher_text=text,
+        cypher_parameters=parameters,
+    )
+
+
+def test_a_query_of_ones_own_with_parameters(open_page: OpenPage, cars: str) -> None:
+    app = own(open_page, cars, PAIR, '{"concepts": ["cow", "field"]}')
+    assert not app.exception
+    assert table(app).to_dict("list") == {"class": ["country", "urban"], "images": [6, 1]}
+
+
+def test_an_edited_query_is_asked_when_it_is_run(open_page: OpenPage, cars: str) -> None:
+    app = own(open_page, cars, "RETURN 1 AS n")
+    app.text_area(key="cypher_text").input("RETURN 2 AS n")
+    assert table(run(app))["n"].tolist() == [2]
+
+
+def test_what_writes_is_refused_with_the_reason(
+    open_page: OpenPage, cars: str, store: GraphStore
+) -> None:
+    app = answered(own(open_page, cars, "MATCH (n) DETACH DELETE n"))
+    assert not app.exception
+    assert "DETACH" in shown_text(app) or "DELETE" in shown_text(app)
+    assert store.read("MATCH (n:Image {dataset: $name}) RETURN count(*) AS n", name=cars)[0]["n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "told"),
+    [
+        ("MATCH (n RETURN n", "", "Invalid input"),
+        ("RETURN $missing", "", "missing"),
+        ("RETURN 1", "{cow}", "not JSON"),
+        ("RETURN 1", "[1]", "not an object"),
+    ],
+)
+def test_mistakes_are_messages(
+    open_page: OpenPage, cars: str, text: str, parameters: str, told: str
+) -> None:
+    app = answered(own(open_page, cars, text, parameters))
+    assert not app.exception
+    assert told in shown_text(app)
+
+
+def test_a_query_beyond_its_time_is_given_up(open_page: OpenPage, cars: str) -> None:
+    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b) AS s"
+    app = open_page(
+        "cypher", dataset=cars, cypher_ask="Your own", cypher_text=slow, cypher_seconds="3"
+    )
+    assert not app.exception
+    assert app.button(key="_cypher_stop").label == "Stop waiting"
+    waiting = app.session_state["_cypher_run"]
+    assert waiting.outcome.exception(timeout=30) is not None
+    assert "did not end within 3 s" in shown_text(app.run())
+
+
+def test_more_rows_than_asked_for_are_said(open_page: OpenPage, cars: str) -> None:
+    app = open_page(
+        "cypher",
+        dataset=cars,
+        cypher_ask="Your own",
+        cypher_text="UNWIND range(1, 50) AS n RETURN n",
+        cypher_rows="10",
+    )
+    assert len(table(app)) == 10
+    assert "more rows than these 10" in shown_text(app)
+
+
+def test_a_long_query_is_not_in_the_link(open_page: OpenPage, cars: str) -> None:
+    app = own(open_page, cars, "RETURN 1 AS n")
+    assert "cypher_text" in app.query_params
+    app.text_area(key="cypher_text").input(f"RETURN '{'x' * 2500}' AS n")
+    run(app)
+    assert table(app)["n"].str.len().tolist() == [2500]
+    assert "cypher_text" not in app.query_params
+    assert "the address" in shown_text(app)
+
+
+def test_a_saved_query_can_be_edited(open_page: OpenPage, cars: str) -> None:
+    app = open_page(
+        "cypher", dataset=cars, cypher_saved="imbalance-of-concepts", cypher_concepts=["cow"]
+    )
+    app.button(key="_cypher_copy").click().run()
+    assert app.text_area(key="cypher_text").value == CATALOGUE["imbalance-of-concepts"].text
+    assert json.loads(app.text_input(key="cypher_parameters").value) == {"concepts": ["cow"]}
+    assert table(run(app))["images"].tolist() == [9, 1]
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+def test_nodes_and_links_are_a_picture_too(open_page: OpenPage, cars: str) -> None:
+    text = "MATCH p = (:Class {dataset: $dataset})-[:CO_OCCURS]->(:Concept) RETURN p"
+    app = own(open_page, cars, text)
+    assert "CO_OCCURS" in table(app)["p"].iloc[0]
+    app.segmented_control(key="cypher_view").set_value("Graph").run()
+    assert not app.exception
+    drawn = answers.elements_in(app.session_state["_cypher_run"].outcome.result())
+    assert len(drawn.nodes) == 7
+    assert len(drawn.links) == 9
+
+
+def test_numbers_alone_are_no_picture(open_page: OpenPage, cars: str) -> None:
+    app = answered(own(open_page, cars, "RETURN 1 AS n"))
+    assert "cypher_view" not in {control.key for control in app.segmented_control}
+    assert "_cypher_plan" not in {button.key for button in app.button}
+
+
+def test_cliques_are_taken_to_the_plan(open_page: OpenPage, cars: str) -> None:
+    app = open_page(
+        "cypher",
+        dataset=cars,
+        cypher_saved="imbalances",
+        cypher_imbalances_min_gap="7",
+    )
+    answered(app).button(key="_cypher_plan").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Plan"
+    assert app.query_params["clique"] == ['["cow"]', '["sign"]']
+
+
+def test_without_a_dataset_the_graph_can_be_asked(
+    open_page: OpenPage, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none = list_datasets(store).head(0)  # the server may have some
+    monkeypatch.setattr(session, "datasets", lambda: none)
+    app = open_page("cypher")
+    assert "No dataset yet" in shown_text(app)
+    app = open_page("cypher", cypher_ask="Your own", cypher_text="RETURN 1 AS n")
+    assert table(app)["n"].tolist() == [1]
+
+
+RESULT = ConsoleResult(
+    ("concepts", "n", "share", "node", "mixed", "flag", "nothing"),
+    [
+        (["a", "b"], 1, 0.5, {"id": "1", "labels": ["X"], "properties": {}}, 1, True, None),
+        (["b", "a"], None, 2, None, "two", None, None),
+        (None, 2**40, None, None, [1, {"x": None}], False, None),
+    ],
+    truncated=False,
+    elapsed_s=0.1,
+)
+
+
+def test_files_hold_what_was_returned() -> None:
+    frame = answers.as_frame(RESULT)
+    parquet = pd.read_parquet(io.BytesIO(answers.to_parquet(frame)))
+    assert parquet["concepts"].iloc[0].tolist() == ["a", "b"]
+    assert parquet["n"].tolist()[2] == 2**40
+    csv = pd.read_csv(io.BytesIO(answers.to_csv(frame)))
+    assert csv["mixed"].tolist() == ["1", "two", '[1, {"x": null}]']
+    assert csv["concepts"].iloc[0] == '["a", "b"]'
+
+
+def test_a_result_without_rows_has_its_columns() -> None:
+    empty = ConsoleResult(("a", "b"), [], truncated=False, elapsed_s=0.1)
+    assert answers.as_frame(empty).columns.tolist() == ["a", "b"]
+    assert answers.to_csv(answers.as_frame(empty)) == b"a,b\n"
+    assert len(pd.read_parquet(io.BytesIO(answers.to_parquet(answers.as_frame(empty))))) == 0
+
+
+def test_the_same_clique_is_named_once() -> None:
+    assert answers.cliques_in(RESULT) == [("a", "b")]
+
+
+def test_columns_of_names_are_a_picture() -> None:
+    result = ConsoleResult(
+        ("start", "end", "images"),
+        [("urban", "cow", 3), ("cow", "road", 2), ("cow", "urban", 1)],
+        truncated=False,
+        elapsed_s=0.1,
+    )
+    found = answers.elements_in(result, ["urban", "country"])
+    kinds = {(label, kind) for label, kind, _ in found.nodes.values()}
+    assert kinds == {
+        ("urban", "class"),
+        ("cow", "concept"),
+        ("road", "concept"),
+        ("urban", "concept"),
+    }
+    picture = answers.picture_of(found, ["urban", "country"])
+    assert {node.label: node.skew for node in picture.nodes if node.kind == "class"} == {"urban": 1}
+
+
+def test_a_large_picture_is_cut() -> None:
+    rows = [("hub", f"concept {i}", i) for i in range(300)]
+    result = ConsoleResult(("concept_1", "concept_2", "images"), rows, False, 0.1)
+    picture = answers.picture_of(answers.elements_in(result), [])
+    assert len(picture.nodes) == answers.MOST_NODES
+    assert len(picture.edges) == answers.MOST_NODES - 1
+
+
+def test_only_so_many_cliques_go_into_a_link(open_page: OpenPage, cars: str) -> None:
+    text = "UNWIND range(1, 150) AS i RETURN ['cow', toString(i)] AS concepts"
+    app = answered(own(open_page, cars, text))
+    assert app.button(key="_cypher_plan").label == "Use the first 100 cliques in a plan"
+    assert cypher.MOST_CLIQUES == 100

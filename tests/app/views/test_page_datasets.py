@@ -1,0 +1,306 @@
+"""The Datasets page: what is loaded, and the way from a file to a mined dataset."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.services.imports import ImportRequest, ServerFolder, check_import, import_roots, inside
+from app.settings import Settings
+from app.views.state import tasks
+from graph.database.store import GraphStore
+from graph.dataset.state import dataset_state, find_dataset
+from graph.errors import InputError, OptionError
+from graph.progress import silent
+from graph.queries.mined import mined_with
+from ingest.options import ClassOptions, ReadOptions
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
+CSV = ("cars.csv", ROWS, "text/csv")
+UPLOAD = "_import_files"
+
+
+def run_tasks(app: AppTest) -> AppTest:
+    """Wait for what runs, and draw the page as it is then."""
+    for task in list(tasks._tasks().values()):
+        assert task.wait(60)
+    return app.run()
+
+
+def table(app: AppTest, column: str) -> dict[str, int]:
+    """The table whose first column has this name, as a mapping of its first two columns."""
+    (frame,) = (d.value for d in app.dataframe if d.value.columns[0] == column)
+    return dict(zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True))
+
+
+def widget(app: AppTest, kind: str, label: str):
+    (found,) = (element for element in app.get(kind) if element.label == label)
+    return found
+
+
+@pytest.fixture
+def loading(open_page: OpenPage, write_dataset: WriteDataset, dataset: str) -> AppTest:
+    """The page's second view; there is a data set, so that the page has both."""
+    write_dataset(f"{dataset} renamed", [("country", ("cow",), 1)], mine=False)
+    return open_page("datasets", dataset=f"{dataset} renamed", ds_view="Load annotations")
+
+
+def choose_files(app: AppTest, dataset: str, *files: tuple[str, bytes, str]) -> AppTest:
+    app.file_uploader(key=UPLOAD).set_value(list(files)).run()
+    assert not app.exception
+    widget(app, "text_input", "Dataset").input(dataset)
+    return app
+
+
+def check(app: AppTest) -> AppTest:
+    app.button(key="_import_go").click().run()
+    return run_tasks(app)
+
+
+def test_details_of_a_dataset(open_page, write_dataset, dataset) -> None:
+    write_dataset(
+        dataset,
+        [("country", ("cow",), 12), ("country", (), 3), ("urban", ("road",), 5)],
+        mine=False,
+    )
+    app = open_page("datasets", dataset=dataset)
+    assert not app.exception
+    frame = app.dataframe[0].value.set_index("Dataset").loc[dataset]
+    assert (frame["Images"], frame["Classes"], frame["Concepts"]) == (20, 2, 2)
+    assert (frame["State"], frame["From"]) == ("not mined", "a test")
+    shares = {metric.label: metric.value for metric in app.metric}
+    assert shares["Images without a concept"] == "15.0%"
+    (classes,) = (d.value for d in app.dataframe if "No concept" in d.value)
+    assert classes[["Class", "Images", "No concept"]].to_numpy().tolist() == [
+        ["country", 15, 3],
+        ["urban", 5, 0],
+    ]
+    assert table(app, "Concept") == {"road": 5}
+    app = open_page("datasets", dataset=dataset, ds_rare="12")
+    assert table(app, "Concept") == {"road": 5, "cow": 12}
+
+
+def test_nothing_is_written_before_it_is_asked_for(loading, store, dataset) -> None:
+    app = choose_files(loading, dataset, CSV)
+    widget(app, "selectbox", "Malformed records").select("skip")
+    check(app)
+    found = table(app, "In the files")
+    assert (found["Images to load"], found["of these without a concept"]) == (4, 1)
+    assert found["Malformed records left out"] == 1
+    assert table(app, "In the dataset, after loading")["New images"] == 4
+    assert table(app, "Classes (2)") == {"country": 2, "urban": 2}
+    assert table(app, "Concepts (2)") == {"cow": 2, "road": 2}
+    (skipped,) = (d.value for d in app.dataframe if "Remedy" in d.value)
+    assert skipped.to_numpy().tolist() == [
+        ["cars.csv", "line 6", "the class is empty", "Name the image's class."]
+    ]
+    assert find_dataset(store, dataset) is None
+
+
+def test_from_a_file_to_cliques(loading, store, dataset) -> None:
+    app = choose_files(loading, dataset, CSV)
+    widget(app, "selectbox", "Malformed records").select("skip")
+    check(app).button(key="_import_load").click().run()
+    run_tasks(app)
+    assert f"{dataset}: 4 images new" in shown_text(app).replace("\\", "")
+    assert app.session_state["dataset"] == dataset  # what was loaded is what is shown
+    assert table(app, "Dataset")[dataset] == 4
+    app.button(key="_ds_mine").click().run()
+    app.number_input(key="_mine_size").set_value(2)
+    app.button(key="_mine_now").click().run()
+    run_tasks(app)
+    assert "Found 3 cliques" in shown_text(app).replace("\\", "")
+    assert mined_with(store, dataset).max_size == 2
+
+
+def test_the_first_malformed_record_stops_the_check(loading, store, dataset) -> None:
+    app = check(choose_files(loading, dataset, CSV))
+    assert "cars.csv, line 6: the class is empty" in shown_text(app)
+    assert "set “Malformed records” to “Leave out, and list”" in shown_text(app)
+    assert "--" not in shown_text(app)
+    helps = [widget.help for kind in ("selectbox", "text_input") for widget in app.get(kind)]
+    assert not [text for text in helps if text and "`--" in text]
+    assert not [b for b in app.button if b.key == "_import_load"]
+
+
+def test_a_check_is_of_the_options_that_it_was_made_with(loading, dataset) -> None:
+    app = choose_files(loading, dataset, ("cars.csv", ROWS[: ROWS.index(b"5,")], "text/csv"))
+    check(app).button(key="_import_load")
+    widget(app, "text_input", "Split of all images").input("train").run()
+    assert "Check again" in shown_text(app)
+    assert not [b for b in app.button if b.key == "_import_load"]
+
+
+def test_loading_again_says_what_would_change(loading, write_dataset, dataset) -> None:
+    write_dataset(dataset, [("country", ("cow",), 2)], mine=False)
+    rows = b"id;label;objects\ncountry ('cow',) 0;country;cow\nnew;urban;cow\n"
+    app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
+    after = table(check(app), "In the dataset, after loading")
+    assert list(after.values()) == [1, 0, 1, 0, 1]
+    widget(app, "checkbox", "Delete images of the dataset that the file lacks").check()
+    after = table(check(app), "In the dataset, after loading")
+    assert list(after.values()) == [1, 0, 1, 1, 0]
+
+
+def test_columns_of_a_table_are_choices(loading, dataset) -> None:
+    rows = b"picture,kind,things,extra\na,country,cow;road,1\nb,urban,cow,2\n"
+    app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
+    assert widget(app, "selectbox", "Class").options == ["picture", "kind", "things", "extra"]
+    assert "no column looks like the image id" in shown_text(check(app))
+    for label, column in (("Image id", "picture"), ("Class", "kind"), ("Concepts", "things")):
+        widget(app, "selectbox", label).select(column)
+    assert table(check(app), "Concepts (2)") == {"cow": 2, "road": 1}
+
+
+def coco() -> bytes:
+    names = ("cat", "dog", "sofa")
+    shown = ((1, 1), (2, 2), (2, 3))  # image, category
+    content = {
+        "images": [{"id": i, "file_name": f"{i}.jpg"} for i in (1, 2, 3)],
+        "categories": [{"id": i, "name": name} for i, name in enumerate(names, start=1)],
+        "annotations": [
+            {"id": i, "image_id": image, "category_id": category}
+            for i, (image, category) in enumerate(shown)
+        ],
+    }
+    return json.dumps(content).encode()
+
+
+def test_coco_with_its_categories_as_classes(loading, dataset) -> None:
+    app = choose_files(loading, dataset, ("instances.json", coco(), "application/json"))
+    choice = widget(app, "multiselect", "Categories that are classes")
+    assert choice.options == ["cat", "dog", "sofa"]
+    choice.select("cat").select("dog")
+    found = table(check(app), "In the files")
+    assert found["Set aside: images that show none of the class categories"] == 1
+    assert table(app, "Classes (2)") == {"cat": 1, "dog": 1}
+    assert table(app, "Concepts (1)") == {"sofa": 1}
+
+
+def test_a_class_file_goes_with_the_annotations(loading, dataset) -> None:
+    classes = ("classes.csv", b"image_id,label\n1,indoor\n2,outdoor\n", "text/csv")
+    app = choose_files(loading, dataset, classes, ("instances.json", coco(), "application/json"))
+    files = app.dataframe[0].value
+    assert dict(zip(files["File"], files["Format"], strict=True)) == {
+        "classes.csv": "csv",
+        "instances.json": "coco-instances",
+    }
+    widget(app, "button_group", "An image's class is in").set_value("Another file").run()
+    widget(app, "selectbox", "Table of image id or file name, and class").select("classes.csv")
+    assert table(check(app), "Classes (2)") == {"indoor": 1, "outdoor": 1}
+    assert "classes.csv: id = image_id" in shown_text(app).replace("\\", "")
+
+
+def test_an_upload_is_gone_after_the_check(loading, dataset, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    check(choose_files(loading, dataset, CSV))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_file_of_a_known_format(loading, dataset) -> None:
+    app = loading
+    app.file_uploader(key=UPLOAD).set_value([("notes.txt", b"nothing here", "text/plain")]).run()
+    assert "No annotation file here" in shown_text(app)
+    assert not app.exception
+
+
+def test_a_folder_on_the_server(open_page, write_dataset, dataset, tmp_path, monkeypatch) -> None:
+    write_dataset(f"{dataset} renamed", [("country", ("cow",), 1)], mine=False)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "cars.csv").write_bytes(ROWS)
+    (tmp_path / "picture.jpg").write_bytes(b"\xff\xd8\xff")
+    monkeypatch.setenv("COBALANCE_IMPORTS", str(tmp_path / "data"))
+    app = open_page("datasets", dataset=f"{dataset} renamed", ds_view="Load annotations")
+    widget(app, "button_group", "Annotations from").set_value("On the server").run()
+    assert widget(app, "text_input", "Dataset").value == "cars"
+    app.text_input(key="_import_path").input("x" * 5000).run()
+    assert "Name a folder that is there" in shown_text(app)
+    for outside in ("..", "../picture.jpg", str(tmp_path), "/etc/passwd"):
+        app.text_input(key="_import_path").input(outside).run()
+        assert "COBALANCE_IMPORTS" in shown_text(app)
+        assert not [b for b in app.button if b.key == "_import_go"]
+
+
+def test_without_a_folder_there_are_uploads_only(loading) -> None:
+    choice = widget(loading, "button_group", "Annotations from")
+    assert list(choice.options) == ["Files", "A folder"]
+
+
+def test_folders_that_may_be_loaded_from(tmp_path) -> None:
+    settings = Settings()
+    assert import_roots(settings, None) == ()
+    assert import_roots(settings, "0.0.0.0") == ()
+    assert import_roots(settings, "127.0.0.1") == (Path.cwd(),)
+    shared = settings.model_copy(update={"cobalance_auth_file": tmp_path / "auth.toml"})
+    assert import_roots(shared, "127.0.0.1") == ()
+    named = settings.model_copy(update={"cobalance_imports": (tmp_path,)})
+    assert import_roots(named, "0.0.0.0") == (tmp_path,)
+
+
+def test_a_link_does_not_lead_out_of_a_folder(tmp_path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside.csv"
+    root.mkdir()
+    outside.write_bytes(ROWS)
+    (root / "link.csv").symlink_to(outside)
+    (root / "in.csv").write_bytes(ROWS)
+    assert [file.name for file in ServerFolder(root).files()] == ["in.csv"]
+    assert inside("in.csv", root) == root / "in.csv"
+    for path in ("link.csv", "../outside.csv", "\0"):
+        with pytest.raises(OptionError):
+            inside(path, root)
+
+
+def test_a_companion_does_not_lead_out_of_its_folder(tmp_path, store: GraphStore) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "cars.csv").write_bytes(ROWS)
+    (tmp_path / "classes.csv").write_bytes(b"image_id,label\n1,a\n")
+    options = ReadOptions(classes=ClassOptions(file=Path("../classes.csv")))
+    request = ImportRequest("cars.csv", "any", options)
+    with pytest.raises(OptionError, match="not in"):
+        check_import(ServerFolder(tmp_path / "root"), request, store, silent)
+    sound = ImportRequest("cars.csv", "any", ReadOptions())
+    with pytest.raises(InputError, match=r"^cars\.csv, line 6: "):
+        check_import(ServerFolder(tmp_path / "root"), sound, store, silent)
+
+
+def test_rename_takes_the_page_along(open_page, cars, store) -> None:
+    app = open_page("datasets", dataset=cars)
+    app.button(key="_rename").click().run()
+    app.text_input(key="_new_name").input(f"{cars} renamed").run()
+    app.button(key="_rename_now").click().run()
+    run_tasks(app)
+    assert find_dataset(store, cars) is None
+    dataset_state(store, f"{cars} renamed").require_mined()
+    assert app.session_state["dataset"] == f"{cars} renamed"
+
+
+def test_a_drop_needs_the_name_typed(open_page, cars, store) -> None:
+    app = open_page("datasets", dataset=cars)
+    app.button(key="_drop").click().run()
+    assert app.button(key="_drop_now").disabled
+    app.text_input(key="_drop_name").input(cars[:-1]).run()
+    assert app.button(key="_drop_now").disabled
+    app.text_input(key="_drop_name").input(cars).run()
+    app.button(key="_drop_now").click().run()
+    run_tasks(app)
+    assert find_dataset(store, cars) is None
+    assert not app.exception
+
+
+def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -> None:
+    monkeypatch.setattr("app.views.datasets.page.may_edit", lambda: False)
+    app = open_page("datasets", dataset=cars)
+    assert table(app, "Dataset")[cars] == 20
+    keys = {button.key for button in app.button}
+    assert keys.isdisjoint({"_ds_mine", "_rename", "_drop", "_import_go"})
+    assert not app.file_uploader
+
+
+def test_an_interrupted_load_says_so(open_page, cars, store) -> None:
+    store.write("MATCH (d:Dataset {name: $name}) SET d.digest = null", name=cars)
+    app = open_page("datasets", dataset=cars)
+    assert "did not end" in shown_text(app)
+    assert app.button(key="_ds_mine").disabled
+    assert not app.exception

@@ -1,0 +1,110 @@
+"""The Diagnose page: filters, selection, and what the URL keeps of them."""
+
+import json
+
+from streamlit.testing.v1 import AppTest
+
+from graph.database.store import GraphStore
+from graph.dataset.write import write_annotations
+from graph.records import Annotations, ImageRecord
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+
+def cliques(app: AppTest) -> list[tuple[str, ...]]:
+    """The cliques of the table, in its order."""
+    return [tuple(names) for names in app.dataframe[0].value["concepts"]]
+
+
+def test_the_table_has_the_counts_and_the_largest_gap_first(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars)
+    assert not app.exception
+    first = app.dataframe[0].value.iloc[0]
+    # 9 of country and 1 of urban have a cow; signs are 1 to 9; cow and field 6 to 1.
+    assert (first["concepts"], first["gap"]) == (["cow"], 8)
+    assert (first["count_country"], first["count_urban"], first["too few"]) == (9, 1, "urban")
+    gaps = app.dataframe[0].value["gap"].tolist()
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_filters_come_from_the_url(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars, size="2", concept="cow")
+    assert all(len(clique) == 2 and "cow" in clique for clique in cliques(app))
+    assert cliques(app)
+
+
+def test_a_class_filter_keeps_what_it_lacks(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars)
+    app.selectbox(key="under").select("country").run()
+    assert set(app.dataframe[0].value["too few"]) == {"country"}
+
+
+def test_a_link_selects_cliques(open_page: OpenPage, cars: str) -> None:
+    clique = json.dumps(["cow", "field"])
+    app = open_page("diagnose", dataset=cars, clique=clique)
+    assert "**1** clique selected" in shown_text(app)
+    app.button(key="_clear").click().run()
+    assert "selected" not in shown_text(app)
+    assert "clique" not in app.query_params
+
+
+def test_a_link_that_nobody_wrote_selects_nothing(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars, clique=["{", '"cow"', "[]", "[1]"])
+    assert not app.exception
+    assert "selected" not in shown_text(app)
+
+
+def test_no_clique_fits(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars, q="0.001", size="3")
+    assert not app.exception
+    assert "No clique fits" in shown_text(app)
+
+
+def test_an_unmined_dataset_offers_mining(
+    open_page: OpenPage, store: GraphStore, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [("a", ("x",), 2), ("b", ("x", "y"), 3)], mine=False)
+    app = open_page("diagnose", dataset=dataset)
+    assert "Not mined yet" in shown_text(app)
+    assert app.button
+
+
+def test_more_classes_than_two_have_an_axis_to_choose(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [(name, ("x", "y"), n) for n, name in enumerate("abcdef", 1)])
+    app = open_page("diagnose", dataset=dataset)
+    assert not app.exception
+    assert app.selectbox(key="left").options == list("abcdef")
+    assert list(app.dataframe[0].value["counts"].iloc[0]) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_class_may_be_called_like_a_column(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [("gap", ("x", "y"), 2), ("size", ("x", "y"), 5)])
+    app = open_page("diagnose", dataset=dataset)
+    assert not app.exception
+    first = app.dataframe[0].value.iloc[0]
+    assert (first["gap"], first["count_gap"], first["count_size"]) == (3, 2, 5)
+
+
+def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDataset) -> None:
+    names = ("<script>alert(1)</script>", "'; MATCH (n) DETACH DELETE n //", "ل" * 300)
+    write_dataset(dataset, [("**a** :red[x]", names, 3), ("`b` $y$", names, 5)])
+    for view in ("Graph", "Matrix", "Combinations"):
+        app = open_page("diagnose", dataset=dataset, view=view, concept=names[0])
+        assert not app.exception
+        assert cliques(app)
+
+
+def test_an_empty_class_and_images_without_concepts(
+    open_page: OpenPage, store: GraphStore, dataset: str
+) -> None:
+    write_annotations(
+        store,
+        dataset,
+        Annotations.from_records([ImageRecord("1", "a"), ImageRecord("2", "b")]),
+        source="a test",
+    )
+    app = open_page("diagnose", dataset=dataset)
+    assert not app.exception

@@ -1,0 +1,174 @@
+"""The Neighbourhood page: expand and collapse, the shortest link, the same as a table."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.views.components.concept_picture import ALL_OTHERS, Axis, class_id, concept_id
+from app.views.neighbourhood import rings
+from app.views.neighbourhood.page import read_chain, with_chain
+from app.views.neighbourhood.rings import links_table, picture_of
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.queries.neighbourhood import read_neighbourhood
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+BETWEEN = Axis.between(["country", "urban"], "country", "urban")
+
+
+def table(app: AppTest) -> list[tuple[str, str, int]]:
+    """The links: from, with, images."""
+    shown = app.dataframe[-1].value
+    return list(zip(shown["from"], shown["with"], shown["images"], strict=True))
+
+
+def test_the_most_frequent_concept_comes_first(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars)
+    assert not app.exception
+    assert app.selectbox(key="near_concept").value == "cow"
+    assert table(app) == [("cow", "field", 7), ("cow", "road", 3)]
+
+
+def test_a_link_expands_and_an_x_collapses(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_expanded=["sign"])
+    assert table(app) == [("sign", "road", 6), ("alley", "sign", 4)]
+    app.multiselect(key="near_expanded").set_value([]).run()
+    assert table(app) == [("alley", "sign", 4)]
+
+
+def test_a_double_click_expands_and_another_collapses(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_concept="alley")
+    for expanded in (["sign"], []):
+        app.session_state["_near_toggled"] = "sign"  # what the graph leaves for the next run
+        app.run()
+        assert app.multiselect(key="near_expanded").value == expanded
+
+
+def test_another_centre_starts_collapsed(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_expanded=["sign"])
+    app.selectbox(key="near_concept").select("cow").run()
+    assert app.multiselect(key="near_expanded").value == []
+
+
+def test_what_is_beyond_the_cap_is_said(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_concept="road", near_most="1")
+    assert table(app) == [("road", "sign", 6)]
+    assert "**road**: 1 more not shown" in shown_text(app)
+
+
+def test_one_that_is_not_shown_cannot_be_expanded(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_expanded=["field"])
+    assert "not next to what is shown: **field**" in shown_text(app)
+
+
+def test_a_class_and_its_concepts(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_kind="Class", near_class="urban")
+    assert not app.exception
+    shown = app.dataframe[-1].value
+    assert table(app)[0] == ("urban", "sign", 9)
+    assert shown["count 0"].tolist()[0] == 1
+    assert shown["lean"].tolist()[0] == pytest.approx(0.8)
+
+
+def test_the_shortest_link_is_a_sentence_and_in_the_table(open_page: OpenPage, cars: str) -> None:
+    app = open_page("neighbourhood", dataset=cars, near_concept="alley", near_to="field")
+    assert not app.exception
+    told = "**alley** – **sign** – **road** – **cow** – **field**: 4 images show the first two"
+    assert told in shown_text(app)
+    assert "and 7 images the last two." in shown_text(app)
+    assert ("cow", "field", 7) in table(app)
+
+
+def test_where_no_link_leads(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [("a", ("w", "x"), 2), ("b", ("y", "z"), 1)])
+    app = open_page("neighbourhood", dataset=dataset, near_concept="w", near_to="z")
+    assert not app.exception
+    assert "No chain of shared images leads from **w** to **z**" in shown_text(app)
+
+
+def test_without_mining_links_have_no_counts_by_class(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [("a", ("w", "x"), 2), ("b", ("x",), 1)], mine=False)
+    app = open_page("neighbourhood", dataset=dataset)
+    assert not app.exception
+    assert table(app) == [("x", "w", 2)]
+    assert app.dataframe[-1].value["count 0"].isna().all()
+    assert "not mined" in shown_text(app)
+
+
+def test_many_classes_have_an_axis_to_choose(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [(f"class {i}", ("x", "y"), i + 1) for i in range(6)])
+    app = open_page("neighbourhood", dataset=dataset, left="class 1", right="class 3")
+    assert not app.exception
+    assert app.selectbox(key="right").options[0] == ALL_OTHERS
+    assert app.dataframe[-1].value["counts"].map(list).tolist() == [[1, 2, 3, 4, 5, 6]]
+
+
+def test_without_concepts_it_says_what_to_do(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    write_dataset(dataset, [("a", (), 2), ("b", (), 1)], mine=False)
+    app = open_page("neighbourhood", dataset=dataset)
+    assert not app.exception
+    assert "No concepts" in shown_text(app)
+
+
+def test_names_may_be_anything(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    hostile = ["<b>`x`", "**y** ", "c:z", "long " * 60, "a", '"; MATCH (n) DETACH DELETE n //']
+    rows = [("a", (one, other), 2 + i) for i, (one, other) in enumerate(pairwise(hostile))]
+    write_dataset(dataset, [*rows, ("$b$", tuple(hostile), 1)])
+    for name in hostile:
+        app = open_page(
+            "neighbourhood",
+            dataset=dataset,
+            near_concept=name,
+            near_expanded=["c:z"],
+            near_to="a" if name != "a" else "c:z",
+        )
+        assert not app.exception
+        assert app.selectbox(key="near_concept").value == name
+
+
+def test_the_picture_has_the_left_class_on_the_left(store: GraphStore, cars: str) -> None:
+    found = read_neighbourhood(store, cars, "urban", "class")
+    drawn = picture_of(found, BETWEEN)
+    nodes = {node.id: node for node in drawn.nodes}
+    assert nodes[class_id("urban")].skew == 1
+    assert nodes[concept_id("cow")].x_px < nodes[concept_id("sign")].x_px
+    assert nodes[concept_id("cow")].skew < 0 < nodes[concept_id("sign")].skew
+    assert {edge.skew > 0 for edge in drawn.edges if edge.target == concept_id("sign")} == {True}
+
+
+def test_a_picture_is_cut_and_the_table_is_not(
+    store: GraphStore, dataset: str, write_dataset: WriteDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rings, "MOST_NODES", 5)
+    write_dataset(dataset, [(c, ("hub", f"c{i}"), i + 1) for i in range(9) for c in ("a", "b")])
+    found = read_neighbourhood(store, dataset, "hub")
+    drawn = picture_of(found, Axis.between(["a", "b"], "a", "b"))
+    assert len(drawn.nodes) == 5
+    assert len(drawn.edges) == 4
+    assert len(links_table("concept", "hub", (), found, BETWEEN)) == 9
+
+
+def test_a_chain_brings_what_is_missing(store: GraphStore, cars: str) -> None:
+    found = read_neighbourhood(store, cars, "alley")
+    more = with_chain(found, *read_chain(store, cars, ("alley", "sign", "road")))
+    assert more.nodes["name"].tolist() == ["alley", "sign", "road"]
+    assert more.edges["images"].tolist() == [4, 6]
+    assert more.edges["lift"].isna().tolist() == [False, True]
+
+
+def test_counts_of_a_mined_split_are_compared_with_that_split(store: GraphStore, cars: str) -> None:
+    mine_dataset(store, cars, MiningOptions(max_size=1), max_cliques=100)
+    found = read_neighbourhood(store, cars, "cow")
+    assert np.isnan(links_table("concept", "cow", (), found, BETWEEN)["lean"]).all()

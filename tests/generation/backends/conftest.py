@@ -1,0 +1,64 @@
+"""Tiny pipelines saved once a run, and requests with objects to keep."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from generation.image_request import Request, Source
+from tests.tiny.diffusion import save_pipeline
+
+Ask = Callable[..., list[Request]]
+PROMPTS = ("a photo of forest", "a photo of ocean, and beach", "cat", "a photo of a woman")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny models lose time on many threads, and results vary with how work is divided."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def pipelines(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The folder of a tiny pipeline, by its name in `tests.tiny.diffusion`."""
+    root = tmp_path_factory.mktemp("pipelines")
+
+    def find(name: str) -> str:
+        if not (root / name).is_dir():
+            save_pipeline(name, root)
+        return str(root / name)
+
+    return find
+
+
+@pytest.fixture
+def copied(pipelines: Callable[[str], str], tmp_path: Path) -> Callable[[str], Path]:
+    """A pipeline's folder of a test's own, to be broken."""
+    return lambda name: Path(shutil.copytree(pipelines(name), tmp_path / name))
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """Requests, each with its own source, prompt and seed, but all of one size."""
+
+    def requests(count: int = 1, height: int = 60, width: int = 84) -> list[Request]:
+        rng = np.random.default_rng(7)
+        mask = np.zeros((height, width), bool)
+        mask[height // 4 : height // 2, width // 3 : width // 2] = True
+        mask[height // 4, width // 3] = False
+        asked = []
+        for number in range(count):
+            image = rng.integers(0, 255, (height, width, 3), dtype=np.uint8)
+            source = Source(f"i{number}", f"i{number}.png", image, mask)
+            prompt = PROMPTS[number % len(PROMPTS)]
+            seed = 2**62 + 1000 + number
+            asked.append(Request(f"q{number}", "bird", ("forest",), prompt, seed, source))
+        return asked
+
+    return requests

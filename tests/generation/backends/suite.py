@@ -1,0 +1,116 @@
+"""What holds of every backend with a model; the tests of each run it on their own pipelines."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from generation.backends.backend import BackendSettings
+from generation.backends.pipelines.diffusion import DiffusionBackend
+from generation.image_request import Made, MakingError, Request
+from graph.errors import OutOfMemoryError
+
+TOLERANCE = 2e-6
+"""How much pixels from 0 to 1 may depend on the batch in single precision.
+
+Sums are rounded in another order in another batch.
+"""
+STEPS = 20
+"""As many as a person takes. With very few, guidance makes more of each rounding: 4e-6 with two."""
+GUIDANCE_SCALES = [1.0, None]
+"""Without guidance, and with the pipeline's own."""
+
+Open = Callable[[BackendSettings], DiffusionBackend]
+
+
+class Floats:
+    """The pixels that a backend's model paints, before they are rounded, in the requests' order."""
+
+    def __init__(self, backend: DiffusionBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._backend, self._painted = backend, list[npt.NDArray[np.float32]]()
+        paint = backend.painter.paint
+
+        def recorded(*args: Any) -> npt.NDArray[np.float32]:
+            self._painted.append(paint(*args))
+            return self._painted[-1]
+
+        monkeypatch.setattr(backend.painter, "paint", recorded)
+
+    def of(self, requests: Sequence[Request]) -> npt.NDArray[np.float32]:
+        self._painted.clear()
+        self._backend.make(requests)
+        return np.concatenate(self._painted)
+
+
+def same(one: Made, other: Made) -> bool:
+    masks = (one.mask is None and other.mask is None) or np.array_equal(one.mask, other.mask)
+    return bool(masks) and np.array_equal(one.image, other.image) and one.details == other.details
+
+
+def check_seeds(backend: DiffusionBackend, request: Request) -> None:
+    """The same request twice gives the same bits; another seed or prompt gives another image."""
+    first, again = backend.make([request])[0], backend.make([request])[0]
+    assert same(first, again)
+    for changed in (replace(request, seed=request.seed + 1), replace(request, prompt="a dog")):
+        assert not np.array_equal(first.image, backend.make([changed])[0].image)
+
+
+def check_batches(
+    backend: DiffusionBackend,
+    requests: list[Request],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An image is the same alone, in a batch, and elsewhere in it."""
+    floats = Floats(backend, monkeypatch)
+    together = floats.of(requests)
+    assert together.dtype == np.float32
+    assert together.std() > 0.05
+    alone = np.concatenate([floats.of([request]) for request in requests])
+    np.testing.assert_allclose(together, alone, rtol=0, atol=TOLERANCE)
+    turned = floats.of(requests[::-1])[::-1]
+    np.testing.assert_allclose(together, turned, rtol=0, atol=TOLERANCE)
+
+
+def check_refusals(
+    backend: DiffusionBackend, request: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request without source, a device without memory and pixels that are no numbers."""
+    assert backend.make([]) == []
+    with pytest.raises(MakingError, match="q0 has no source image"):
+        backend.make([replace(request, source=None)])
+    pipeline = type(backend.painter.pipeline)
+    call = pipeline.__call__
+
+    def full(*args: Any, **options: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "__call__", full)
+        with pytest.raises(OutOfMemoryError, match="too little memory for 1 images of"):
+            backend.make([request])
+
+    def overflowing(*args: Any, **options: Any) -> Any:
+        result = call(*args, **options)
+        result.images[0, 0, 0, 0] = np.nan
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "__call__", overflowing)
+        with pytest.raises(MakingError, match=r"no numbers, in torch\.float32"):
+            backend.make([request])
+
+
+def check_provenance(backend: DiffusionBackend, name: str, model: str) -> None:
+    about = backend.describe()
+    assert about["backend"] == name
+    assert about["digital_source_type"].endswith("/compositeWithTrainedAlgorithmicMedia")
+    assert about["model"] == about["settings"]["model"] == model
+    assert about["revision"] is None
+    assert len(about["weights_sha256"]) == 64
+    assert (about["device"], about["dtype"]) == ("cpu", "float32")
+    assert {"torch", "diffusers", "transformers"} <= set(about["software"])
+    assert backend.needs_source

@@ -1,0 +1,250 @@
+"""The backend without a model: what it keeps, what it repeats, and that no name stops it."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from generation.backends import BACKENDS
+from generation.backends.backend import BackendSettings
+from generation.backends.canvas.exemplars import (
+    Exemplar,
+    concept_folder,
+    read_exemplars,
+    write_exemplars,
+)
+from generation.backends.canvas.styles import PATTERNS, SHAPES, paint_pattern, paint_sign, style_of
+from generation.backends.procedural import SIDE_PX
+from generation.image_request import Made, Request, Source, seed_of
+from graph.errors import JobBlockedError, OptionError
+
+HOSTILE = (
+    "",
+    " ",
+    ".",
+    "..",
+    "../../etc/passwd",
+    "a\x00b\nc",
+    "\ud800",
+    "street" * 200,
+    "\u0634\u0627\u0631\u0639 \U0001f6e3\ufe0f",
+    "<script>alert(1)</script>",
+    "_road_",
+    "CON",
+)
+RED, BLUE = (220, 30, 30), (30, 30, 220)
+
+
+def source(height: int = 40, width: int = 56, seed: int = 0) -> Source:
+    """Noise with an object of an irregular outline, so that any changed pixel is seen."""
+    rng = np.random.default_rng(seed)
+    mask = np.zeros((height, width), bool)
+    mask[10:26, 18:34] = rng.random((16, 16)) < 0.7
+    image = rng.integers(0, 256, (height, width, 3)).astype(np.uint8)
+    return Source(f"s{seed}", f"s{seed}.png", image, mask)
+
+
+def request(
+    index: int = 0, concepts: Sequence[str] = ("cow", "forest_road"), *, bare: bool = False
+) -> Request:
+    given = None if bare else source(seed=index)
+    return Request(
+        f"j/000000/{index:06d}", "urban", tuple(concepts), "", seed_of("j", 0, index), given
+    )
+
+
+def make(request: Request, **settings: object) -> Made:
+    (made,) = BACKENDS.open("procedural", BackendSettings(**settings)).make([request])
+    return made
+
+
+@pytest.fixture
+def exemplars(tmp_path: Path) -> Path:
+    """A red background with a hole, and a blue object."""
+    hole, spot = np.ones((30, 30), bool), np.zeros((30, 30), bool)
+    hole[12:20, 8:20] = False
+    spot[3:9, 3:11] = True
+    for concept, colour, shown in (("grass", RED, hole), ("cow", BLUE, spot)):
+        image = np.full((30, 30, 3), 255, np.uint8)
+        image[shown] = colour
+        write_exemplars(tmp_path, concept, [Exemplar(image, shown)] * 2)
+    return tmp_path
+
+
+def same(first: Made, second: Made) -> bool:
+    return (
+        np.array_equal(first.image, second.image)
+        and np.array_equal(first.mask, second.mask)
+        and first.details == second.details
+    )
+
+
+@pytest.mark.parametrize("feather_px", [0, 2, 7.5])
+@pytest.mark.parametrize("with_exemplars", [False, True])
+def test_pixels_of_the_object_do_not_change(
+    exemplars: Path, feather_px: float, with_exemplars: bool
+) -> None:
+    given = request(concepts=("cow", "grass"))
+    model = str(exemplars) if with_exemplars else None
+    made = make(given, feather_px=feather_px, model=model)
+    assert made.image.shape == given.source.image.shape
+    assert made.image.dtype == np.uint8
+    assert np.array_equal(made.mask, given.source.mask)
+    assert np.array_equal(made.image[made.mask], given.source.image[given.source.mask])
+    around = ~made.mask
+    assert (made.image[around] != given.source.image[around]).any(axis=1).mean() > 0.9
+
+
+@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize("placement", ["keep", "resample"])
+def test_an_image_is_the_same_alone_again_and_in_any_batch(
+    exemplars: Path, placement: str, bare: bool
+) -> None:
+    settings = BackendSettings(placement=placement, model=str(exemplars), width_px=64)
+    requests = [request(index, ("cow", "grass", "moss"), bare=bare) for index in range(5)]
+    backend = BACKENDS.open("procedural", settings)
+    together = backend.make(requests)
+    reverse = BACKENDS.open("procedural", settings).make(requests[::-1])[::-1]
+    alone = [backend.make([one])[0] for one in requests]
+    for first, second, third in zip(together, reverse, alone, strict=True):
+        assert same(first, second)
+        assert same(first, third)
+    assert not np.array_equal(together[0].image, together[1].image)
+
+
+def test_the_seed_decides_the_arrangement() -> None:
+    one, other = request(0), request(0)
+    object.__setattr__(other, "seed", other.seed + 1)
+    assert not np.array_equal(make(one).image, make(other).image)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_name_is_painted(name: str) -> None:
+    made = make(request(concepts=(name,)))
+    assert made.image.std() > 5
+    json.dumps(made.details)
+    alone = Request("j/0/0", name, (name, "beach"), "", 3)
+    assert make(alone).image.shape == (SIDE_PX, SIDE_PX, 3)
+
+
+def test_concepts_look_like_their_names_and_unlike_each_other() -> None:
+    names = [f"concept {number}" for number in range(40)]
+    looks = {style_of(name) for name in names}
+    assert len(looks) == len(names)
+    assert style_of("cow") == style_of("cow")
+    assert {style.pattern for style in looks} == set(PATTERNS)
+    assert {style.shape for style in looks} == set(SHAPES)
+
+
+@pytest.mark.parametrize("side_px", [1, 2, 5, 40])
+def test_signs_and_patterns_of_any_size(side_px: int) -> None:
+    rng = np.random.default_rng(0)
+    for number in range(60):
+        image, mask = paint_sign(style_of(str(number)), side_px)
+        assert image.shape == (side_px, side_px, 3)
+        assert mask.any()
+        assert paint_pattern(style_of(str(number)), (side_px, 3), rng).shape == (side_px, 3, 3)
+
+
+def test_several_backgrounds_are_all_there(tmp_path: Path) -> None:
+    everywhere = np.ones((20, 20), bool)
+    for concept, colour in (("a", RED), ("b", BLUE)):
+        image = np.full((20, 20, 3), colour, np.uint8)
+        write_exemplars(tmp_path, concept, [Exemplar(image, everywhere)])
+    made = make(request(concepts=("a", "b")), model=str(tmp_path), feather_px=0)
+    beside = made.image[~made.mask]
+    for colour in (RED, BLUE):
+        assert (beside == colour).all(axis=1).mean() > 0.2
+
+
+def test_exemplars_fill_the_background_and_place_the_object(exemplars: Path) -> None:
+    made = make(request(concepts=("cow", "grass")), model=str(exemplars), feather_px=0)
+    beside = made.image[~made.mask]
+    is_red, is_blue = (np.abs(beside.astype(int) - c).max(axis=1) <= 1 for c in (RED, BLUE))
+    assert (is_red | is_blue).all()
+    # 6 by 8 of 30 by 30 pixels, in an image of 40 by 56
+    assert 60 <= is_blue.sum() <= 90
+
+
+def test_concepts_without_exemplars_have_their_invented_look(exemplars: Path) -> None:
+    with_some = make(request(concepts=("beach",)), model=str(exemplars))
+    assert same(with_some, make(request(concepts=("beach",))))
+
+
+def test_without_a_source_the_class_is_a_sign() -> None:
+    made = make(request(bare=True), width_px=96, height_px=64)
+    assert made.image.shape == (64, 96, 3)
+    assert made.mask.shape == (64, 96)
+    assert 0 < made.mask.mean() < 0.5
+    assert made.details["digital_source_type"].endswith("/algorithmicMedia")
+
+
+def test_photographs_are_told_from_what_is_all_painted(exemplars: Path) -> None:
+    assert make(request()).details["digital_source_type"].endswith("/compositeSynthetic")
+    bare = make(request(bare=True, concepts=("cow",)), model=str(exemplars))
+    assert bare.details["digital_source_type"].endswith("/compositeSynthetic")
+
+
+def test_other_sizes_and_places() -> None:
+    fitted = make(request(), width_px=112)
+    assert fitted.image.shape == (80, 112, 3)
+    moved = make(request(), placement="resample")
+    assert moved.details["placement"] == "resample"
+    assert moved.mask.any()
+
+
+def test_every_machine_paints_the_same() -> None:
+    made = make(Request("j/0/0", "urban", ("beach", "cow", "forest_road"), "", 7))
+    digest = hashlib.sha256(made.image.tobytes() + made.mask.tobytes()).hexdigest()
+    assert digest == "240b665271c3448ec2cba569cbb39cc8793d0d5ce296f561c1707bfeecfc0cf4"
+
+
+def test_no_concept_and_many() -> None:
+    assert make(request(concepts=())).image.shape == (40, 56, 3)
+    many = tuple(sorted(f"thing {number}" for number in range(12)))
+    assert make(request(concepts=many)).image.shape == (40, 56, 3)
+
+
+def test_description_says_what_it_was_made_with(exemplars: Path) -> None:
+    plain = BACKENDS.open("procedural").describe()
+    assert plain["backend"] == "procedural"
+    assert plain["digital_source_type"].endswith("/compositeSynthetic")
+    assert plain["weights_sha256"] is None
+    described = BACKENDS.open("procedural", BackendSettings(model=str(exemplars))).describe()
+    assert described["model"] == str(exemplars)
+    assert described["weights_sha256"] == read_exemplars(exemplars).sha256
+    json.dumps(described)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_exemplars_of_any_concept_are_found_again(tmp_path: Path, name: str) -> None:
+    exemplar = Exemplar(np.full((4, 4, 3), 9, np.uint8), np.eye(4, dtype=bool))
+    assert write_exemplars(tmp_path / "in", name, [exemplar]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    (found,) = read_exemplars(tmp_path / "in").of(name)
+    assert np.array_equal(found.shown, exemplar.shown)
+    assert np.array_equal(found.image[found.shown], exemplar.image[exemplar.shown])
+
+
+def test_names_do_not_share_a_folder() -> None:
+    assert len({concept_folder(name) for name in HOSTILE}) == len(HOSTILE)
+
+
+def test_exemplars_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(JobBlockedError, match="no folder"):
+        BACKENDS.open("procedural", BackendSettings(model=str(tmp_path / "none")))
+    with pytest.raises(JobBlockedError, match="no exemplar"):
+        BACKENDS.open("procedural", BackendSettings(model=str(tmp_path)))
+    (tmp_path / "cow").mkdir()
+    Image.new("RGBA", (4, 4)).save(tmp_path / "cow" / "1.png")
+    with pytest.raises(JobBlockedError, match=r"1\.png"):
+        read_exemplars(tmp_path)
+    (tmp_path / "cow" / "1.png").write_bytes(b"no picture")
+    with pytest.raises(JobBlockedError, match=r"1\.png"):
+        read_exemplars(tmp_path)
+    with pytest.raises(OptionError, match="of its size"):
+        Exemplar(np.zeros((4, 4, 3), np.uint8), np.ones((4, 5), bool))

@@ -1,0 +1,436 @@
+"""What every export format promises, whatever is in the dataset."""
+
+import errno
+import hashlib
+import json
+import os
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from generation.export import EXPORTERS, ExportError, ExportOptions, export
+from generation.export.images.loading import ImageStream
+from generation.export.writing.staging import Staging, _Digesting
+from generation.output.manifest import read_manifest
+from graph.errors import OptionError, UnknownNameError
+
+FORMATS = list(EXPORTERS)
+WITH_IMAGES = [name for name in FORMATS if name != "weights"]
+REFERRING = ["folder", "coco"]
+
+
+@pytest.fixture(params=FORMATS)
+def any_format(request):
+    return request.param
+
+
+@pytest.fixture(params=WITH_IMAGES)
+def image_format(request):
+    return request.param
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_an_unknown_format_lists_the_known_ones(sample, tmp_path):
+    with pytest.raises(UnknownNameError, match="coco, folder, imagefolder, webdataset, weights"):
+        export(sample.dataset, "zip", tmp_path / "out")
+
+
+def test_the_same_dataset_gives_the_same_bytes(any_format, sample, tmp_path):
+    export(sample.dataset, any_format, tmp_path / "one")
+    shuffled = replace(
+        sample.dataset,
+        real=sample.dataset.real.sample(frac=1, random_state=1),
+        generated=sample.dataset.generated.sample(frac=1, random_state=2),
+    )
+    export(shuffled, any_format, tmp_path / "other" / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "other" / "two")
+
+
+def test_the_files_say_nothing_of_this_machine(any_format, sample, tmp_path):
+    export(sample.dataset, any_format, tmp_path / "out")
+    for name, data in contents(tmp_path / "out").items():
+        assert str(tmp_path).encode() not in data, name
+
+
+def test_names_are_safe_and_digests_right(any_format, sample, tmp_path):
+    report = export(sample.dataset, any_format, tmp_path / "out")
+    found = contents(tmp_path / "out")
+    for name in found:
+        assert re.fullmatch(r"[A-Za-z0-9_./-]+", name)
+        assert max(map(len, name.split("/"))) < 100
+    assert len({name.lower() for name in found}) == len(found)
+    listed = dict(
+        reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines()
+    )
+    assert listed == {name: hashlib.sha256(data).hexdigest() for name, data in found.items()}
+    every = contents(tmp_path / "out")
+    assert report.files == len(every)
+    assert report.bytes == sum(map(len, every.values()))
+    subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path / "out", check=True)
+
+
+def test_counts_add_up(image_format, sample, tmp_path):
+    for uri in ("3.png", "4.png"):
+        del sample.stores.real[uri]
+    stages = []
+    report = export(
+        sample.dataset,
+        image_format,
+        tmp_path / "out",
+        ExportOptions(missing="skip"),
+        lambda *stage: stages.append(stage),
+    )
+    assert report.counts["real images"] == 8
+    assert report.counts["real images left out"] == 2
+    assert report.counts["generated images"] == 5
+    assert stages[0] == ("export", 0, 15)
+    assert stages[-1] == ("export", 15, 15)
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    assert len(table) == 13
+    assert table["synthetic"].sum() == 5
+    marker = json.loads((tmp_path / "out" / "cobalance-export.json").read_text())
+    assert marker["counts"] == report.counts
+    assert marker["format"] == image_format
+
+
+def test_generated_images_alone(image_format, sample, tmp_path):
+    report = export(sample.alone(), image_format, tmp_path / "out")
+    assert (report.counts["real images"], report.counts["generated images"]) == (0, 5)
+    assert sample.stores.reads == 0
+
+
+def test_files_are_those_that_were_read(image_format, sample, tmp_path):
+    export(sample.dataset, image_format, tmp_path / "out")
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    expected = {hashlib.sha256(data).hexdigest() for data in sample.stores.real.values()}
+    expected |= set(sample.dataset.generated["sha256"])
+    assert set(table["sha256"]) == expected
+    assert table[["width", "height"]].drop_duplicates().to_numpy().tolist() == [[16, 12]]
+    if image_format != "webdataset":
+        for row in table.itertuples():
+            data = (tmp_path / "out" / row.file).read_bytes()
+            assert hashlib.sha256(data).hexdigest() == row.sha256
+
+
+def test_generated_images_keep_their_provenance(image_format, sample, tmp_path):
+    export(sample.dataset, image_format, tmp_path / "out")
+    kept = read_manifest(tmp_path / "out" / "generated.parquet")
+    moved = ["path", "mask_path"]
+    given = sample.dataset.generated
+    assert kept.drop(columns=moved).equals(given.drop(columns=moved))
+    assert not set(kept["path"]) & set(given["path"])
+
+
+def test_generated_images_are_of_the_split_of_their_source(sample, tmp_path):
+    export(sample.dataset, "folder", tmp_path / "out")
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    made = table[table["synthetic"]].sort_values("image_id")
+    assert made["split"].tolist() == ["train", "train", "a/b: c", "train", "train"]
+
+
+def test_so_they_are_where_the_source_is_not_exported(image_format, sample, tmp_path):
+    real = sample.dataset.real
+    alone = replace(sample.alone(), splits=dict(zip(real["id"], real["split"], strict=True)))
+    export(alone, image_format, tmp_path / "out")
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    made = table.sort_values("image_id")
+    assert made["synthetic"].all()
+    assert made["split"].tolist() == ["train", "train", "a/b: c", "train", "train"]
+
+
+@pytest.mark.parametrize(
+    ("split", "wanted", "expected"),
+    [("val", None, "train"), ("val", "extra", "extra"), (None, None, None)],
+)
+def test_generated_images_without_a_source_go_to_training(
+    sample, tmp_path, split, wanted, expected
+):
+    real = sample.dataset.real.assign(split=split)
+    made = sample.dataset.generated.assign(source_image=None)
+    dataset = replace(sample.dataset, real=real, generated=made)
+    export(dataset, "folder", tmp_path / "out", ExportOptions(split=wanted))
+    rows = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pylist()
+    assert {row["split"] for row in rows if row["synthetic"]} == {expected}
+
+
+@pytest.mark.parametrize("name", REFERRING)
+def test_references_leave_real_images_where_they_are(name, sample, tmp_path):
+    report = export(sample.dataset, name, tmp_path / "out", ExportOptions(images="reference"))
+    assert sample.stores.reads == 0
+    assert report.counts["real images"] == 10
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    real = table[~table["synthetic"]]
+    assert real["uri"].tolist() == real["original_uri"].tolist()
+    assert real["file"].isna().all()
+    assert len(list((tmp_path / "out" / "images").iterdir())) == 5
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_IMAGES) - set(REFERRING)))
+def test_formats_that_hold_images_refuse_references(name, sample, tmp_path):
+    with pytest.raises(OptionError, match=f"The format {name} holds the images"):
+        export(sample.dataset, name, tmp_path / "out", ExportOptions(images="reference"))
+    assert not (tmp_path / "out").exists()
+
+
+def only(tmp_path):
+    return sorted(path.name for path in tmp_path.iterdir() if path.name != "regions")
+
+
+@pytest.mark.parametrize("fault", ["missing", "no image", "no address"])
+def test_a_missing_real_image_is_an_error_that_names_it(image_format, fault, sample, tmp_path):
+    dataset = sample.dataset
+    if fault == "missing":
+        del sample.stores.real["5.png"]
+    elif fault == "no image":
+        sample.stores.real["5.png"] = b"<html>404</html>"
+    else:
+        uris = dataset.real["uri"].where(dataset.real["uri"] != "5.png", None)
+        dataset = replace(dataset, real=dataset.real.assign(uri=uris))
+    with pytest.raises(ExportError, match=r"'long .*--skip-missing") as caught:
+        export(dataset, image_format, tmp_path / "out")
+    assert ("5.png" in str(caught.value)) == (fault != "no address")
+    assert ("--reference" in str(caught.value)) == (image_format in REFERRING)
+    assert only(tmp_path) == []
+    report = export(dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
+    assert report.counts["real images left out"] == 1
+
+
+def test_an_export_without_any_image_left_is_none(image_format, sample, tmp_path):
+    sample.stores.real.clear()
+    dataset = replace(sample.dataset, generated=sample.dataset.generated.iloc[:0])
+    with pytest.raises(ExportError, match="Not one of the images can be read"):
+        export(dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
+    assert only(tmp_path) == []
+
+
+@pytest.mark.parametrize("change", ["missing", "other"])
+def test_a_generated_image_that_is_not_its_own_is_an_error(image_format, change, sample, tmp_path):
+    path = sample.dataset.generated["path"][1]
+    if change == "missing":
+        del sample.stores.generated[path]
+    else:
+        sample.stores.generated[path] = sample.stores.generated["5f1c/images/2.png"]
+    with pytest.raises(ExportError, match=r"'5f1c/000002/000001'.*Put the file back.*--skip-miss"):
+        export(sample.dataset, image_format, tmp_path / "out")
+    assert only(tmp_path) == []
+    report = export(sample.dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
+    assert report.counts["generated images left out"] == 1
+    assert report.counts["generated images"] == 4
+    assert report.counts["real images"] == 10
+    table = pq.read_table(tmp_path / "out" / "manifest.parquet").to_pandas()
+    kept = read_manifest(tmp_path / "out" / "generated.parquet")
+    assert set(kept["candidate"]) == set(table["image_id"][table["synthetic"]])
+    assert "5f1c/000002/000001" not in set(kept["candidate"])
+    assert "- 1 generated image left out" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_masks_that_cannot_be_read_are_counted(image_format, sample, tmp_path):
+    sample.stores.generated["5f1c/masks/0.png"] = b"no image"
+    del sample.stores.generated["5f1c/masks/1.png"]
+    report = export(sample.dataset, image_format, tmp_path / "out")
+    assert report.counts["masks that cannot be read"] == 2
+    assert report.counts["generated images"] == 5
+
+
+class Interrupted(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_an_interrupted_export_leaves_nothing(any_format, share, sample, tmp_path, monkeypatch):
+    whole, opened = Staging.open, []
+
+    def noted(staging, name):
+        if name == stop:
+            raise Interrupted
+        opened.append(name)
+        return whole(staging, name)
+
+    stop = None
+    monkeypatch.setattr(Staging, "open", noted)
+    options = ExportOptions(shard_images=1)
+    export(sample.dataset, any_format, tmp_path / "whole", options)
+    stop = opened[round(share * (len(opened) - 1))]
+    with pytest.raises(Interrupted):
+        export(sample.dataset, any_format, tmp_path / "out", options)
+    assert only(tmp_path) == ["whole"]
+
+
+def test_an_interrupted_export_keeps_the_earlier_one(image_format, sample, tmp_path):
+    export(sample.dataset, image_format, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    del sample.stores.real["9.png"]
+    with pytest.raises(ExportError):
+        export(sample.dataset, image_format, tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    assert only(tmp_path) == ["out"]
+
+
+def test_what_a_killed_export_left_is_cleared(any_format, sample, tmp_path):
+    child = os.fork()
+    if child == 0:  # as kill -9 does, this runs no cleanup
+        ImageStream.counts = lambda self: os._exit(9)
+        export(sample.dataset, any_format, tmp_path / "out")
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert not (tmp_path / "out").exists()
+    assert len(only(tmp_path)) == 2  # the hidden folder and its lock
+    export(sample.dataset, any_format, tmp_path / "out")
+    assert only(tmp_path) == ["out"]
+
+
+def test_an_earlier_export_is_replaced_as_a_whole(sample, tmp_path):
+    export(sample.dataset, "coco", tmp_path / "out")
+    with pytest.raises(ExportError, match=r"is another export: .* as coco\. .*--overwrite"):
+        export(sample.dataset, "webdataset", tmp_path / "out")
+    export(sample.dataset, "webdataset", tmp_path / "out", ExportOptions(overwrite=True))
+    export(sample.dataset, "webdataset", tmp_path / "fresh")
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert only(tmp_path) == ["fresh", "out"]
+
+
+def test_an_empty_folder_is_used(any_format, sample, tmp_path):
+    (tmp_path / "out").mkdir()
+    export(sample.dataset, any_format, tmp_path / "out")
+    assert (tmp_path / "out" / "README.md").exists()
+
+
+@pytest.mark.parametrize("stranger", ["notes.txt", "images/mine.png", "empty/"])
+def test_what_no_export_wrote_is_not_replaced(any_format, stranger, sample, tmp_path):
+    export(sample.dataset, any_format, tmp_path / "out")
+    path = tmp_path / "out" / stranger
+    if stranger.endswith("/"):
+        path.mkdir()
+    else:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    with pytest.raises(ExportError, match=f"holds {stranger!r}, which no export wrote"):
+        export(sample.dataset, any_format, tmp_path / "out")
+    assert path.exists()
+    export(sample.dataset, any_format, tmp_path / "out", ExportOptions(overwrite=True))
+    assert not path.exists()
+    assert only(tmp_path) == ["out"]
+
+
+def test_a_folder_of_somebody_else_is_not_written_to(any_format, sample, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("mine")
+    with pytest.raises(ExportError, match=r"holds 'thesis.tex'"):
+        export(sample.dataset, any_format, tmp_path / "out")
+    assert contents(tmp_path / "out") == {"thesis.tex": b"mine"}
+
+
+def test_the_home_and_the_working_folder_are_never_replaced(sample, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setenv("HOME", str(tmp_path / "regions"))
+    for folder in (tmp_path, tmp_path / "regions"):
+        with pytest.raises(ExportError, match="would be replaced as a whole"):
+            export(sample.dataset, "folder", folder, ExportOptions(overwrite=True))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExportError, match="would be replaced as a whole"):
+        export(sample.dataset, "folder", Path(), ExportOptions(overwrite=True))
+
+
+def test_a_file_is_no_folder(sample, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(ExportError, match="is a file"):
+        export(sample.dataset, "folder", tmp_path / "out", ExportOptions(overwrite=True))
+
+
+def test_a_link_to_a_folder_stays_one(sample, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk")
+    export(sample.dataset, "folder", tmp_path / "out")
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "disk" / "README.md").exists()
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.6, 0.99])
+def test_a_full_disk_is_a_clear_error(any_format, share, sample, tmp_path, monkeypatch):
+    room = share * export(sample.dataset, any_format, tmp_path / "out").bytes
+    before = contents(tmp_path / "out")
+    whole, written = _Digesting.write, [0]
+
+    def full(file, data):
+        written[0] += len(data)
+        if written[0] > room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return whole(file, data)
+
+    monkeypatch.setattr(_Digesting, "write", full)
+    with pytest.raises(ExportError, match=r"No space left on device.*Make room"):
+        export(sample.dataset, any_format, tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    assert only(tmp_path) == ["out"]
+
+
+def test_a_folder_that_may_not_be_written_is_a_clear_error(sample, tmp_path, monkeypatch):
+    export(sample.dataset, "folder", tmp_path / "out")
+    before = contents(tmp_path / "out")
+
+    def refused(source, target):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("generation.export.writing.staging.os.replace", refused)
+    with pytest.raises(ExportError, match=r"Permission denied.*Let this user write"):
+        export(sample.dataset, "folder", tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    assert only(tmp_path) == ["out"]
+
+
+def test_two_exports_to_one_folder_do_not_mix(sample, tmp_path):
+    seen = []
+
+    def again(stage, done, total):
+        if not seen:
+            seen.append(stage)
+            with pytest.raises(ExportError, match="another export to this folder runs"):
+                export(sample.dataset, "folder", tmp_path / "out")
+
+    export(sample.dataset, "folder", tmp_path / "out", progress=again)
+    assert seen
+    assert only(tmp_path) == ["out"]
+
+
+def test_the_card_tells_what_is_in_it(any_format, sample, tmp_path):
+    export(sample.dataset, any_format, tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert card.startswith('---\npretty_name: "birds \\"<b>\\" \\u202e*x*"\n')
+    assert '# birds "&lt;b&gt;" \\*x\\*' in card
+    assert "\u202e" not in card
+    assert "<script>" not in card
+    assert "## Licence" in card
+    assert "SHA256SUMS" in card
+    cells = "sea \\| &lt;script&gt;alert(1)&lt;/script&gt; \\*bird\\*"
+    made = "0" if any_format == "weights" else "4"
+    assert f"| train | {cells} | 4 | {made} | {4 + int(made)} |" in card
+    if any_format != "weights":
+        assert "Model: owner/name" in card
+        assert "Setting steps: 50" in card
+        assert "Settings of each image's own: x\\_px" in card
+        assert "| clip | 5 | 0.7 | 2.7 | 4.7 | 0 |" in card
+        assert "Software: cobalance 0.1.0" in card
+        assert "compositeWithTrainedAlgorithmicMedia" in card
+
+
+def test_two_images_of_one_id_are_refused(sample):
+    twice = sample.dataset.real.assign(id="one")
+    with pytest.raises(OptionError, match="Two images to export have the id 'one'"):
+        replace(sample.dataset, real=twice)
+
+
+def test_options_are_checked():
+    for wrong in ({"images": "link"}, {"missing": "no"}, {"shard_bytes": 0}, {"split": " "}):
+        with pytest.raises(OptionError):
+            ExportOptions(**wrong)

@@ -1,0 +1,124 @@
+"""Plans as JSON: write then read, and each kind of malformed file."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from generation.planning.plan_file import plan_from_json, plan_to_json
+from graph.errors import InputError
+
+name = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
+
+
+@st.composite
+def plans(draw):
+    keys = st.tuples(name, st.frozensets(name, min_size=1, max_size=3))
+    wanted = draw(st.dictionaries(keys, st.integers(1, 10**12), max_size=5))
+    queries = tuple(GenerationQuery(c, tuple(sorted(k)), n) for (c, k), n in wanted.items())
+    low, high = sorted(draw(st.tuples(st.integers(1, 6), st.integers(1, 6))))
+    limit = st.none() | st.integers(1, 10**12)
+    return Plan(draw(name), PlanOptions(low, high, draw(limit), draw(limit)), queries)
+
+
+def content(**changes) -> str:
+    whole = {
+        "format": "cobalance-plan",
+        "version": 1,
+        "planner": "conbias",
+        "options": {"min_size": 2, "max_size": 2},
+        "queries": [{"class_name": "urban", "concepts": ["cow", "road"], "n": 3}],
+    }
+    return json.dumps({key: value for key, value in (whole | changes).items() if value is not None})
+
+
+def query(**changes) -> list[dict]:
+    first = {"class_name": "urban", "concepts": ["cow", "road"], "n": 3}
+    return [{"class_name": "country", "concepts": ["cow"], "n": 1}, first | changes]
+
+
+@given(plans())
+def test_write_then_read(plan):
+    written = plan_to_json(plan)
+    assert plan_from_json(written) == plan
+    assert plan_from_json(written.decode()) == plan
+    assert plan_to_json(plan_from_json(written)) == written
+    json.loads(written)
+
+
+def test_bytes_are_stable():
+    plan = Plan("conbias", PlanOptions(1, 2), (GenerationQuery("café", ("kuh", "straße"), 3),))
+    assert plan_to_json(plan).decode() == (
+        '{"format": "cobalance-plan", "version": 1, "planner": "conbias",\n'
+        '"options": {"min_size": 1, "max_size": 2},\n'
+        '"queries": [\n'
+        '{"class_name": "café", "concepts": ["kuh", "straße"], "n": 3}\n'
+        "]}\n"
+    )
+
+
+def test_limits_are_written_where_there_are_any():
+    query = GenerationQuery("urban", ("cow",), 3)
+    limited = plan_to_json(Plan("conbias", PlanOptions(1, 2, 5, 100), (query,))).decode()
+    assert (
+        '"options": {"min_size": 1, "max_size": 2, "max_per_query": 5, "budget": 100},' in limited
+    )
+    assert "budget" not in plan_to_json(Plan("conbias", PlanOptions(1, 2), (query,))).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "plan.json: Invalid JSON: EOF"),
+        ("{", "plan.json: Invalid JSON"),
+        ("[]", "plan.json: Input should be an object"),
+        (content(format="coco"), "plan.json, format: Input should be 'cobalance-plan'"),
+        (content(version=2), "plan.json, version: Input should be 1 (it is 2)"),
+        (content(planner=None), "plan.json, planner: Field required. Write the plan again"),
+        (content(budget=5), "plan.json, budget: Extra inputs are not permitted (it is 5)"),
+        (content(options={"min_size": 3, "max_size": 2}), "plan.json, options: max_size is 2"),
+        (content(options={"min_size": 0, "max_size": 2}), "plan.json, options.min_size: Input"),
+        (
+            content(options={"min_size": 1, "max_size": 2, "budget": 0}),
+            "plan.json, options.budget: Input should be greater than or equal to 1 (it is 0)",
+        ),
+        (content(queries={}), "plan.json, queries: Input should be a valid array"),
+        (content(queries=query(n=0)), "queries[1].n: Input should be greater than or equal to 1"),
+        (
+            content(queries=query(n=2.5)),
+            "queries[1].n: Input should be a valid integer (it is 2.5)",
+        ),
+        (
+            content(queries=query(n="3")),
+            "queries[1].n: Input should be a valid integer (it is '3')",
+        ),
+        (content(queries=query(n=True)), "queries[1].n: Input should be a valid integer"),
+        (content(queries=query(concepts=[])), "queries[1].concepts: Tuple should have at least 1"),
+        (content(queries=query(concepts=[""])), "queries[1].concepts[0]: String should have"),
+        (content(queries=query(concepts=["b", "a"])), "queries[1]: a query for 'urban' has the"),
+        (content(queries=query(weight=1)), "queries[1].weight: Extra inputs"),
+        (
+            content(queries=query(class_name="country", concepts=["cow"])),
+            "queries[1]: queries[0] asks for the same class and concepts. Keep one of them",
+        ),
+    ],
+)
+def test_malformed(text, message):
+    with pytest.raises(InputError) as error:
+        plan_from_json(text, file="plan.json")
+    assert message in str(error.value)
+    assert str(error.value).startswith("plan.json")
+    assert "\n" not in str(error.value)
+
+
+def test_long_values_are_cut_in_messages():
+    with pytest.raises(InputError) as error:
+        plan_from_json(content(queries="x" * 10_000))
+    assert len(str(error.value)) < 250
+
+
+def test_not_utf_8():
+    with pytest.raises(InputError):
+        plan_from_json(b'{"format": "\xff"}')

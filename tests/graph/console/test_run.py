@@ -1,0 +1,322 @@
+"""The console on a real server: what gets through, what comes back, and that limits hold."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, event, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from neo4j import READ_ACCESS
+from neo4j.exceptions import Neo4jError
+
+from graph.console import run as console
+from graph.console.guard import PROCEDURES, check_read_only
+from graph.console.run import MAX_STUCK, run_console_query
+from graph.database.local.server import ensure_running
+from graph.errors import (
+    OptionError,
+    QueryError,
+    QueryRefusedError,
+    QueryTimeoutError,
+    StoreUnavailableError,
+)
+from tests.waiting import until
+
+CORPUS = json.loads((Path(__file__).parents[2] / "data" / "cypher_console.json").read_text("utf-8"))
+PARAMETERS = {"set": 1, "create": 2, "delete n": 3}
+# The server looks at the clock between rows only: it computes this to its end, some 10 s on.
+ENDLESS = "RETURN all(x IN range(1, 1200000000) WHERE x > $least) AS x"
+
+
+@pytest.fixture
+def ask(store):
+    return partial(run_console_query, store.open_driver, store.database)
+
+
+@pytest.fixture
+def address(settings):
+    """The server's URI, user and password."""
+    if settings.neo4j_uri is not None:
+        return [settings.neo4j_uri, settings.neo4j_username, settings.password()]
+    endpoint = ensure_running(settings.local_server())
+    return [endpoint.uri, endpoint.username, endpoint.password]
+
+
+@pytest.fixture
+def pair(store):
+    """The name of two images of no dataset with an edge between them."""
+    name = f"test {uuid.uuid4()}"
+    store.write(
+        "CREATE (:Image {dataset: $name, id: 'a'})-[:DERIVED_FROM {at: date('2024-05-01')}]->"
+        "(:Image:Other {dataset: $name, id: 'b', split: null})",
+        name=name,
+    )
+    yield name
+    store.write("MATCH (i:Image {dataset: $name}) DETACH DELETE i", name=name)
+
+
+def read_mode(store, query):
+    """What the server does with a query of its own in READ mode, rolled back."""
+    with (
+        store.driver.session(database=store.database, default_access_mode=READ_ACCESS) as session,
+        session.begin_transaction(timeout=30) as transaction,
+    ):
+        summary = transaction.run(query, PARAMETERS).consume()
+        transaction.rollback()
+        return summary
+
+
+def is_refused(ask):
+    try:
+        ask("RETURN 1 AS x")
+    except QueryRefusedError:
+        return True
+    return False
+
+
+def wait_until_none_is_stuck(ask):
+    until(lambda: not is_refused(ask), timeout_s=120)
+
+
+@pytest.mark.parametrize("query", CORPUS["harmless"])
+def test_what_the_guard_passes_runs(ask, query):
+    ask(query, PARAMETERS)
+
+
+@pytest.mark.parametrize("query", CORPUS["refused_twice"])
+def test_the_server_is_a_second_wall(store, query):
+    with pytest.raises(Neo4jError):
+        read_mode(store, query)
+
+
+@pytest.mark.parametrize("query", CORPUS["refused_by_guard"])
+def test_only_the_guard_refuses_these(store, query):
+    read_mode(store, query)
+    with pytest.raises(QueryRefusedError):
+        check_read_only(query)
+
+
+PIECES = (
+    *("MATCH (n)", "WITH n", "WITH n AS", "RETURN n", "RETURN 1 AS", "WHERE", "UNWIND [1] AS x"),
+    *("CREATE (m)", "SET n.x = 1", "DELETE n", "MERGE (m)", "REMOVE n.x", "CALL { ", " }"),
+    *("CALL db.labels()", "CALL dbms.info()", "YIELD *", "UNION", "ORDER BY", "LIMIT 1", "IN"),
+    *(
+        "as",
+        "set",
+        "create",
+        "delete",
+        "n",
+        "x",
+        "n.set",
+        "'set'",
+        "`set`",
+        "1",
+        "(",
+        ")",
+        "[",
+        "]",
+    ),
+    *("{set: 1}", ",", "=", "+", "*", "-", ".", ":", "|", "CASE WHEN", "THEN", "END", "DISTINCT"),
+    *("IS :: INTEGER", "FOREACH (x IN [1] |", "LOAD CSV FROM 'x' AS l", "// c\n", "/* c */", ";"),
+    *("SHOW INDEXES", "EXISTS {", "COUNT {", "USE neo4j", "IN TRANSACTIONS", "FINISH"),
+)
+
+
+@examples(
+    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.tuples(
+        st.sampled_from(["", "MATCH (n)", "MATCH (n) WITH n", "UNWIND [1] AS set", "MATCH (as)"]),
+        st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join),
+        st.sampled_from(["", "RETURN 1 AS y", "RETURN n AS y", "WITH 1 AS y RETURN y"]),
+    ).map(" ".join)
+)
+def test_whatever_the_guard_passes_the_server_takes_as_a_read(store, query):
+    try:
+        check_read_only(query)
+        summary = read_mode(store, f"EXPLAIN {query}")
+    except (QueryRefusedError, Neo4jError):
+        return
+    event("taken by both")
+    assert summary.query_type in ("r", "s")  # a read, or SHOW of the schema
+    assert not summary.counters.contains_updates
+
+
+def test_the_allowed_procedures_exist_and_read(store):
+    rows = store.read("SHOW PROCEDURES YIELD name, mode RETURN name, mode")
+    modes = {row["name"]: row["mode"] for row in rows}
+    assert {modes[name] for name in PROCEDURES} <= {"READ", "DBMS"}
+
+
+def test_returns_columns_and_plain_values(ask):
+    result = ask(
+        "RETURN 1 AS b, 'x' AS a, [1.5, null, {k: true}] AS list, date('2024-05-01') AS day, "
+        "datetime('2024-05-01T10:00Z') AS moment, duration('P1DT2S') AS span, "
+        "point({x: 1, y: 2}) AS place, $data AS data",
+        {"data": b"\x01\xff"},
+    )
+    assert result.columns == ("b", "a", "list", "day", "moment", "span", "place", "data")
+    assert result.rows == [
+        (
+            *(
+                1,
+                "x",
+                [1.5, None, {"k": True}],
+                "2024-05-01",
+                "2024-05-01T10:00:00.000000000+00:00",
+            ),
+            *("P1DT2S", {"srid": 7203, "coordinates": [1.0, 2.0]}, "01ff"),
+        )
+    ]
+    assert not result.truncated
+    assert 0 < result.elapsed_s < 30
+    json.dumps(result.rows)
+
+
+def test_returns_nodes_relationships_and_paths_as_maps(ask, pair):
+    result = ask(
+        "MATCH p = (a:Image {dataset: $name, id: 'a'})-[r]->(b) RETURN a, r, b, p", {"name": pair}
+    )
+    a, r, b, p = result.rows[0]
+    assert (a["labels"], a["properties"]) == (["Image"], {"dataset": pair, "id": "a"})
+    assert (b["labels"], b["properties"]) == (["Image", "Other"], {"dataset": pair, "id": "b"})
+    assert (r["type"], r["properties"]) == ("DERIVED_FROM", {"at": "2024-05-01"})
+    assert (r["start"], r["end"]) == (a["id"], b["id"])
+    assert p == {"nodes": [a, b], "relationships": [r]}
+    json.dumps(result.rows)
+
+
+def test_no_rows_still_have_columns(ask):
+    result = ask("UNWIND [] AS x RETURN x, 1 AS y")
+    assert (result.columns, result.rows, result.truncated) == (("x", "y"), [], False)
+
+
+@pytest.mark.parametrize(("rows", "truncated"), [(99, False), (100, False), (101, True)])
+def test_says_whether_there_were_more_rows(ask, rows, truncated):
+    result = ask("UNWIND range(1, $rows) AS x RETURN x", {"rows": rows}, max_rows=100)
+    assert (len(result.rows), result.truncated) == (min(rows, 100), truncated)
+
+
+def test_the_server_does_not_compute_the_rows_that_are_left_out(ask):
+    result = ask("UNWIND range(1, 10000000000) AS x RETURN x", max_rows=3000)
+    assert len(result.rows) == 3000
+    assert result.truncated
+    assert result.elapsed_s < 20
+
+
+def test_the_values_in_all_rows_are_limited_too(ask, monkeypatch):
+    monkeypatch.setattr(console, "MAX_VALUES", 1000)
+    result = ask("UNWIND range(1, 10) AS i RETURN range(1, 300) AS xs")
+    assert (len(result.rows), result.truncated) == (3, True)
+    with pytest.raises(QueryError, match="first row alone holds more than 1,000 values"):
+        ask("RETURN range(1, 3000) AS xs")
+    with pytest.raises(QueryError, match="first row alone"):
+        ask("RETURN $long AS x", {"long": "x" * 100_000})
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("RETURN $a + $b AS x", "Expected parameter\\(s\\): a, b. Give each one a value"),
+        ("RETURN 1 +", "Invalid input"),
+        ("MATCH (n) RETURN m", "Variable `m` not defined"),
+        ("RETURN 1 / 0 AS x", "/ by zero"),
+        ("RETURN $unknown AS x", "Expected parameter"),
+    ],
+)
+def test_the_server_s_own_message_comes_through(ask, query, said):
+    with pytest.raises(QueryError, match=said):
+        ask(query)
+
+
+@pytest.mark.parametrize("value", [object(), 2**70])
+def test_a_parameter_that_no_server_takes(ask, value):
+    with pytest.raises(QueryError, match="A parameter cannot be sent"):
+        ask("RETURN $x AS x", {"x": value})
+
+
+@pytest.mark.parametrize("limits", [{"timeout_s": 0}, {"timeout_s": float("inf")}, {"max_rows": 0}])
+def test_limits_are_above_zero(ask, limits):
+    with pytest.raises(OptionError):
+        ask("RETURN 1 AS x", **limits)
+
+
+def test_an_unknown_database(store):
+    with pytest.raises(StoreUnavailableError, match="no database 'nothing'"):
+        run_console_query(store.open_driver, "nothing", "RETURN 1 AS x")
+
+
+def test_refuses_before_it_connects():
+    def connect():
+        raise AssertionError("connected")
+
+    with pytest.raises(QueryRefusedError):
+        run_console_query(connect, "neo4j", "CREATE (n)")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "UNWIND range(1, 100000000000) AS x RETURN sum(x) AS x",
+        "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*) AS n",
+    ],
+)
+def test_a_query_that_the_server_stops_ends_on_time(ask, query):
+    started = time.monotonic()
+    with pytest.raises(QueryTimeoutError, match=r"did not end within 1\.5 s"):
+        ask(query, timeout_s=1.5)
+    assert time.monotonic() - started < 4
+    wait_until_none_is_stuck(ask)
+
+
+def test_a_query_that_the_server_cannot_stop_ends_on_time_and_holds_nothing(ask, store):
+    threads = threading.active_count()
+    for least in range(MAX_STUCK):
+        started = time.monotonic()
+        with pytest.raises(QueryTimeoutError):
+            ask(ENDLESS, {"least": -least}, timeout_s=1)
+        assert time.monotonic() - started < 3
+    until(lambda: threading.active_count() == threads)
+    assert store.read("RETURN 1 AS x") == [{"x": 1}]
+    until(lambda: is_refused(ask))  # the server marks a query as terminated some time after its end
+    with pytest.raises(QueryRefusedError, match=f"still computes {MAX_STUCK} earlier queries"):
+        ask(ENDLESS, {"least": 0})
+    wait_until_none_is_stuck(ask)
+
+
+PROGRAM = f"""
+import json, sys
+from neo4j import GraphDatabase
+from graph.console.run import run_console_query
+from graph.errors import QueryTimeoutError
+
+uri, username, password, database = json.loads(sys.stdin.read())
+try:
+    run_console_query(
+        lambda: GraphDatabase.driver(uri, auth=(username, password)),
+        database, {ENDLESS!r}, {{"least": 0}}, timeout_s=1,
+    )
+except QueryTimeoutError:
+    print("given up")
+"""
+
+
+def test_the_process_can_end_while_the_server_computes(ask, store, address):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM],
+        input=json.dumps([*address, store.database]),
+        capture_output=True,
+        text=True,
+        timeout=20,
+        cwd=Path(console.__file__).parents[2],
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("given up\n", "", 0)
+    wait_until_none_is_stuck(ask)

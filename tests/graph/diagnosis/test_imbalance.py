@@ -1,0 +1,111 @@
+"""The imbalance table row by row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.counting.cliques import Cliques
+from graph.diagnosis.imbalance import imbalance_table
+from graph.errors import OptionError
+
+
+def make_cliques(counts, class_sizes, members=None, concepts=("cow", "road", "sign")) -> Cliques:
+    members = [[0, -1], [1, -1], [2, -1], [0, 1], [0, 2], [1, 2]] if members is None else members
+    return Cliques(
+        np.array(members[: len(counts)], dtype=np.int32).reshape(-1, 2),
+        np.array(counts, dtype=np.int64).reshape(-1, len(class_sizes)),
+        np.array(class_sizes),
+        concepts,
+        ("country", "town", "urban")[: len(class_sizes)],
+    )
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    counts = [[30, 10], [5, 25], [7, 7], [5, 5], [6, 0], [0, 6]]
+    return imbalance_table(make_cliques(counts, [100, 100]))
+
+
+@st.composite
+def cliques(draw):
+    sizes = draw(st.lists(st.integers(0, 40), min_size=1, max_size=3))
+    counts = draw(st.lists(st.tuples(*(st.integers(0, n) for n in sizes)), max_size=6))
+    return make_cliques(counts, sizes)
+
+
+def test_columns(frame):
+    assert list(frame.columns) == [
+        "concepts",
+        "size",
+        "count_country",
+        "count_town",
+        "rate_country",
+        "rate_town",
+        "gap",
+        "over_represented",
+        "under_represented",
+        "lift",
+        "log_odds_ratio",
+        "log_odds_ratio_low",
+        "log_odds_ratio_high",
+        "p_value",
+        "q_value",
+        "test",
+    ]
+    assert frame.index.tolist() == list(range(6))
+
+
+def test_row_by_hand(frame):
+    row = frame.loc[0]
+    assert (row["concepts"], row["size"], row["gap"]) == (("cow",), 1, 20)
+    assert (row["over_represented"], row["under_represented"]) == ("country", "town")
+    assert (row["rate_country"], row["rate_town"]) == (0.3, 0.1)
+    assert row["lift"] == pytest.approx(1.5)
+    assert row["log_odds_ratio"] == pytest.approx(np.log((30 * 90) / (70 * 10)))
+    assert row["log_odds_ratio_low"] < row["log_odds_ratio"] < row["log_odds_ratio_high"]
+    # chi-square = n (ad - bc)^2 / the product of the margins = 12.5, one degree of freedom
+    assert row["p_value"] == pytest.approx(0.000407, abs=1e-6)
+    assert (row["test"], frame.loc[4, "test"]) == ("chi-square", "fisher")
+
+
+def test_balanced_cliques_stay_and_name_no_class(frame):
+    balanced = frame[frame["gap"] == 0]
+    assert balanced["concepts"].tolist() == [("sign",), ("cow", "road")]
+    assert balanced["under_represented"].isna().all()
+    assert balanced["over_represented"].isna().all()
+    assert balanced["log_odds_ratio"].tolist() == pytest.approx([0, 0])
+
+
+def test_confidence_widens_the_interval():
+    one = make_cliques([[30, 10]], [100, 100])
+    widths = [
+        np.ptp(imbalance_table(one, confidence=c)[["log_odds_ratio_low", "log_odds_ratio_high"]])
+        for c in (0.5, 0.95, 0.99)
+    ]
+    assert widths == sorted(widths)
+    with pytest.raises(OptionError, match="confidence is 95"):
+        imbalance_table(one, confidence=95)
+
+
+@given(cliques())
+def test_gap_and_classes_by_definition(table):
+    frame = imbalance_table(table)
+    assert len(frame) == len(table)
+    for row, counts in zip(frame.itertuples(), table.counts.tolist(), strict=True):
+        assert row.gap == max(abs(a - b) for a in counts for b in counts)
+        if row.gap:
+            assert row.under_represented == table.classes[counts.index(min(counts))]
+            assert row.over_represented == table.classes[counts.index(max(counts))]
+        else:
+            assert pd.isna(row.under_represented)
+            assert pd.isna(row.over_represented)
+        assert 0 <= row.p_value <= row.q_value <= 1
+        assert pd.notna(row.test)
+        limits = [row.log_odds_ratio_low, row.log_odds_ratio, row.log_odds_ratio_high]
+        assert np.isnan(limits).all() or limits == sorted(limits)
+
+
+def test_no_cliques():
+    assert len(imbalance_table(make_cliques([], [5, 5]))) == 0

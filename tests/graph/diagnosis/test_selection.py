@@ -1,0 +1,109 @@
+"""Planning for some of the cliques: filters, names, and what the planner then sees."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.planners import PLANNERS, plan
+from generation.planning.effects import images_for
+from generation.planning.plan import PlanOptions, queries_of
+from graph.diagnosis.imbalance import imbalance_table
+from graph.diagnosis.selection import CliqueFilter, find_rows, take
+from graph.errors import OptionError, UnknownNameError
+
+IMAGES = {
+    ("x", frozenset("abc")): 40,
+    ("y", frozenset("abc")): 10,
+    ("y", frozenset("ab")): 20,
+    ("z", frozenset("bd")): 9,
+    ("x", frozenset("ad")): 1,
+    ("y", frozenset("d")): 12,
+}
+
+
+@pytest.fixture(scope="module")
+def cliques(count):
+    return count(IMAGES, 3, common=False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "condition"),
+    [
+        (CliqueFilter(), "gap >= 0"),
+        (CliqueFilter(min_gap=1), "gap >= 1"),
+        (CliqueFilter(min_gap=10), "gap >= 10"),
+        (CliqueFilter("y"), "under_represented == 'y'"),
+        (CliqueFilter("z", min_gap=12), "under_represented == 'z' and gap >= 12"),
+        (CliqueFilter(max_q_value=0.001), "q_value <= 0.001"),
+    ],
+)
+def test_a_filter_passes_what_the_imbalance_table_says(cliques, wanted, condition):
+    table = imbalance_table(cliques)
+    assert wanted.rows(cliques).tolist() == table.query(condition).index.tolist()
+
+
+def test_a_filter_by_concepts(cliques):
+    names = [cliques.names()[row] for row in CliqueFilter(concepts=("b", "a")).rows(cliques)]
+    assert names == [("a", "b"), ("a", "b", "c")]
+
+
+def test_a_filter_that_nothing_passes(cliques):
+    assert CliqueFilter(min_gap=10**9).rows(cliques).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (CliqueFilter("w"), "unknown class 'w'"),
+        (CliqueFilter(concepts=("a", "q")), "unknown concept 'q'"),
+    ],
+)
+def test_a_filter_by_names_that_are_not_there(cliques, wanted, message):
+    with pytest.raises(UnknownNameError, match=message):
+        wanted.rows(cliques)
+
+
+@pytest.mark.parametrize("options", [{"min_gap": -1}, {"max_q_value": 1.5}])
+def test_a_filter_with_impossible_numbers(options):
+    with pytest.raises(OptionError, match="give"):
+        CliqueFilter(**options)
+
+
+@given(st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1, max_size=5), max_size=8))
+def test_cliques_are_found_by_name(count, sets):
+    cliques = count(IMAGES, 3, common=False)
+    names = [tuple(sorted(names)) for names in sets]
+    everything = cliques.names()
+    expected = [everything.index(n) if n in everything else -1 for n in names]
+    assert find_rows(cliques, names).tolist() == expected
+
+
+@pytest.mark.parametrize("planner", list(PLANNERS))
+def test_a_plan_for_all_cliques_is_the_plan(cliques, planner):
+    options = PlanOptions(1, 3)
+    images = images_for(cliques, np.arange(len(cliques)), PLANNERS[planner], options)
+    assert queries_of(cliques, images) == plan(cliques, planner, options).queries
+
+
+@pytest.mark.parametrize("planner", list(PLANNERS))
+def test_a_plan_for_some_asks_for_nothing_else(cliques, planner):
+    chosen = find_rows(cliques, [("a", "b"), ("d",)])
+    images = images_for(cliques, np.sort(chosen), PLANNERS[planner], PlanOptions(1, 3))
+    assert np.flatnonzero(images.any(axis=1)).tolist() == sorted(chosen.tolist())
+    assert queries_of(cliques, images)[0].concepts == ("a", "b")
+
+
+@pytest.mark.parametrize("planner", list(PLANNERS))
+def test_a_plan_for_no_clique(cliques, planner):
+    images = images_for(cliques, np.zeros(0, dtype=np.int64), PLANNERS[planner], PlanOptions(1, 3))
+    assert images.shape == cliques.counts.shape
+    assert not images.any()
+
+
+def test_rows_taken_are_a_table_of_their_own(cliques):
+    part = take(cliques, np.array([3, 1]))
+    assert part.names() == [cliques.names()[3], cliques.names()[1]]
+    assert part.class_sizes is cliques.class_sizes
+    assert pd.DataFrame(part.counts).equals(pd.DataFrame(cliques.counts[[3, 1]]))

@@ -1,0 +1,52 @@
+"""Concepts that a detector finds, as mentions."""
+
+from pathlib import Path
+from unittest.mock import create_autospec
+
+import pytest
+
+from app.services.results import annotate_job
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.errors import JobBlockedError, OptionError, UnknownNameError
+from graph.records import Annotations, ImageRecord
+from ingest.annotators import ANNOTATORS
+from ingest.models.detector import open_detector
+from ingest.models.options import DetectorOptions
+from tests.generation.filters.making import noise
+from tests.tiny.vision import save_owlv2
+
+
+def test_each_detection_is_a_mention(tmp_path: Path) -> None:
+    model = save_owlv2(tmp_path / "tiny-owlv2")
+    images, vocabulary = [noise(0), noise(1, 32, 32)], ["ocean", "cow"]
+    annotator = ANNOTATORS.open("owlv2", {"model": str(model), "threshold": 0.3})
+    mentions = annotator.annotate(images, vocabulary)
+    detector = open_detector(DetectorOptions(model=str(model), threshold=0.3))
+    expected = detector.detect(images, vocabulary)
+    assert sum(map(len, expected)) > 0
+    for own, found in zip(mentions, expected, strict=True):
+        assert [(one.concept, one.score, one.box) for one in own] == [
+            (one.name, one.score, one.box) for one in found
+        ]
+        assert {(one.source, one.area_px2) for one in own} <= {("tiny-owlv2", None)}
+    record = ImageRecord("1", "landbird", tuple(mentions[0]))
+    assert next(Annotations.from_records([record]).records()) == record
+    assert annotator.describe()["annotator"] == "owlv2"
+
+
+def test_registry(tmp_path: Path) -> None:
+    assert list(ANNOTATORS) == ["owlv2"]
+    with pytest.raises(UnknownNameError, match=r"unknown annotator 'yolo'. Known: owlv2"):
+        ANNOTATORS.open("yolo")
+    with pytest.raises(OptionError, match="The annotator owlv2 has no option 'vocabulary'"):
+        ANNOTATORS.open("owlv2", {"vocabulary": []})
+    with pytest.raises(JobBlockedError, match="no such folder"):
+        ANNOTATORS.open("owlv2", {"model": str(tmp_path / "nothing")})
+
+
+def test_a_job_is_not_annotated_with_bad_options() -> None:
+    store, settings = create_autospec(GraphStore), create_autospec(Settings)
+    with pytest.raises(OptionError, match="The annotator owlv2: threshold is 2"):
+        annotate_job(store, settings, "job", "owlv2", {"threshold": 2})
+    assert not store.mock_calls

@@ -1,0 +1,121 @@
+"""Prompts read like the paper's, whatever the concepts' names are."""
+
+import pytest
+
+from graph.errors import OptionError
+from ingest.models.prompts import (
+    INSTRUCTION,
+    LONGEST,
+    PHOTO,
+    check_template,
+    prompt_for,
+    readable,
+    with_article,
+)
+
+HOSTILE = [
+    'o\'hare "quoted" `ticked`',
+    "{concepts}",
+    "{0} {class} {{}} %s",
+    "two\nlines\tand\x00more",
+    "long " * 60,
+    "x" * 300,
+    "\u0634\u0627\u0631\u0639",
+    "\\g<1> \\1",
+    "___",
+]
+
+
+@pytest.mark.parametrize(
+    ("concepts", "expected"),
+    [
+        (["cow"], "a photo of a cow"),
+        (["cow", "alley"], "a photo of a cow and an alley"),
+        (["cow", "alley", "hour"], "a photo of a cow, an alley, and an hour"),
+        (["ant", "bee", "cow", "dog"], "a photo of an ant, a bee, a cow, and a dog"),
+        (["field_road", "garage-outdoor"], "a photo of a field road and a garage outdoor"),
+    ],
+)
+def test_the_prompt_of_the_paper(concepts, expected):
+    assert prompt_for(concepts) == expected
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("template", [PHOTO, INSTRUCTION, "a {class} before {names}"])
+def test_names_are_only_ever_names(name, template):
+    prompt = prompt_for([name, "cow"], template, class_name=name)
+    assert prompt.isprintable()
+    assert readable(name) in prompt
+    assert "cow" in prompt
+    assert prompt.startswith(template.partition("{")[0])
+    assert len(readable(name)) <= LONGEST
+
+
+def test_a_name_is_no_placeholder():
+    assert prompt_for(["{names}"], "{names} of {class}", class_name="{concepts}") == (
+        "{names} of {concepts}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("street_sign", "street sign"),
+        ("StreetSign", "street sign"),
+        ("fire hydrant", "fire hydrant"),
+        ("garage/outdoor", "garage outdoor"),
+        ("stop-sign_004", "stop sign"),
+        ("bird12", "bird"),
+        ("mp3", "mp3"),
+        ("Route 66", "Route 66"),
+        ("iPhone", "iPhone"),
+        ("747", "747"),
+        ("  spaced   out  ", "spaced out"),
+        ("caf\u00e9_terrace", "caf\u00e9 terrace"),
+    ],
+)
+def test_readable_names(name, expected):
+    assert readable(name) == expected
+
+
+@pytest.mark.parametrize(
+    "article",
+    [
+        "a cow", "an alley", "an hour", "a unicorn", "a uniform", "an umbrella", "an urn",
+        "a urinal", "a utensil", "a European city", "a one-way street", "an SUV", "a UFO", "an MRI",
+        "a TV", "an X-ray", "an 8-ball", "an 11th hour", "a 2-seater",
+        "a bus", "a lens", "a cactus", "a glass", "a person", "a pizza", "a horse", "an heirloom",
+    ],
+)  # fmt: skip
+def test_articles(article):
+    assert with_article(article.partition(" ")[2]) == article
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["trees", "skis", "scissors", "people", "grass", "snow", "the ocean", "two cows", "one cow",
+     "\u0634\u0627\u0631\u0639", "an apple", "green tennis balls", "dirty water"],
+)  # fmt: skip
+def test_names_that_take_no_article(name):
+    assert with_article(name) == name
+
+
+@pytest.mark.parametrize(
+    "template", ["a photo", "{}", "{concept}", "{concepts} {colour}", "{class}", "{names}\n"]
+)
+def test_templates_that_cannot_be_used(template):
+    with pytest.raises(OptionError, match="prompt"):
+        check_template(template)
+    with pytest.raises(OptionError, match="prompt"):
+        prompt_for(["cow"], template)
+
+
+def test_no_concepts_is_an_error():
+    with pytest.raises(OptionError, match="without concepts"):
+        prompt_for([])
+
+
+def test_backends_have_their_own_template():
+    assert prompt_for(["cow"], backend="instruct") == "add a cow to the background"
+    assert prompt_for(["cow"], "a {names}", backend="instruct") == "a cow"
+    assert prompt_for(["cow"], backend="paste") == "a photo of a cow"
