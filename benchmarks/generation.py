@@ -46,10 +46,10 @@ from app.settings import Settings
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend
 from generation.filters import FILTERS
-from generation.image_request import Request, seed_of
+from generation.image_request import ImageRequest, seed_of
 from generation.jobs import rounds
-from generation.jobs.chunks import Chunk, Studio, candidate_id, chunks_of, count_start
-from generation.jobs.resources import Places
+from generation.jobs.chunks import Chunk, JobRunner, candidate_id, chunks_of, count_start
+from generation.jobs.resources import WorkerResources
 from generation.jobs.settings import JobSettings, read_job_settings
 from generation.jobs.worker import Worker, WorkerOptions
 from generation.output.job_manifest import manifest_name
@@ -173,7 +173,7 @@ class Bench:
         With the dataset in it.
     folder : Path
         Of everything.
-    there : Places
+    there : WorkerResources
         What a worker reaches.
     settings : dict
         The jobs'.
@@ -183,7 +183,7 @@ class Bench:
 
     store: GraphStore
     folder: Path
-    there: Places
+    there: WorkerResources
     settings: dict[str, Any]
     backend: Backend
 
@@ -198,7 +198,7 @@ class Bench:
         queries = self.queries(images)
         return create_job(self.store, DATASET, "benchmark", queries, settings=self.settings)
 
-    def batches(self, images: int) -> list[list[Request]]:
+    def batches(self, images: int) -> list[list[ImageRequest]]:
         """The requests of a job of this size, with their sources, as a worker would batch them."""
         job, settings = "bare", read_job_settings(self.settings)
         sources = self.there.open_sources(self.store, DATASET, settings)
@@ -213,7 +213,7 @@ class Bench:
                 prompt = prompt_for(concepts, backend=settings.backend, class_name=class_name)
                 source = sources.sample(class_name, seed)
                 identity = candidate_id(job, query, index)
-                batch.append(Request(identity, class_name, concepts, prompt, seed, source))
+                batch.append(ImageRequest(identity, class_name, concepts, prompt, seed, source))
             batches.append(batch)
         return batches
 
@@ -250,7 +250,7 @@ def whole_round(queries: Sequence[tuple[str, tuple[str, ...], int]]) -> Round:
     return Round(0, 0, tuple(Span(at, 0, n) for at, (_, _, n) in enumerate(queries)))
 
 
-def run_bare(backend: Backend, batches: list[list[Request]]) -> float:
+def run_bare(backend: Backend, batches: list[list[ImageRequest]]) -> float:
     """Make all batches and nothing else; gives the seconds."""
     started = time.perf_counter()
     for batch in batches:
@@ -339,7 +339,7 @@ def print_parts(bench: Bench, images: int) -> None:
         name: Timed(FILTERS.open(name, options), seconds, judge="filters")
         for name, options in settings.filter_options().items()
     }
-    studio = Studio(
+    studio = JobRunner(
         job,
         settings,
         {at: (class_name, concepts) for at, (class_name, concepts, _) in enumerate(queries)},

@@ -10,11 +10,11 @@ from graph.errors import CobalanceError, OptionError
 from ingest.images.arrays import ImageArray, MaskArray
 
 
-class MakingError(CobalanceError):
+class GenerationError(CobalanceError):
     """A request that cannot be made into an image, whatever is tried; others can."""
 
 
-class NoSourceError(MakingError):
+class NoSourceError(GenerationError):
     """No image of a class has an object that can be used; those of another class may.
 
     Parameters
@@ -31,7 +31,7 @@ class NoSourceError(MakingError):
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SourceImage:
     """An image of the class, with the object that must stay as it is.
 
     Parameters
@@ -81,7 +81,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class ImageRequest:
     """One image to be made.
 
     Parameters
@@ -96,7 +96,7 @@ class Request:
         Words for the model.
     seed : int
         Of this image's own random generator, from 0 to 2**63 - 1.
-    source : Source or None
+    source : SourceImage or None
         Where its object comes from; None for a backend that needs none.
     """
 
@@ -105,11 +105,11 @@ class Request:
     concepts: tuple[str, ...]
     prompt: str
     seed: int
-    source: Source | None = None
+    source: SourceImage | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class GeneratedImage:
     """An image that a backend has made for a request.
 
     Parameters

@@ -20,7 +20,7 @@ from PIL import Image
 
 from app.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
 from generation.backends.canvas.exemplars import Exemplar, write_exemplars
-from generation.image_request import Source
+from generation.image_request import SourceImage
 from graph.errors import OptionError
 from graph.records import Annotations, ImageRecord, Mention
 
@@ -110,12 +110,12 @@ class Digits:
             self._record(row, regions, folder) for row in range(len(self))
         )
 
-    def sources(self, class_name: str) -> list[Source]:
+    def sources(self, class_name: str) -> list[SourceImage]:
         """Give the images of a class, with their digits as the objects."""
         found = np.flatnonzero((self.table["class_name"] == class_name).to_numpy())
         ids = self.table["id"].tolist()
         return [
-            Source(ids[row], uri_of(ids[row]), self.pixels[row], self.digit_masks[row])
+            SourceImage(ids[row], uri_of(ids[row]), self.pixels[row], self.digit_masks[row])
             for row in found.tolist()
         ]
 

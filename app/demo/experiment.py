@@ -19,7 +19,7 @@ import pandas as pd
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend, BackendSettings
-from generation.image_request import Request, seed_of
+from generation.image_request import ImageRequest, seed_of
 from generation.planners import plan
 from generation.planning.plan import Plan, PlanOptions
 from graph.counting.cliques import mine_cliques
@@ -185,7 +185,7 @@ def generate(train_images: Digits, wanted: Plan, backend: Backend, seed: int) ->
     for number, query in enumerate(wanted.queries):
         of_class = sources[query.class_name]
         requests += [
-            Request(
+            ImageRequest(
                 f"{job}/{number:06d}/{index:06d}",
                 query.class_name,
                 query.concepts,

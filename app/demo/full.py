@@ -43,7 +43,7 @@ PER_GROUP = 12
 
 
 @dataclass(frozen=True)
-class Made:
+class SeedResult:
     """One seed's dataset, rebalanced.
 
     Parameters
@@ -71,7 +71,7 @@ class FullDemo:
 
     Parameters
     ----------
-    made : tuple of Made
+    made : tuple of SeedResult
         By seed.
     accuracies : pandas.DataFrame
         From `app.demo.experiment.compare`, for every seed.
@@ -79,7 +79,7 @@ class FullDemo:
         What the worker took for an image, all seeds and everything around it included.
     """
 
-    made: tuple[Made, ...]
+    made: tuple[SeedResult, ...]
     accuracies: pd.DataFrame
     seconds_per_image: float
 
@@ -129,12 +129,12 @@ def run_full_demo(
     ended = {seed: read_job(store, job) for seed, job in jobs.items()}
     for job in ended.values():
         together(f"job {job.id}", job.covered, job.wanted)
-    made: list[Made] = []
+    made: list[SeedResult] = []
     for seed in seeds:
         name, job = names[seed], ended[seed]
         merged = merge_job(store, settings, job.id, progress=_of(name, progress))
         change = compare_imbalances(store, name, merged.dataset)
-        made.append(Made(name, merged.dataset, planned[seed], job, change))
+        made.append(SeedResult(name, merged.dataset, planned[seed], job, change))
     frames: list[pd.DataFrame] = []
     for seed in seeds:
         progress("train and test", len(frames), len(seeds))

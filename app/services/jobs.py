@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 
 from app.services.datasets import open_store
 from app.settings import Settings
-from generation.image_request import MakingError
-from generation.jobs.resources import Places
+from generation.image_request import GenerationError
+from generation.jobs.resources import WorkerResources
 from generation.jobs.settings import JobSettings
 from generation.jobs.worker import Worker, WorkerOptions
 from generation.output.folder import OutputFolder
@@ -37,7 +37,7 @@ from ingest.images.regions import read_regions
 from ingest.images.roots import Roots
 
 
-def places(settings: Settings) -> Places:
+def places(settings: Settings) -> WorkerResources:
     """What a worker of this process reaches.
 
     Raises
@@ -51,7 +51,7 @@ def places(settings: Settings) -> Places:
         try:
             return roots.find(uri).read()
         except PictureError as error:
-            raise MakingError(str(error)) from error
+            raise GenerationError(str(error)) from error
 
     def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
         images = read_class_images(store, dataset, split=_split(store, dataset, job))
@@ -71,7 +71,7 @@ def places(settings: Settings) -> Places:
             described,
         )
 
-    return Places(
+    return WorkerResources(
         lambda: open_store(settings), OutputFolder(settings.output_folder()), open_sources
     )
 

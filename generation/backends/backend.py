@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
 Preset = Literal["faithful", "fast"]
@@ -80,7 +80,7 @@ class Backend(Protocol):
 
     needs_source: bool
 
-    def make(self, requests: Sequence[Request]) -> list[Made]:
+    def make(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request, in their order.
 
         An image depends on its request, on the backend's settings and, in half precision by a grey
@@ -88,7 +88,7 @@ class Backend(Protocol):
 
         Raises
         ------
-        MakingError
+        GenerationError
             A request cannot be made.
         OutOfMemoryError
             The batch is too large for the device.

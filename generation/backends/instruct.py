@@ -16,7 +16,7 @@ from generation.backends.canvas.framing import (
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
 from generation.backends.pipelines.painter import Painter, open_painter
-from generation.image_request import Made, Source
+from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
 from ingest.images.arrays import ImageArray
 from ingest.models.checkpoints import Checkpoint, find_checkpoint, quiet
@@ -66,14 +66,14 @@ class _Instruct:
     def __init__(self, painter: Painter, settings: BackendSettings) -> None:
         self._painter, self._settings = painter, settings
 
-    def __call__(self, source: Source, _seed: int) -> Work:
+    def __call__(self, source: SourceImage, _seed: int) -> Work:
         settings, painter = self._settings, self._painter
         size = choose_output_size(settings, source)
         is_set = settings.height_px is not None or settings.width_px is not None
         seen = choose_model_size(size, painter.native_px, painter.multiple_px, is_set)
         image = to_pillow(resize_image(crop_source(source, size), seen))
 
-        def finish(painted: ImageArray) -> Made:
-            return Made(resize_image(painted, size))
+        def finish(painted: ImageArray) -> GeneratedImage:
+            return GeneratedImage(resize_image(painted, size))
 
         return Work(seen, finish, {"image": image})

@@ -17,7 +17,7 @@ from generation.backends.canvas.framing import (
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
 from generation.backends.pipelines.painter import Painter, open_painter
-from generation.image_request import Made, Source
+from generation.image_request import GeneratedImage, SourceImage
 from ingest.images.arrays import ImageArray
 from ingest.models.checkpoints import find_checkpoint, quiet
 
@@ -50,7 +50,7 @@ class _Paste:
     def __init__(self, painter: Painter, settings: BackendSettings) -> None:
         self._painter, self._settings = painter, settings
 
-    def __call__(self, source: Source, seed: int) -> Work:
+    def __call__(self, source: SourceImage, seed: int) -> Work:
         settings = self._settings
         size = choose_output_size(settings, source)
         image, mask, scale = fit_source(source, size)
@@ -64,10 +64,10 @@ class _Paste:
             "box": [box.top, box.left, box.bottom, box.right],
         }
 
-        def finish(painted: ImageArray) -> Made:
+        def finish(painted: ImageArray) -> GeneratedImage:
             background = resize_image(painted, size)
             pasted = paste_object(background, image, mask, settings.feather_px)
-            return Made(pasted, mask, details)
+            return GeneratedImage(pasted, mask, details)
 
         is_set = settings.height_px is not None or settings.width_px is not None
         painter = self._painter

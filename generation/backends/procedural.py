@@ -27,7 +27,7 @@ from generation.backends.canvas.styles import (
     smooth_noise,
     style_of,
 )
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from ingest.images.arrays import ImageArray, MaskArray
 
 COMPOSITE = SYNTHETIC_SOURCE + "compositeSynthetic"
@@ -89,12 +89,12 @@ class ProceduralBackend:
     def __init__(self, settings: BackendSettings, exemplars: Exemplars | None = None) -> None:
         self._settings, self._exemplars = settings, exemplars
 
-    def make(self, requests: Sequence[Request]) -> list[Made]:
+    def make(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request, in their order.
 
         Raises
         ------
-        MakingError
+        GenerationError
             An object cannot be told from the rest at the size that is set.
         """
         return [self._make(request) for request in requests]
@@ -115,7 +115,7 @@ class ProceduralBackend:
             "software": {name: version(name) for name in ("numpy", "pillow", "scipy")},
         }
 
-    def _make(self, request: Request) -> Made:
+    def _make(self, request: ImageRequest) -> GeneratedImage:
         rng = np.random.default_rng(request.seed)
         image, mask, details = self._object(request, rng)
         size = mask.shape[0], mask.shape[1]
@@ -132,10 +132,10 @@ class ProceduralBackend:
             "box": [box.top, box.left, box.bottom, box.right],
             "digital_source_type": COMPOSITE if pictures else ALGORITHMIC,
         }
-        return Made(canvas, mask, details)
+        return GeneratedImage(canvas, mask, details)
 
     def _object(
-        self, request: Request, rng: np.random.Generator
+        self, request: ImageRequest, rng: np.random.Generator
     ) -> tuple[ImageArray, MaskArray, dict[str, Any]]:
         """The object in an image of the size that is to be made."""
         settings, source = self._settings, request.source

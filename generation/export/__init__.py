@@ -12,14 +12,18 @@ from graph.registry import Registry
 __all__ = ["EXPORTERS", "ExportError", "ExportOptions", "ExportReport", "Rebalanced", "export"]
 
 EXPORTERS: Registry[Plugin] = Registry("export format")
-for _name, _purpose in (
-    ("folder", "Images in a folder, and a Parquet table of them."),
-    ("coco", "COCO instances: images, and JSON with the boxes and outlines of concepts."),
-    ("imagefolder", "What load_dataset of Hugging Face takes for an image folder."),
-    ("webdataset", "Tar files to be read from start to end."),
-    ("weights", "Weights of the real images in place of new ones, for comparison."),
+for _name, _module, _purpose in (
+    ("folder", "folder", "Images in a folder, and a Parquet table of them."),
+    ("coco", "coco", "COCO instances: images, and JSON with the boxes and outlines of concepts."),
+    ("imagefolder", "imagefolder", "What load_dataset of Hugging Face takes for an image folder."),
+    ("webdataset", "webdataset", "Tar files to be read from start to end."),
+    (
+        "weights",
+        "sample_weights",
+        "Weights of the real images in place of new ones, for comparison.",
+    ),
 ):
-    EXPORTERS.register(_name, Plugin(f"generation.export.{_name}", "worker", _purpose))
+    EXPORTERS.register(_name, Plugin(f"generation.export.formats.{_module}", "worker", _purpose))
 _ENGINE = Plugin("generation.export.writing.engine", "worker", "Writes an export.")
 
 

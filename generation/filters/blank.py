@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from generation.filters.filter import Judgement
 from generation.filters.options import BlankOptions
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 
 LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Weights of red, green and blue in luminance (ITU-R BT.601)."""
@@ -31,7 +31,9 @@ class BlankFilter:
 
     options: BlankOptions
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge each image by itself; time is linear in its pixels."""
         return [self._judge(one) for _, one in zip(requests, made, strict=True)]
 
@@ -39,7 +41,7 @@ class BlankFilter:
         """The settings."""
         return {"filter": "blank", "settings": self.options.model_dump()}
 
-    def _judge(self, made: Made) -> Judgement:
+    def _judge(self, made: GeneratedImage) -> Judgement:
         outside = _pixels_outside(made)
         luminance = (outside.astype(np.float32) / 255) @ LUMA
         score = float(luminance.std(dtype=np.float64))
@@ -58,7 +60,7 @@ class BlankFilter:
         return Judgement(score, accepted=not reason, reason=reason, details={"luminance": mean})
 
 
-def _pixels_outside(made: Made) -> npt.NDArray[np.uint8]:
+def _pixels_outside(made: GeneratedImage) -> npt.NDArray[np.uint8]:
     """The pixels outside the object; all of them without a mask that leaves any."""
     mask = made.mask
     if mask is None or mask.shape != made.image.shape[:2] or mask.all():

@@ -11,7 +11,7 @@ from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from generation.filters.filter import Judgement
 from generation.filters.options import CLIP_REVISION, CLIPSCORE_WEIGHT, ClipOptions
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from ingest.images.arrays import ImageArray
 from ingest.models.checkpoints import load_processor
 from ingest.models.devices import out_of_memory
@@ -51,7 +51,9 @@ class ClipFilter:
     vision: VisionModel
     tokenizer: Any
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge a batch; see `generation.filters.filter.Filter`."""
         texts = [self._text(request) for request in requests]
         with out_of_memory(f"CLIP on {len(made)} images"):
@@ -87,7 +89,7 @@ class ClipFilter:
         )
         return cosines
 
-    def _text(self, request: Request) -> str:
+    def _text(self, request: ImageRequest) -> str:
         text = self.options.text
         if text == "prompt" or not request.concepts:
             return self.options.prefix + request.prompt

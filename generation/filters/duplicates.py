@@ -12,7 +12,7 @@ from PIL import Image
 
 from generation.filters.filter import Judgement
 from generation.filters.options import DuplicatesOptions
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import OptionError
 from ingest.images.arrays import ImageArray
 
@@ -42,7 +42,9 @@ class DuplicatesFilter:
 
     options: DuplicatesOptions
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge the images in their order; time is quadratic in the images of a query."""
         kept: dict[str, list[Words]] = defaultdict(list)
         judgements = []
@@ -63,7 +65,9 @@ class DuplicatesFilter:
             "software": {"imagehash": imagehash.__version__},
         }
 
-    def _judge(self, request: Request, made: Made, kept: list[Words]) -> tuple[Judgement, Words]:
+    def _judge(
+        self, request: ImageRequest, made: GeneratedImage, kept: list[Words]
+    ) -> tuple[Judgement, Words]:
         text = self.hash_of(made.image)
         words = _words([text])[0]
         limit = self.options.distance

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Judgement:
 class Filter(Protocol):
     """Judges images. It is opened once a process, and used by one thread at a time."""
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge a batch, one judgement an image.
 
         Raises

@@ -7,7 +7,7 @@ from typing import Any
 
 from generation.filters.filter import Judgement
 from generation.filters.options import ObjectsOptions
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from ingest.models.detector import Detector, open_detector
 from ingest.models.options import DetectorOptions
 from ingest.models.prompts import listed, readable
@@ -32,7 +32,9 @@ class ObjectsFilter:
     options: ObjectsOptions
     detector: Detector
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge a batch; see `generation.filters.filter.Filter`."""
         names = dict.fromkeys(name for request in requests for name in self._names(request))
         images = [one.image for one in made]
@@ -54,17 +56,17 @@ class ObjectsFilter:
         own["vocabulary_sha256"] = hashlib.sha256(names.encode()).hexdigest()
         return {"filter": "objects", **described, "settings": {**described["settings"], **own}}
 
-    def _names(self, request: Request) -> list[str]:
+    def _names(self, request: ImageRequest) -> list[str]:
         classes = [self._class_text(request)] if self.options.check_class else []
         return [*request.concepts, *classes, *self.options.vocabulary]
 
-    def _class_text(self, request: Request) -> str:
+    def _class_text(self, request: ImageRequest) -> str:
         text = self.options.class_text
         if isinstance(text, str):
             return text
         return (text or {}).get(request.class_name, request.class_name)
 
-    def _judge(self, request: Request, scores: Mapping[str, float]) -> Judgement:
+    def _judge(self, request: ImageRequest, scores: Mapping[str, float]) -> Judgement:
         found = {name: scores[name] for name in request.concepts if self._is_found(scores[name])}
         missing = [name for name in request.concepts if name not in found]
         class_text = self._class_text(request)

@@ -12,7 +12,7 @@ from transformers import CLIPImageProcessorPil
 
 from generation.filters.filter import Judgement
 from generation.filters.options import SAFETY_REVISION, SafetyOptions
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
 from ingest.images.arrays import ImageArray
 from ingest.models.checkpoints import Checkpoint, load_processor, quiet, software
@@ -48,7 +48,9 @@ class SafetyFilter:
     options: SafetyOptions
     vision: VisionModel
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge a batch, leaving the images as they are."""
         images = [one.image for _, one in zip(requests, made, strict=True)]
         with out_of_memory(f"the safety checker on {len(made)} images"):

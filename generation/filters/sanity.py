@@ -8,7 +8,7 @@ import numpy as np
 
 from generation.filters.filter import Judgement
 from generation.filters.options import SanityOptions
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class SanityFilter:
 
     options: SanityOptions
 
-    def judge(self, requests: Sequence[Request], made: Sequence[Made]) -> list[Judgement]:
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
         """Judge each image by itself; time is linear in its pixels."""
         return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
 
@@ -35,7 +37,7 @@ class SanityFilter:
         """The settings."""
         return {"filter": "sanity", "settings": self.options.model_dump()}
 
-    def _judge(self, request: Request, made: Made) -> Judgement:
+    def _judge(self, request: ImageRequest, made: GeneratedImage) -> Judgement:
         fault = self._fault(request, made)
         if fault:
             return Judgement(0.0, accepted=False, reason=fault)
@@ -55,7 +57,7 @@ class SanityFilter:
             return Judgement(score, accepted=False, reason=reason, details=details)
         return Judgement(score, accepted=True, details=details)
 
-    def _fault(self, request: Request, made: Made) -> str:
+    def _fault(self, request: ImageRequest, made: GeneratedImage) -> str:
         """Why the image cannot be used whatever its pixels; empty where it can."""
         image, mask = made.image, made.mask
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:

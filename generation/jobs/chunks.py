@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 from generation.backends.backend import Backend
 from generation.filters.filter import Filter, Judgement
-from generation.image_request import Made, MakingError, NoSourceError, Request, Source, seed_of
+from generation.image_request import (
+    GeneratedImage,
+    GenerationError,
+    ImageRequest,
+    NoSourceError,
+    SourceImage,
+    seed_of,
+)
 from generation.jobs.settings import JobSettings
 from generation.output.folder import OutputFolder, OutputMissingError
 from generation.output.provenance import Format, image_file, judged, mask_file, row_of, sha256
@@ -118,7 +125,7 @@ _UNLUCKY = NoSource("", "None of the images that were tried for it can be used."
 
 
 @dataclass(frozen=True, eq=False)
-class Studio:
+class JobRunner:
     """All that it takes to make a job's images, opened.
 
     Parameters
@@ -161,7 +168,7 @@ class Studio:
             The output folder cannot be written to.
         NoSourceError
             No image of the chunk has a source, for want of any of its class.
-        MakingError
+        GenerationError
             Some image cannot be made, and there is no telling which.
         """
         requests, failed = self._requests(chunk)
@@ -212,19 +219,19 @@ class Studio:
             for item in chunk.items
         ]
 
-    def _requests(self, chunk: Chunk) -> tuple[list[Request], dict[str, Row]]:
+    def _requests(self, chunk: Chunk) -> tuple[list[ImageRequest], dict[str, Row]]:
         """The requests of a chunk, and rows for those that have no source."""
         requests, failed = [], {}
         for item in chunk.items:
             try:
                 requests.append(self._request(*item))
-            except MakingError as error:
+            except GenerationError as error:
                 candidate = candidate_id(self.job, *item)
                 single = Chunk(chunk.job, chunk.id, (item,))
                 (failed[candidate],) = self.failure(single, str(error))
         return requests, failed
 
-    def _request(self, query: int, index: int, *, with_source: bool = True) -> Request:
+    def _request(self, query: int, index: int, *, with_source: bool = True) -> ImageRequest:
         class_name, concepts = self.queries[query]
         seed = seed_of(self.settings.seed or self.job, query, index)
         prompt = prompt_for(
@@ -232,14 +239,14 @@ class Studio:
         )
         source = self._source(class_name, seed) if with_source else None
         identity = candidate_id(self.job, query, index)
-        return Request(identity, class_name, concepts, prompt, seed, source)
+        return ImageRequest(identity, class_name, concepts, prompt, seed, source)
 
     @property
     def _needs_source(self) -> bool:
         """Whether no object may be painted: the backend cannot, or masks are asked for."""
         return self.backend.needs_source or self.settings.masks != MaskSettings()
 
-    def _source(self, class_name: str, seed: int) -> Source | None:
+    def _source(self, class_name: str, seed: int) -> SourceImage | None:
         without = self._without_source(class_name)
         if without is None and self.sources is not None:
             try:
@@ -287,8 +294,8 @@ class Studio:
             raise NoSourceError(*found[0])
 
     def _made(
-        self, requests: Sequence[Request]
-    ) -> tuple[list[Made], list[dict[str, Judgement]], float]:
+        self, requests: Sequence[ImageRequest]
+    ) -> tuple[list[GeneratedImage], list[dict[str, Judgement]], float]:
         if not requests:
             return [], [], 0.0
         with self.device:
@@ -302,7 +309,7 @@ class Studio:
         ]
         return made, found, seconds
 
-    def _row(self, request: Request, chunk: Chunk, *, painted: bool = False) -> Row:
+    def _row(self, request: ImageRequest, chunk: Chunk, *, painted: bool = False) -> Row:
         without = self._without.get(request.class_name) or _UNLUCKY
         return row_of(
             request,
@@ -323,7 +330,7 @@ class Studio:
         about["software"] = dict(ChainMap(about.get("software", {}), *packages))
         return about | {"filters": filters, "segmenter": segmenter or None}
 
-    def _write(self, row: Row, made: Made, folder: OutputFolder) -> Row:
+    def _write(self, row: Row, made: GeneratedImage, folder: OutputFolder) -> Row:
         if row["verdict"] == "rejected" and not self.settings.keep_rejected:
             return row
         form: Format = self.settings.image_format

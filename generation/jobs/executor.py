@@ -14,8 +14,8 @@ from generation.filters import FILTERS
 from generation.image_request import NoSourceError
 from generation.jobs import rounds
 from generation.jobs.chunk_queue import Outcome
-from generation.jobs.chunks import Chunk, Row, Studio, count_start, read_record, write_record
-from generation.jobs.resources import Places, Reach, WorkerStopped
+from generation.jobs.chunks import Chunk, JobRunner, Row, count_start, read_record, write_record
+from generation.jobs.resources import RetryingStore, WorkerResources, WorkerStopped
 from generation.jobs.supervision import fail
 from graph.database.store import GraphStore
 from graph.dataset.state import concept_names
@@ -39,14 +39,14 @@ _STARTS = 4  # of a chunk that ends its worker each time; then it is halved
 _ALIKE = 4  # images of a query in a row that fail for one reason; then the query does
 
 
-class Maker:
+class ChunkExecutor:
     """Makes chunks, in any number of threads.
 
     Parameters
     ----------
-    reach : Reach
+    reach : RetryingStore
         The graph.
-    places : Places
+    places : WorkerResources
         What else it reaches.
 
     Attributes
@@ -55,12 +55,12 @@ class Maker:
         The job of the chunk that was begun last.
     """
 
-    def __init__(self, reach: Reach, places: Places) -> None:
+    def __init__(self, reach: RetryingStore, places: WorkerResources) -> None:
         self._reach, self._places = reach, places
         self.job: str | None = None
         self._device = threading.Lock()
         self._opening = threading.Condition()
-        self._studio: Studio | None = None
+        self._studio: JobRunner | None = None
         self._opened_for, self._users = ("", 0, ""), 0
         self._opened_as: tuple[str, str] | None = None
 
@@ -97,7 +97,7 @@ class Maker:
         self._reach(lambda store: rounds.report(store, chunk, reported))
         return "done"
 
-    def _fail_queries(self, studio: Studio, attempt: int) -> None:
+    def _fail_queries(self, studio: JobRunner, attempt: int) -> None:
         """Fail queries that cannot go on; the others do."""
         for why, positions in studio.take_blocked().items():
             fail_these = partial(
@@ -117,7 +117,7 @@ class Maker:
             for half in chunk.halves()
         )
 
-    def _try(self, studio: Studio, chunk: Chunk) -> list[Row] | Outcome:
+    def _try(self, studio: JobRunner, chunk: Chunk) -> list[Row] | Outcome:
         """Make a chunk; say so where it should be halved, or none of its queries can go on."""
         folder = self._places.folder
         reason = "Making it ended its worker each time."
@@ -154,7 +154,7 @@ class Maker:
         return rows
 
     @contextlib.contextmanager
-    def _opened(self, job: str, attempt: int, dataset: str) -> Iterator[Studio]:
+    def _opened(self, job: str, attempt: int, dataset: str) -> Iterator[JobRunner]:
         """Give what makes a job's images; the last one opened stays open.
 
         While one is in use no other is opened: the device has memory for one model. A job that was
@@ -178,7 +178,7 @@ class Maker:
                 self._users -= 1
                 self._opening.notify_all()
 
-    def _open(self, job: str, dataset: str) -> Studio:
+    def _open(self, job: str, dataset: str) -> JobRunner:
         settings = self._reach.settings_of(job)
         kept = self._studio.backend if self._studio is not None else None
         self._studio = None  # its memory is needed for the next
@@ -200,7 +200,7 @@ class Maker:
         }
         sources = self._reach(lambda store: self._places.open_sources(store, dataset, settings))
         self._opened_as = opened_as
-        return Studio(job, settings, queries, backend, filters, sources, self._device)
+        return JobRunner(job, settings, queries, backend, filters, sources, self._device)
 
     def _with_vocabulary(
         self, name: str, options: Mapping[str, Any], dataset: str

@@ -22,7 +22,7 @@ _REFUSALS = 5  # of the graph, such as for a deadlock, before what was asked is 
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class WorkerResources:
     """What a worker is given to reach, by the one place that reads settings.
 
     Parameters
@@ -45,7 +45,7 @@ class WorkerStopped(BaseException):
     """The worker is told to end while it waits for something; its chunk is left to others."""
 
 
-class Reach:
+class RetryingStore:
     """The graph, which may go away and come back; for any number of threads.
 
     Parameters

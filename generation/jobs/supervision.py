@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from generation.jobs import rounds
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import chunks_of
-from generation.jobs.resources import Reach
+from generation.jobs.resources import RetryingStore
 from generation.jobs.settings import JobSettings
 from generation.jobs.worker_id import is_gone
 from generation.output.folder import OutputFolder
@@ -25,7 +25,7 @@ class Supervision:
     ----------
     worker : str
         The id of this one.
-    reach : Reach
+    reach : RetryingStore
         The graph.
     queue : Queue
         The chunks.
@@ -36,7 +36,12 @@ class Supervision:
     """
 
     def __init__(
-        self, worker: str, reach: Reach, queue: Queue, folder: OutputFolder, dead_after_s: float
+        self,
+        worker: str,
+        reach: RetryingStore,
+        queue: Queue,
+        folder: OutputFolder,
+        dead_after_s: float,
     ) -> None:
         self._worker, self._reach, self._queue, self._folder = worker, reach, queue, folder
         self._dead_after_s = dead_after_s
@@ -125,7 +130,7 @@ class Supervision:
         return [name for name, since in self._strayed.items() if now - since > self._dead_after_s]
 
 
-def fail(reach: Reach, job: str, error: Exception) -> None:
+def fail(reach: RetryingStore, job: str, error: Exception) -> None:
     """Fail a job, if it is still there, with what an error says."""
     message = str(error)  # the error itself would keep what it was raised from in memory
     with contextlib.suppress(JobNotFoundError):

@@ -15,8 +15,8 @@ from functools import partial
 from importlib.util import find_spec
 
 from generation.jobs.chunk_queue import EXTRAS, Queue
-from generation.jobs.executor import Maker
-from generation.jobs.resources import Places, Reach, WorkerStopped
+from generation.jobs.executor import ChunkExecutor
+from generation.jobs.resources import RetryingStore, WorkerResources, WorkerStopped
 from generation.jobs.supervision import Supervision
 from generation.jobs.worker_id import new_worker_id
 from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUnavailableError
@@ -63,7 +63,7 @@ class Worker:
 
     Parameters
     ----------
-    places : Places
+    places : WorkerResources
         What it can reach.
     options : WorkerOptions
         How it works.
@@ -78,7 +78,7 @@ class Worker:
         The jobs it worked on, in order.
     """
 
-    places: Places
+    places: WorkerResources
     options: WorkerOptions
     progress: Progress = silent
     id: str = field(default_factory=new_worker_id)
@@ -90,8 +90,8 @@ class Worker:
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
-        self._reach = Reach(self.places.connect, self._stop)
-        self._maker = Maker(self._reach, self.places)
+        self._reach = RetryingStore(self.places.connect, self._stop)
+        self._maker = ChunkExecutor(self._reach, self.places)
         self._told, self._told_of = 0.0, list[str]()
 
     def stop(self) -> None:

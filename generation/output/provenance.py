@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, PngImagePlugin
 
 from generation.filters.filter import Judgement
-from generation.image_request import Made, Request
+from generation.image_request import GeneratedImage, ImageRequest
 from ingest.images.arrays import ImageArray, MaskArray
 from ingest.images.uris import unsigned
 
@@ -52,7 +52,7 @@ _XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 
 
 def row_of(
-    request: Request,
+    request: ImageRequest,
     *,
     job: str,
     chunk: str,
@@ -64,7 +64,7 @@ def row_of(
 
     Parameters
     ----------
-    request : Request
+    request : ImageRequest
         The image's.
     job, chunk : str
         The job's id, and that of the batch that the image is made in.
@@ -116,7 +116,9 @@ def row_of(
     }
 
 
-def judged(row: dict[str, Any], made: Made, found: Mapping[str, Judgement]) -> dict[str, Any]:
+def judged(
+    row: dict[str, Any], made: GeneratedImage, found: Mapping[str, Judgement]
+) -> dict[str, Any]:
     """Give a row with what the filters say: accepted if all of them accept."""
     against = [judgement.reason for judgement in found.values() if not judgement.accepted]
     scores = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from generation.image_request import NoSourceError, Source
+from generation.image_request import NoSourceError, SourceImage
 from graph.dataset.class_images import ClassImages
 from graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from graph.records import Box
@@ -143,7 +143,7 @@ class Sources:
                 "or take masks from regions, boxes or files."
             )
 
-    def sample(self, class_name: str, seed: int) -> Source:
+    def sample(self, class_name: str, seed: int) -> SourceImage:
         """Give an image of a class with its object: the same for the same seed, in any process.
 
         Images are looked at in an order that the seed decides. Those without a file or a mask that
@@ -184,7 +184,7 @@ class Sources:
                     "them back, such as by mounting their folder again; then retry the job."
                 ) from error
 
-    def _source(self, image_id: str, uri: str, class_name: str) -> Source:
+    def _source(self, image_id: str, uri: str, class_name: str) -> SourceImage:
         from ingest.images.decoding import rgb_array
 
         if self.settings.masks == "files":
@@ -196,7 +196,7 @@ class Sources:
             pixels = rgb_array(picture)
             found = self._from_regions(regions, pixels, class_name)
         self._check_share(found)
-        return Source(image_id, uri, pixels, found)
+        return SourceImage(image_id, uri, pixels, found)
 
     def _regions(self, image_id: str, class_name: str) -> pd.DataFrame:
         """The regions of an image's object; none only where a segmenter does without."""

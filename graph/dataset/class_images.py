@@ -44,7 +44,7 @@ def read_class_images(
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not whole.
     """
-    dataset_state(store, dataset).require_whole()
+    dataset_state(store, dataset).require_complete()
     found = {}
     for class_name in class_sizes(store, dataset):
         rows = store.stream(

@@ -32,7 +32,7 @@ def dry_run(
     if state is None:
         return IngestReport(len(annotations.images), 0, 0, 0, 0)
     if state.renaming_to is not None:
-        state.require_whole()
+        state.require_complete()
     progress("compare", 0, None)
     stored = stored_digests(store, schema.IMAGE, dataset)
     keys, digests = annotations.images["id"].tolist(), image_digests(annotations).tolist()

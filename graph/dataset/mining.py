@@ -109,7 +109,7 @@ def mine_dataset(
         There are more than `max_cliques`; nothing is written.
     """
     state = dataset_state(store, dataset)
-    state.require_whole()
+    state.require_complete()
     progress("read images", 0, None)
     incidence = load_incidence(store, dataset, options.split)
     if not len(incidence.labels):

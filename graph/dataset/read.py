@@ -45,7 +45,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not whole.
     """
-    dataset_state(store, dataset).require_whole()
+    dataset_state(store, dataset).require_complete()
     total = int(
         store.read("RETURN COUNT { (:Image {dataset: $dataset}) } AS n", dataset=dataset)[0]["n"]
     )

@@ -69,7 +69,7 @@ class DatasetState:
         """Names the images and options of the cliques that are there; a plan remembers it."""
         return f"{self.cliques_digest} {self.mining}"
 
-    def require_whole(self) -> None:
+    def require_complete(self) -> None:
         """Raise unless every image is there and the concept graph counts them."""
         if self.renaming_to is not None:
             raise StaleError(
@@ -84,7 +84,7 @@ class DatasetState:
 
     def require_mined(self) -> None:
         """Raise unless the cliques were mined from the images that are there now."""
-        self.require_whole()
+        self.require_complete()
         if self.cliques_digest != self.digest:
             reason = (
                 "has not been mined yet"
@@ -215,10 +215,10 @@ def finish(store: GraphStore, name: str, writer: str, *, spoils: str, **values: 
         values=values,
     )
     if not finished:
-        raise disturbed(store, name, spoils)
+        raise invalidate(store, name, spoils)
 
 
-def disturbed(store: GraphStore, name: str, spoils: str) -> StoreError:
+def invalidate(store: GraphStore, name: str, spoils: str) -> StoreError:
     """Mark what two writers at once have spoilt, and give the error to raise."""
     store.write(
         "MATCH (d:Dataset {name: $name}) SET d += $spoiled", name=name, spoiled={spoils: None}
@@ -260,7 +260,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
     check_name(new)
     state = dataset_state(store, name)
     if state.renaming_to not in (None, new):
-        state.require_whole()
+        state.require_complete()
     if new == name:
         return
     taken = store.write(

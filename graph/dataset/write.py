@@ -11,7 +11,7 @@ from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset.contents import ImageContents, image_digests
-from graph.dataset.state import DatasetState, check_name, claim, dataset_state, disturbed, finish
+from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish, invalidate
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
 
@@ -91,7 +91,7 @@ def write_annotations(
     incidence = incidence_of(annotations) if whole else load_incidence(store, dataset)
     _write_cooccurrence(store, dataset, incidence)
     if _count_images(store, dataset) != len(final):
-        raise disturbed(store, dataset, "digest")
+        raise invalidate(store, dataset, "digest")
     digest = _dataset_digest(final)
     finish(
         store,
@@ -148,7 +148,7 @@ def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     for row in store.read(
         "MATCH (d:Dataset {renaming_to: $name}) RETURN d.name AS name", name=dataset
     ):
-        dataset_state(store, row["name"]).require_whole()
+        dataset_state(store, row["name"]).require_complete()
     store.write(
         "MERGE (d:Dataset {name: $name}) "
         "ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()",
@@ -156,7 +156,7 @@ def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     )
     state = dataset_state(store, dataset)
     if state.renaming_to is not None:
-        state.require_whole()
+        state.require_complete()
     return state
 
 

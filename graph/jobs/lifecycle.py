@@ -79,7 +79,7 @@ def create_job(
         There is no such dataset, or it is not whole.
     """
     check_name(plan)
-    dataset_state(store, dataset).require_whole()
+    dataset_state(store, dataset).require_complete()
     _check_queries(store, dataset, queries)
     is_known = job is not None
     job = job or uuid.uuid4().hex[:16]

@@ -172,7 +172,7 @@ def add_generated(
     StoreError
         A real image of the dataset has the id of a generated one, or another process writes it.
     """
-    dataset_state(store, dataset).require_whole()
+    dataset_state(store, dataset).require_complete()
     real = {row["id"]: row["split"] for row in store.stream(_SPLITS, dataset=dataset)}
     _check_ids(real, images)
     (about,) = store.read("MATCH (d:Dataset {name: $name}) RETURN d.source AS source", name=dataset)

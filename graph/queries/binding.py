@@ -37,7 +37,7 @@ def bind_named(
     if query.reads_cliques:
         state.require_mined()
     else:
-        state.require_whole()
+        state.require_complete()
     for parameter_name, parameter in query.parameters.items():
         value = bound[parameter_name]
         if parameter.names is not None and value:

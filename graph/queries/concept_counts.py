@@ -69,7 +69,7 @@ class CountedDataset(ClassSizes):
             An ingest of it did not end.
         """
         state = dataset_state(store, dataset)
-        state.require_whole()
+        state.require_complete()
         sizes = class_sizes(store, dataset)
         mined = state.mining is not None and state.cliques_digest == state.digest
         of_pairs = dict.fromkeys(sizes, 0) | dict(state.mined_classes) if mined else sizes

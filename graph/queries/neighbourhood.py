@@ -147,7 +147,7 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
     UnknownNameError
         No such concept.
     """
-    dataset_state(store, dataset).require_whole()
+    dataset_state(store, dataset).require_complete()
     check_names(store, dataset, schema.CONCEPT, [a, b])
     if a == b:
         return Link((a,), ())

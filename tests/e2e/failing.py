@@ -6,7 +6,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from generation.image_request import Made
+from generation.image_request import GeneratedImage
 from graph.errors import OutOfMemoryError
 
 POISON: set[str] = set()
@@ -24,7 +24,7 @@ OPEN: WeakSet[Any] = WeakSet()
 class _Backend:
     needs_source = False
 
-    def make(self, requests: Any) -> list[Made]:
+    def make(self, requests: Any) -> list[GeneratedImage]:
         SEEN.append(len(requests))
         for call in BEFORE:
             call()
@@ -34,7 +34,9 @@ class _Backend:
             if POISON & set(request.concepts) and request.id.endswith("1"):
                 raise ValueError(f"no way to draw {request.id}")
         return [
-            Made(np.random.default_rng(r.seed).integers(0, 255, (16, 16, 3), dtype=np.uint8))
+            GeneratedImage(
+                np.random.default_rng(r.seed).integers(0, 255, (16, 16, 3), dtype=np.uint8)
+            )
             for r in requests
         ]
 

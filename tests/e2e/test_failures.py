@@ -23,10 +23,10 @@ from PIL import Image
 
 from app.services import jobs as workers
 from generation.backends import BACKENDS
-from generation.image_request import Made
+from generation.image_request import GeneratedImage
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import Chunk
-from generation.jobs.resources import Reach
+from generation.jobs.resources import RetryingStore
 from generation.jobs.supervision import Supervision
 from generation.jobs.worker import Worker, WorkerOptions
 from generation.output import folder as output
@@ -293,7 +293,7 @@ def test_a_query_that_cannot_be_made_spares_the_others(
         images = made(self, requests)
         blank = np.zeros((16, 16, 3), dtype=np.uint8)
         return [
-            Made(blank) if request.id.endswith("000001/000000") else image
+            GeneratedImage(blank) if request.id.endswith("000001/000000") else image
             for request, image in zip(requests, images, strict=True)
         ]
 
@@ -475,7 +475,7 @@ def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, 
                 "WHERE workflow_uuid LIKE 'lost/%'"
             )
             connection.commit()
-        reach = Reach(places.connect, threading.Event())
+        reach = RetryingStore(places.connect, threading.Event())
         supervision = Supervision("mine", reach, queue, places.folder, dead_after_s=0.5)
         supervision.adopt()
         assert set(queue.running()) == {"ours/0/000-000000", "lost/0/000-000000"}

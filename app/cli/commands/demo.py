@@ -33,7 +33,7 @@ from ingest.concepts.plurals import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from app.demo.full import FullDemo, Made
+    from app.demo.full import FullDemo, SeedResult
 
 _CYPHER = f"""\
 MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
@@ -121,7 +121,7 @@ def show_full(found: "FullDemo") -> None:
     _print_further(further)
 
 
-def made_for_people(made: "Sequence[Made]") -> pd.DataFrame:
+def made_for_people(made: "Sequence[SeedResult]") -> pd.DataFrame:
     """What each seed's job has made, and what has become of the imbalances."""
     totals = [one.change.summary.sum(numeric_only=True) for one in made]
     arrow = " \N{RIGHTWARDS ARROW} "

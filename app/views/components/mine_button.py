@@ -17,7 +17,7 @@ def offer(this: Current) -> None:
     key = f"mine {this.name}"
     if tasks.show(key):
         return
-    this.state.require_whole()
+    this.state.require_complete()
     changed = this.state.mining is not None
     parts.empty_state(
         "The dataset has changed since it was mined" if changed else "Not mined yet",

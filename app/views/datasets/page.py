@@ -125,7 +125,7 @@ def _choose_row(key: str, names: list[str]) -> None:
 def _details(this: Current, frame: pd.DataFrame) -> None:
     (row,) = frame[frame["dataset"] == this.name].to_dict("records")
     try:
-        this.state.require_whole()
+        this.state.require_complete()
         whole = True
     except StaleError as error:
         whole = False

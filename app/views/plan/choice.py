@@ -48,7 +48,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Request:
+class PlanRequest:
     """What a plan is made from: the same request, in the same state, gives the same plan."""
 
     state: DatasetState
@@ -57,7 +57,7 @@ class Request:
     options: PlanOptions
 
 
-def choose(this: Current, cliques: Cliques) -> Request:
+def choose(this: Current, cliques: Cliques) -> PlanRequest:
     """Draw what there is to choose, and give what is chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
         selected = tuple(url.selected_cliques())
@@ -92,7 +92,7 @@ def choose(this: Current, cliques: Cliques) -> Request:
         )
         cap = _limit("Most per query", "cap", "Images of one class for one clique.")
     options = PlanOptions(*sizes, max_per_query=cap, budget=budget)
-    return Request(this.state, choice, planner, options)
+    return PlanRequest(this.state, choice, planner, options)
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
@@ -138,7 +138,7 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def chosen_rows(_cliques: Cliques, request: Request) -> IntArray:
+def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
     """Rows of the cliques to rebalance."""
     rows = request.choice.rows(_cliques)
     sizes = _cliques.sizes()[rows]
@@ -148,20 +148,20 @@ def chosen_rows(_cliques: Cliques, request: Request) -> IntArray:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def planned_images(_cliques: Cliques, request: Request) -> IntArray:
+def planned_images(_cliques: Cliques, request: PlanRequest) -> IntArray:
     """Images of each class for each clique, as the planner wants them."""
     rows = request.choice.rows(_cliques)
     return images_for(_cliques, rows, PLANNERS[request.planner], request.options)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def planners_compared(_cliques: Cliques, request: Request) -> pd.DataFrame:
+def planners_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
     """Every planner for the same cliques within the same limits."""
     rows = chosen_rows(_cliques, request)
     return compare_planners(_cliques, rows, dict(PLANNERS.items()), request.options)
 
 
-def describe_choice(cliques: Cliques, request: Request, rows: IntArray) -> None:
+def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
     """Say how many cliques are chosen, and of which the page knows nothing."""
     gap = np.ptp(cliques.counts[rows], axis=1) if len(rows) else np.zeros(0, dtype=np.int64)
     said = (

@@ -14,7 +14,7 @@ from app.views.components.theme import duration_text
 from app.views.plan import effect_charts as plan_pictures
 from app.views.plan import table as plan_table
 from app.views.plan.choice import (
-    Request,
+    PlanRequest,
     choose,
     chosen_rows,
     describe_choice,
@@ -101,7 +101,7 @@ def page() -> None:
     plan_pictures.planners(compared, made.planner)
 
 
-def _nothing_chosen(request: Request) -> None:
+def _nothing_chosen(request: PlanRequest) -> None:
     if request.choice.cliques is None:
         parts.empty_state("No clique fits", "Loosen a filter above.")
         return
@@ -140,13 +140,15 @@ class PlanInHand:
         What the rows of `images` are.
     images : int array, shape (n_cliques, n_classes)
         Images of each class that contain exactly each clique.
-    request : Request
+    request : PlanRequest
         What it was made from.
     planner : str
         What it says of its origin.
     """
 
-    def __init__(self, cliques: Cliques, images: IntArray, request: Request, planner: str) -> None:
+    def __init__(
+        self, cliques: Cliques, images: IntArray, request: PlanRequest, planner: str
+    ) -> None:
         self.cliques, self.images, self.request = cliques, images, request
         self.planner = planner
 

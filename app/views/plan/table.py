@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.components.theme import ROW_PX
-from app.views.plan.choice import Request
+from app.views.plan.choice import PlanRequest
 from generation.planning.effects import gaps
 from graph.counting.cliques import Cliques, IntArray
 from graph.diagnosis.selection import take
@@ -30,7 +30,7 @@ class Edits:
 
     Parameters
     ----------
-    request : Request
+    request : PlanRequest
         The plan's; with another one they are gone.
     images : dict of int to int
         Images of a query, which is known by its place in the flat array of all cliques and
@@ -41,7 +41,7 @@ class Edits:
         Of the table in the browser.
     """
 
-    request: Request
+    request: PlanRequest
     images: dict[int, int] = field(default_factory=dict)
     drawn_with: dict[int, int] = field(default_factory=dict)
     version: int = 0
@@ -54,7 +54,7 @@ class Edits:
         return edited
 
 
-def edits_of(request: Request, planned: IntArray) -> Edits:
+def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
     """The edits of the plan for a request: those of a link, else those of this session.
 
     What this session has written itself is no link: the browser may send an older address while
@@ -175,7 +175,7 @@ def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
     return dict(zip(before.index[differs].tolist(), left.to_numpy()[differs].tolist(), strict=True))
 
 
-def edit(cliques: Cliques, planned: IntArray, request: Request, *, editable: bool) -> Edits:
+def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable: bool) -> Edits:
     """Draw the queries of a plan, the largest first, and give what a person has changed."""
     edits = edits_of(request, planned)
     rows = st.session_state.get("plan_rows", ROWS[0])
@@ -246,7 +246,7 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
             st.caption("Double-click a number to change it; tick rows to delete them.")
 
 
-def planner_name(request: Request, edits: Edits) -> str:
+def planner_name(request: PlanRequest, edits: Edits) -> str:
     """What the plan says of its origin.
 
     A person's changes are told: the plan is no longer what the planner would give.

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from generation.backends.backend import BackendSettings
-from generation.image_request import MakingError, Source
+from generation.image_request import GenerationError, SourceImage
 from ingest.images.arrays import ImageArray, MaskArray
 
 Size = tuple[int, int]
@@ -21,7 +21,7 @@ UNKNOWN_PX = 1024
 """Side of the squares of a model that does not say it, as Z-Image: usual among transformers."""
 
 
-def choose_output_size(settings: BackendSettings, source: Source) -> Size:
+def choose_output_size(settings: BackendSettings, source: SourceImage) -> Size:
     """Size of the image to be made: as set, else the source's.
 
     With one side set, the other follows from the source's shape.
@@ -31,7 +31,7 @@ def choose_output_size(settings: BackendSettings, source: Source) -> Size:
     >>> import numpy as np
     >>> image, mask = np.zeros((30, 60, 3), np.uint8), np.zeros((30, 60), bool)
     >>> mask[3, 3] = True
-    >>> choose_output_size(BackendSettings(width_px=128), Source("a", "a.png", image, mask))
+    >>> choose_output_size(BackendSettings(width_px=128), SourceImage("a", "a.png", image, mask))
     (64, 128)
     """
     height, width = source.mask.shape
@@ -135,12 +135,12 @@ def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
     return share >= min(128, max(1, int(share.max())))
 
 
-def fit_source(source: Source, size: Size) -> tuple[ImageArray, MaskArray, float]:
+def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, float]:
     """The whole source in an image of some size, in its own shape, in the middle.
 
     Parameters
     ----------
-    source : Source
+    source : SourceImage
         The image and its object.
     size : tuple of int
         Height and width.
@@ -157,7 +157,7 @@ def fit_source(source: Source, size: Size) -> tuple[ImageArray, MaskArray, float
 
     Raises
     ------
-    MakingError
+    GenerationError
         No pixel of the object, or nothing else, is left at that size.
     """
     if source.mask.shape == size:
@@ -170,14 +170,14 @@ def fit_source(source: Source, size: Size) -> tuple[ImageArray, MaskArray, float
     image = np.pad(resize_image(source.image, inner), (*bars, (0, 0)), mode="edge")
     mask = np.pad(resize_mask(source.mask, inner), bars)
     if mask.all() or not mask.any():
-        raise MakingError(
+        raise GenerationError(
             f"The object of image {source.image_id!r} cannot be told from the rest at "
             f"{size[1]} × {size[0]} pixels. Make larger images, or leave the source out."
         )
     return image, mask, scale
 
 
-def crop_source(source: Source, size: Size) -> ImageArray:
+def crop_source(source: SourceImage, size: Size) -> ImageArray:
     """As much of the source as fills an image of some size, in its own shape, about its object."""
     height, width = source.mask.shape
     if (height, width) == size:

@@ -9,7 +9,7 @@ from generation.backends.backend import SYNTHETIC_SOURCE
 from generation.backends.canvas.cutout import to_image
 from generation.backends.canvas.framing import Size
 from generation.backends.pipelines.painter import Painter
-from generation.image_request import Made, MakingError, Request, Source
+from generation.image_request import GeneratedImage, GenerationError, ImageRequest, SourceImage
 from graph.errors import JobBlockedError
 from ingest.images.arrays import ImageArray
 from ingest.models.checkpoints import Checkpoint, software
@@ -34,7 +34,7 @@ class Work:
     """
 
     size: Size
-    finish: Callable[[ImageArray], Made]
+    finish: Callable[[ImageArray], GeneratedImage]
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -53,15 +53,17 @@ class DiffusionBackend:
 
     needs_source = True
 
-    def __init__(self, name: str, painter: Painter, prepare: Callable[[Source, int], Work]) -> None:
+    def __init__(
+        self, name: str, painter: Painter, prepare: Callable[[SourceImage, int], Work]
+    ) -> None:
         self.name, self.painter, self._prepare = name, painter, prepare
 
-    def make(self, requests: Sequence[Request]) -> list[Made]:
+    def make(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request; those that the model paints at one size, together.
 
         Raises
         ------
-        MakingError
+        GenerationError
             A request has no source, or one that cannot be used at its size.
         OutOfMemoryError
             The batch is too large for the device.
@@ -70,7 +72,7 @@ class DiffusionBackend:
         positions: dict[Size, list[int]] = defaultdict(list)
         for position, work in enumerate(works):
             positions[work.size].append(position)
-        made: dict[int, Made] = {}
+        made: dict[int, GeneratedImage] = {}
         for size, group in positions.items():
             names = works[group[0]].inputs
             painted = self.painter.paint(
@@ -83,9 +85,9 @@ class DiffusionBackend:
                 made[position] = works[position].finish(to_image(pixels))
         return [made[position] for position in range(len(requests))]
 
-    def _source_of(self, request: Request) -> Source:
+    def _source_of(self, request: ImageRequest) -> SourceImage:
         if request.source is None:
-            raise MakingError(
+            raise GenerationError(
                 f"The request {request.id} has no source image, and the backend {self.name} works "
                 "on one. Give it an image of its class with the object's mask, or use another "
                 "backend."

@@ -14,7 +14,7 @@ import torch
 from generation.backends.backend import BackendSettings
 from generation.backends.canvas.framing import Size, find_native_px
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
-from generation.image_request import MakingError
+from generation.image_request import GenerationError
 from graph.errors import OptionError
 from ingest.models.checkpoints import Checkpoint, load, quiet
 from ingest.models.devices import choose_device, choose_dtype, out_of_memory
@@ -182,7 +182,7 @@ class Painter:
 
         Raises
         ------
-        MakingError
+        GenerationError
             The model gives pixels that are no numbers.
         OutOfMemoryError
             The batch is too large for the device.
@@ -232,7 +232,7 @@ class Painter:
             ).images
         pixels: FloatImages = np.asarray(images, dtype=np.float32)
         if not np.isfinite(pixels).all():
-            raise MakingError(
+            raise GenerationError(
                 f"The model {self.checkpoint.label} has given pixels that are no numbers, in "
                 f"{self.dtype}. Compute in float32 or bfloat16."
             )

@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 from transformers import SamImageProcessorPil, SamModel, SamProcessor
 
-from generation.image_request import MakingError
+from generation.image_request import GenerationError
 from generation.sources.segmenters.options import SamOptions
 from generation.sources.segmenters.segmenter import check_box, check_mask
 from graph.records import Box
@@ -37,7 +37,7 @@ class SamSegmenter:
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
         if box is None:
-            raise MakingError(
+            raise GenerationError(
                 "The image has no box for its object, and the segmenter sam needs one. Annotate a "
                 "box or the outline, or use another segmenter."
             )
@@ -52,11 +52,11 @@ class SamSegmenter:
         return {"segmenter": "sam", "settings": {}, **self.vision.describe()}
 
     def _check_shape(self, image: ImageArray) -> None:
-        """Raise MakingError where the shorter side of an image vanishes at the model's size."""
+        """Raise GenerationError where the shorter side of an image vanishes at the model's size."""
         height, width = image.shape[:2]
         longest_px = self.vision.processor.size["longest_edge"]
         if int(min(height, width) * longest_px / max(height, width) + 0.5) < 1:
-            raise MakingError(
+            raise GenerationError(
                 f"The segmenter sam finds no object in an image of {width} x {height} px: at its "
                 f"{longest_px} px nothing is left of the shorter side. Take another image, another "
                 "segmenter, or annotate the outline."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from generation.image_request import MakingError
+from generation.image_request import GenerationError
 from graph.records import Box
 from ingest.images.arrays import ImageArray, MaskArray
 
@@ -12,7 +12,7 @@ class Segmenter(Protocol):
     """Finds an object's pixels. It is opened once a process, and used by one thread at a time."""
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
-        """The pixels of the object in an image, as `generation.image_request.Source` takes them.
+        """The mask of the object in an image.
 
         Parameters
         ----------
@@ -23,7 +23,7 @@ class Segmenter(Protocol):
 
         Raises
         ------
-        MakingError
+        GenerationError
             It needs a box and has none, or finds nothing, or nothing but the object.
         OutOfMemoryError
             The image is too large for the device.
@@ -36,7 +36,7 @@ class Segmenter(Protocol):
 
 
 def check_box(image: ImageArray, box: Box) -> None:
-    """Raise MakingError unless a box has an area inside the image.
+    """Raise GenerationError unless a box has an area inside the image.
 
     Examples
     --------
@@ -44,9 +44,8 @@ def check_box(image: ImageArray, box: Box) -> None:
     >>> check_box(np.zeros((8, 8, 3), np.uint8), (9, 0, 2, 2))
     Traceback (most recent call last):
     ...
-    generation.image_request.MakingError: The box (9, 0, 2, 2) of the object has nothing of the
-    image \
-of 8 x 8 px. Correct the annotation.
+    generation.image_request.GenerationError: The box (9, 0, 2, 2) of the object has nothing of \
+the image of 8 x 8 px. Correct the annotation.
     """
     left, top, width, height = box
     rows, columns = image.shape[:2]
@@ -55,18 +54,18 @@ of 8 x 8 px. Correct the annotation.
         min(top + height, rows) - max(top, 0),
     )
     if not all(side > 0 for side in common):
-        raise MakingError(
+        raise GenerationError(
             f"The box {box} of the object has nothing of the image of {columns} x {rows} px. "
             "Correct the annotation."
         )
 
 
 def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:
-    """Give a mask back that tells the object from the rest; MakingError for any other."""
+    """Give a mask back that tells the object from the rest; GenerationError for any other."""
     if mask.any() and not mask.all():
         return mask
     what = "nothing but the object" if mask.any() else "no object"
-    raise MakingError(
+    raise GenerationError(
         f"The segmenter {segmenter} finds {what} in the image. Take another image, another "
         "segmenter, or annotate the outline."
     )

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.services.datasets import plan_dataset
 from app.views.components import job_form as making
 from app.views.plan import table as plan_table
-from app.views.plan.choice import Choice, Request
+from app.views.plan.choice import Choice, PlanRequest
 from app.views.state import tasks
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan import PlanOptions
@@ -164,7 +164,7 @@ def test_edits_change_the_numbers_and_can_be_undone(
     app = open_page("plan", dataset=cars)
     before = int(metric(app, "Images to make"))
     table = app.data_editor[0].value
-    request = Request(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
+    request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     first, second = table.index[:2].tolist()
     app.session_state["_plan_edits"] = plan_table.Edits(request, {first: 100, second: 0}, version=7)
     app.run()
@@ -182,7 +182,7 @@ def test_edits_change_the_numbers_and_can_be_undone(
 
 def test_edits_are_of_one_plan(open_page: OpenPage, store: GraphStore, cars: str) -> None:
     app = open_page("plan", dataset=cars)
-    request = Request(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
+    request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     app.session_state["_plan_edits"] = plan_table.Edits(request, {0: 100})
     app.number_input(key="cap").set_value(3).run()
     assert "by hand" not in shown_text(app)
@@ -192,7 +192,7 @@ def test_a_link_has_the_edits(open_page: OpenPage, store: GraphStore, cars: str)
     app = open_page("plan", dataset=cars)
     assert plan_table.EDITS not in app.query_params
     table = app.data_editor[0].value
-    request = Request(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
+    request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     first, second = table.index[:2].tolist()
     app.session_state["_plan_edits"] = plan_table.Edits(request, {first: 100, second: 0}, version=7)
     app.run()
@@ -230,7 +230,7 @@ def test_too_many_edits_for_a_link_stay_in_the_session(
 ) -> None:
     monkeypatch.setattr(plan_table, "MOST_IN_LINK", 15)
     app = open_page("plan", dataset=cars)
-    request = Request(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
+    request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     first, second = app.data_editor[0].value.index[:2].tolist()
     app.session_state["_plan_edits"] = plan_table.Edits(
         request, {first: 100, second: 1000}, version=7
@@ -490,6 +490,6 @@ def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     cliques = load_cliques(store, cars)
     for options in (PlanOptions(2, 3), PlanOptions(1, 2), PlanOptions(1, 3, 2, 7)):
         for planner in ("conbias", "published"):
-            request = Request(dataset_state(store, cars), Choice(None), planner, options)
+            request = PlanRequest(dataset_state(store, cars), Choice(None), planner, options)
             made = PlanInHand(cliques, planned_images(cliques, request), request, planner)
             assert made.json() == plan_to_json(plan_dataset(store, cars, planner, options).plan)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from generation.image_request import Request, Source
+from generation.image_request import ImageRequest, SourceImage
 from tests.tiny.diffusion import save_pipeline
 
-Ask = Callable[..., list[Request]]
+Ask = Callable[..., list[ImageRequest]]
 PROMPTS = ("a photo of forest", "a photo of ocean, and beach", "cat", "a photo of a woman")
 
 
@@ -47,7 +47,7 @@ def copied(pipelines: Callable[[str], str], tmp_path: Path) -> Callable[[str], P
 def ask() -> Ask:
     """Requests, each with its own source, prompt and seed, but all of one size."""
 
-    def requests(count: int = 1, height: int = 60, width: int = 84) -> list[Request]:
+    def requests(count: int = 1, height: int = 60, width: int = 84) -> list[ImageRequest]:
         rng = np.random.default_rng(7)
         mask = np.zeros((height, width), bool)
         mask[height // 4 : height // 2, width // 3 : width // 2] = True
@@ -55,10 +55,10 @@ def ask() -> Ask:
         asked = []
         for number in range(count):
             image = rng.integers(0, 255, (height, width, 3), dtype=np.uint8)
-            source = Source(f"i{number}", f"i{number}.png", image, mask)
+            source = SourceImage(f"i{number}", f"i{number}.png", image, mask)
             prompt = PROMPTS[number % len(PROMPTS)]
             seed = 2**62 + 1000 + number
-            asked.append(Request(f"q{number}", "bird", ("forest",), prompt, seed, source))
+            asked.append(ImageRequest(f"q{number}", "bird", ("forest",), prompt, seed, source))
         return asked
 
     return requests

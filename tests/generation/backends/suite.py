@@ -11,7 +11,7 @@ import torch
 
 from generation.backends.backend import BackendSettings
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import Made, MakingError, Request
+from generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from graph.errors import OutOfMemoryError
 
 TOLERANCE = 2e-6
@@ -40,18 +40,18 @@ class Floats:
 
         monkeypatch.setattr(backend.painter, "paint", recorded)
 
-    def of(self, requests: Sequence[Request]) -> npt.NDArray[np.float32]:
+    def of(self, requests: Sequence[ImageRequest]) -> npt.NDArray[np.float32]:
         self._painted.clear()
         self._backend.make(requests)
         return np.concatenate(self._painted)
 
 
-def same(one: Made, other: Made) -> bool:
+def same(one: GeneratedImage, other: GeneratedImage) -> bool:
     masks = (one.mask is None and other.mask is None) or np.array_equal(one.mask, other.mask)
     return bool(masks) and np.array_equal(one.image, other.image) and one.details == other.details
 
 
-def check_seeds(backend: DiffusionBackend, request: Request) -> None:
+def check_seeds(backend: DiffusionBackend, request: ImageRequest) -> None:
     """The same request twice gives the same bits; another seed or prompt gives another image."""
     first, again = backend.make([request])[0], backend.make([request])[0]
     assert same(first, again)
@@ -61,7 +61,7 @@ def check_seeds(backend: DiffusionBackend, request: Request) -> None:
 
 def check_batches(
     backend: DiffusionBackend,
-    requests: list[Request],
+    requests: list[ImageRequest],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An image is the same alone, in a batch, and elsewhere in it."""
@@ -76,11 +76,11 @@ def check_batches(
 
 
 def check_refusals(
-    backend: DiffusionBackend, request: Request, monkeypatch: pytest.MonkeyPatch
+    backend: DiffusionBackend, request: ImageRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request without source, a device without memory and pixels that are no numbers."""
     assert backend.make([]) == []
-    with pytest.raises(MakingError, match="q0 has no source image"):
+    with pytest.raises(GenerationError, match="q0 has no source image"):
         backend.make([replace(request, source=None)])
     pipeline = type(backend.painter.pipeline)
     call = pipeline.__call__
@@ -100,7 +100,7 @@ def check_refusals(
 
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "__call__", overflowing)
-        with pytest.raises(MakingError, match=r"no numbers, in torch\.float32"):
+        with pytest.raises(GenerationError, match=r"no numbers, in torch\.float32"):
             backend.make([request])
 
 

@@ -13,14 +13,14 @@ from generation.backends.backend import BackendSettings
 from generation.backends.inpaint import open_backend as open_inpaint
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import Request
+from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from ingest.models.checkpoints import quiet
 from tests.generation.backends import suite
 from tests.tiny.other_pipelines import save_other_pipeline
 
 Find = Callable[[str], str]
-Ask = Callable[..., list[Request]]
+Ask = Callable[..., list[ImageRequest]]
 Copied = Callable[[str], Path]
 
 

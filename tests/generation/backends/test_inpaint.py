@@ -15,12 +15,12 @@ from generation.backends.canvas.framing import (
 )
 from generation.backends.inpaint import open_backend as open_inpaint
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import MakingError, Request, Source
+from generation.image_request import GenerationError, ImageRequest, SourceImage
 from graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
 
 Find = Callable[[str], str]
-Ask = Callable[..., list[Request]]
+Ask = Callable[..., list[ImageRequest]]
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +105,9 @@ def test_the_model_sees_the_object_and_not_what_was_around_it(
     source = request.source
     elsewhere = source.image.copy()
     elsewhere[~source.mask] = 77
-    other = Source("other", "other.png", elsewhere, source.mask)
+    other = SourceImage("other", "other.png", elsewhere, source.mask)
     one = backend.make([request])[0]
-    two = backend.make([Request("q", "bird", (), request.prompt, request.seed, other)])[0]
+    two = backend.make([ImageRequest("q", "bird", (), request.prompt, request.seed, other)])[0]
     assert np.array_equal(one.image, two.image)
 
 
@@ -136,11 +136,11 @@ def test_a_negative_prompt_that_would_be_lost(pipelines: Find) -> None:
         open_inpaint(settings)
 
 
-def _source(height: int, width: int, *window: slice) -> Source:
+def _source(height: int, width: int, *window: slice) -> SourceImage:
     image = np.random.default_rng(1).integers(0, 255, (height, width, 3), dtype=np.uint8)
     mask = np.zeros((height, width), bool)
     mask[window] = True
-    return Source("i", "i.png", image, mask)
+    return SourceImage("i", "i.png", image, mask)
 
 
 def test_a_fitted_source_keeps_its_shape() -> None:
@@ -156,7 +156,7 @@ def test_a_thin_object_survives_and_one_that_vanishes_is_an_error() -> None:
     mask[50, 20:80] = True
     assert resize_mask(mask, (10, 10)).any()
     full = _source(100, 100, slice(1, 100), slice(0, 100))
-    with pytest.raises(MakingError, match="cannot be told from the rest at 8 × 8"):
+    with pytest.raises(GenerationError, match="cannot be told from the rest at 8 × 8"):
         fit_source(full, (8, 8))
 
 

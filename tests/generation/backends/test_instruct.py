@@ -8,12 +8,12 @@ import pytest
 from generation.backends.backend import BackendSettings
 from generation.backends.instruct import open_backend as open_instruct
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import Request
+from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError
 from tests.generation.backends import suite
 
 Find = Callable[[str], str]
-Ask = Callable[..., list[Request]]
+Ask = Callable[..., list[ImageRequest]]
 Copied = Callable[[str], Path]
 
 

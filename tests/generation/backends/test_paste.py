@@ -11,12 +11,12 @@ from generation.backends.canvas.cutout import paste_object, place_object
 from generation.backends.canvas.framing import fit_source
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import Request
+from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
 
 Find = Callable[[str], str]
-Ask = Callable[..., list[Request]]
+Ask = Callable[..., list[ImageRequest]]
 
 
 @pytest.fixture(scope="module")

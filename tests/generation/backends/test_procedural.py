@@ -19,7 +19,7 @@ from generation.backends.canvas.exemplars import (
 )
 from generation.backends.canvas.styles import PATTERNS, SHAPES, paint_pattern, paint_sign, style_of
 from generation.backends.procedural import SIDE_PX
-from generation.image_request import Made, Request, Source, seed_of
+from generation.image_request import GeneratedImage, ImageRequest, SourceImage, seed_of
 from graph.errors import JobBlockedError, OptionError
 
 HOSTILE = (
@@ -39,25 +39,25 @@ HOSTILE = (
 RED, BLUE = (220, 30, 30), (30, 30, 220)
 
 
-def source(height: int = 40, width: int = 56, seed: int = 0) -> Source:
+def source(height: int = 40, width: int = 56, seed: int = 0) -> SourceImage:
     """Noise with an object of an irregular outline, so that any changed pixel is seen."""
     rng = np.random.default_rng(seed)
     mask = np.zeros((height, width), bool)
     mask[10:26, 18:34] = rng.random((16, 16)) < 0.7
     image = rng.integers(0, 256, (height, width, 3)).astype(np.uint8)
-    return Source(f"s{seed}", f"s{seed}.png", image, mask)
+    return SourceImage(f"s{seed}", f"s{seed}.png", image, mask)
 
 
 def request(
     index: int = 0, concepts: Sequence[str] = ("cow", "forest_road"), *, bare: bool = False
-) -> Request:
+) -> ImageRequest:
     given = None if bare else source(seed=index)
-    return Request(
+    return ImageRequest(
         f"j/000000/{index:06d}", "urban", tuple(concepts), "", seed_of("j", 0, index), given
     )
 
 
-def make(request: Request, **settings: object) -> Made:
+def make(request: ImageRequest, **settings: object) -> GeneratedImage:
     (made,) = BACKENDS.open("procedural", BackendSettings(**settings)).make([request])
     return made
 
@@ -75,7 +75,7 @@ def exemplars(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def same(first: Made, second: Made) -> bool:
+def same(first: GeneratedImage, second: GeneratedImage) -> bool:
     return (
         np.array_equal(first.image, second.image)
         and np.array_equal(first.mask, second.mask)
@@ -127,7 +127,7 @@ def test_any_name_is_painted(name: str) -> None:
     made = make(request(concepts=(name,)))
     assert made.image.std() > 5
     json.dumps(made.details)
-    alone = Request("j/0/0", name, (name, "beach"), "", 3)
+    alone = ImageRequest("j/0/0", name, (name, "beach"), "", 3)
     assert make(alone).image.shape == (SIDE_PX, SIDE_PX, 3)
 
 
@@ -198,7 +198,7 @@ def test_other_sizes_and_places() -> None:
 
 
 def test_every_machine_paints_the_same() -> None:
-    made = make(Request("j/0/0", "urban", ("beach", "cow", "forest_road"), "", 7))
+    made = make(ImageRequest("j/0/0", "urban", ("beach", "cow", "forest_road"), "", 7))
     digest = hashlib.sha256(made.image.tobytes() + made.mask.tobytes()).hexdigest()
     assert digest == "240b665271c3448ec2cba569cbb39cc8793d0d5ce296f561c1707bfeecfc0cf4"
 

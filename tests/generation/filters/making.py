@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from generation.image_request import Made, Request, Source
+from generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from ingest.images.arrays import MaskArray
 
 Pixels = npt.NDArray[np.uint8]
@@ -23,23 +23,23 @@ def object_mask(height: int = 48, width: int = 64) -> MaskArray:
     return mask
 
 
-def source(seed: int = 100) -> Source:
-    return Source("1", "1.jpg", noise(seed), object_mask())
+def source(seed: int = 100) -> SourceImage:
+    return SourceImage("1", "1.jpg", noise(seed), object_mask())
 
 
 def request(
     index: int = 0,
     query: int = 0,
     concepts: tuple[str, ...] = ("beach", "ocean"),
-    source: Source | None = None,
+    source: SourceImage | None = None,
     prompt: str = "a photo of a beach and an ocean",
-) -> Request:
+) -> ImageRequest:
     name = f"5f1c/{query:06d}/{index:06d}"
-    return Request(name, "landbird", concepts, prompt, index, source)
+    return ImageRequest(name, "landbird", concepts, prompt, index, source)
 
 
-def pasted(background: int, onto: Source) -> Made:
+def pasted(background: int, onto: SourceImage) -> GeneratedImage:
     """The object of a source on another background."""
     image = noise(background)
     image[onto.mask] = onto.image[onto.mask]
-    return Made(image, onto.mask)
+    return GeneratedImage(image, onto.mask)

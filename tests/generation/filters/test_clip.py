@@ -12,7 +12,7 @@ from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 from generation.filters import FILTERS
 from generation.filters.clip import ClipFilter
 from generation.filters.options import CLIP_REVISION, ClipOptions
-from generation.image_request import Made
+from generation.image_request import GeneratedImage
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_owlv2
@@ -45,7 +45,7 @@ def cosines_by_hand(model: Path, images: list[np.ndarray], texts: tuple[str, ...
 def test_the_score_is_two_and_a_half_cosines(model: Path) -> None:
     images = [noise(seed) for seed in range(3)] + [np.full((40, 40, 3), 7, dtype=np.uint8)]
     requests = [request(i, prompt=prompt) for i, prompt in enumerate(PROMPTS)]
-    found = open_clip(model).judge(requests, [Made(image) for image in images])
+    found = open_clip(model).judge(requests, [GeneratedImage(image) for image in images])
     expected = cosines_by_hand(model, images, PROMPTS)
     assert [one.details["cosine"] for one in found] == pytest.approx(expected, abs=2e-6)
     assert [one.score for one in found] == pytest.approx(2.5 * expected.clip(0), abs=5e-6)
@@ -58,7 +58,9 @@ def test_the_threshold_of_the_paper_is_a_cosine_of_024(model: Path) -> None:
     cosines = [0.2401, 0.2399, -0.3, 1.0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ClipFilter, "cosines", lambda *_: np.array(cosines))
-        found = clip.judge([request(i) for i in range(4)], [Made(noise(i)) for i in range(4)])
+        found = clip.judge(
+            [request(i) for i in range(4)], [GeneratedImage(noise(i)) for i in range(4)]
+        )
     assert [one.accepted for one in found] == [True, False, False, True]
     assert [one.score for one in found] == pytest.approx([0.60025, 0.59975, 0.0, 2.5])
     assert [one.details["cosine"] for one in found] == cosines
@@ -69,7 +71,7 @@ def test_the_threshold_of_the_paper_is_a_cosine_of_024(model: Path) -> None:
 
 def test_a_batch_scores_as_its_images_alone(model: Path) -> None:
     requests = [request(i, prompt=prompt) for i, prompt in enumerate(PROMPTS)]
-    made = [Made(noise(i)) for i in range(4)]
+    made = [GeneratedImage(noise(i)) for i in range(4)]
     together = open_clip(model).judge(requests, made)
     in_pairs = open_clip(model, batch_size=2).judge(requests, made)
     clip = open_clip(model)
@@ -89,16 +91,22 @@ def test_texts(model: Path) -> None:
         "A photo depicts add a beach": {"prefix": "A photo depicts "},
     }
     for prompt, options in prompts.items():
-        expected = open_clip(model).judge([request(prompt=prompt)], [Made(noise())])
-        found = open_clip(model, **options).judge([asked], [Made(noise())])
+        expected = open_clip(model).judge([request(prompt=prompt)], [GeneratedImage(noise())])
+        found = open_clip(model, **options).judge([asked], [GeneratedImage(noise())])
         assert found[0].score == expected[0].score
-    without = open_clip(model, text="concepts").judge([request(concepts=())], [Made(noise())])
-    assert without[0].score == open_clip(model).judge([request()], [Made(noise())])[0].score
+    without = open_clip(model, text="concepts").judge(
+        [request(concepts=())], [GeneratedImage(noise())]
+    )
+    assert (
+        without[0].score == open_clip(model).judge([request()], [GeneratedImage(noise())])[0].score
+    )
 
 
 def test_a_text_that_clip_reads_in_part_is_marked(model: Path) -> None:
     long = request(prompt="a beach " * 30)
-    found = open_clip(model).judge([long, request()], [Made(noise()), Made(noise())])
+    found = open_clip(model).judge(
+        [long, request()], [GeneratedImage(noise()), GeneratedImage(noise())]
+    )
     assert [one.details.get("truncated") for one in found] == [True, None]
 
 
@@ -125,7 +133,7 @@ def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(clip.vision.model, "get_image_features", fail)
     with pytest.raises(OutOfMemoryError, match="too little memory for CLIP on 2 images"):
-        clip.judge([request(0), request(1)], [Made(noise()), Made(noise())])
+        clip.judge([request(0), request(1)], [GeneratedImage(noise()), GeneratedImage(noise())])
 
 
 def test_models_that_cannot_be_used(tmp_path: Path) -> None:

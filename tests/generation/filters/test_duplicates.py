@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from generation.filters import FILTERS
 from generation.filters.duplicates import find_duplicates
-from generation.image_request import Made
+from generation.image_request import GeneratedImage
 from graph.errors import OptionError
 from tests.generation.filters.making import noise, pasted, request, source
 
@@ -18,13 +18,13 @@ def bits_between(one: str, other: str) -> int:
     return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
-def nudged(seed: int) -> Made:
-    return Made((noise(seed) // 2 * 2).astype(np.uint8))
+def nudged(seed: int) -> GeneratedImage:
+    return GeneratedImage((noise(seed) // 2 * 2).astype(np.uint8))
 
 
 def test_an_image_that_repeats_one_of_its_query_is_rejected() -> None:
     duplicates = FILTERS.open("duplicates")
-    made = [Made(noise(1)), Made(noise(2)), nudged(1), Made(noise(3))]
+    made = [GeneratedImage(noise(1)), GeneratedImage(noise(2)), nudged(1), GeneratedImage(noise(3))]
     found = duplicates.judge([request(i) for i in range(4)], made)
     assert [one.accepted for one in found] == [True, True, False, True]
     hashes = [one.details["phash"] for one in found]
@@ -37,14 +37,14 @@ def test_an_image_that_repeats_one_of_its_query_is_rejected() -> None:
 
 
 def test_queries_are_apart() -> None:
-    made = [Made(noise(1)), Made(noise(1))]
+    made = [GeneratedImage(noise(1)), GeneratedImage(noise(1))]
     found = FILTERS.open("duplicates").judge([request(0, 0), request(0, 1)], made)
     assert [(one.accepted, one.score) for one in found] == [(True, 64.0)] * 2
 
 
 def test_a_rejected_image_is_not_compared_with() -> None:
     own = source()
-    same = Made(own.image.copy())
+    same = GeneratedImage(own.image.copy())
     requests = [request(0, source=own), request(1)]
     found = FILTERS.open("duplicates").judge(requests, [same, same])
     assert [one.accepted for one in found] == [False, True]
@@ -70,12 +70,14 @@ def test_the_hash_is_that_of_the_definition() -> None:
     bits = (low > np.median(low)).ravel()
     expected = f"{int(''.join('01'[bit] for bit in bits.astype(int)), 2):016x}"
     image = np.repeat(grey[..., None], 3, axis=2)
-    found = FILTERS.open("duplicates").judge([request()], [Made(image)])
+    found = FILTERS.open("duplicates").judge([request()], [GeneratedImage(image)])
     assert found[0].details["phash"] == expected
 
 
 def test_larger_hashes() -> None:
-    found = FILTERS.open("duplicates", {"hash_size": 16}).judge([request()], [Made(noise())])
+    found = FILTERS.open("duplicates", {"hash_size": 16}).judge(
+        [request()], [GeneratedImage(noise())]
+    )
     assert found[0].score == 256
     assert len(found[0].details["phash"]) == 64
 

@@ -10,7 +10,7 @@ import pytest
 
 from generation.filters import FILTERS
 from generation.filters.filter import Judgement
-from generation.image_request import Made
+from generation.image_request import GeneratedImage
 from graph.errors import JobBlockedError, OptionError
 from ingest.models.detector import Detector
 from tests.generation.filters.making import noise, request
@@ -36,7 +36,7 @@ def fixed(model: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def judge(concepts: tuple[str, ...] = ("beach", "ocean"), **options: object) -> Judgement:
         objects = FILTERS.open("objects", {"model": str(model), **options})
-        return objects.judge([request(concepts=concepts)], [Made(noise())])[0]
+        return objects.judge([request(concepts=concepts)], [GeneratedImage(noise())])[0]
 
     return judge
 
@@ -93,7 +93,7 @@ def test_without_concepts_the_class_decides(fixed: Any) -> None:
 def test_requests_of_a_batch_may_differ(model: Path) -> None:
     objects = FILTERS.open("objects", {"model": str(model), "vocabulary": ["cow"]})
     requests = [request(0, concepts=("beach",)), request(1, concepts=("ocean", "boat"))]
-    made = [Made(noise(0)), Made(noise(1))]
+    made = [GeneratedImage(noise(0)), GeneratedImage(noise(1))]
     together = objects.judge(requests, made)
     scores = objects.detector.best_scores([one.image for one in made], ["beach", "ocean", "boat"])
     assert [one.score for one in together] == pytest.approx(

@@ -12,7 +12,7 @@ from safetensors import safe_open
 
 from generation.filters import FILTERS
 from generation.filters.options import SAFETY_REVISION, SafetyOptions
-from generation.image_request import Made
+from generation.image_request import GeneratedImage
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_safety
@@ -53,7 +53,9 @@ def is_flagged(image: np.ndarray, safety: Any) -> bool:
 
 def test_flags_are_those_of_the_checker(model: Path, images: list[np.ndarray]) -> None:
     safety = open_safety(model)
-    found = safety.judge([request(i) for i in range(12)], [Made(image) for image in images])
+    found = safety.judge(
+        [request(i) for i in range(12)], [GeneratedImage(image) for image in images]
+    )
     expected = [is_flagged(image, safety) for image in images]
     assert 0 < sum(expected) < 12
     assert [not one.accepted for one in found] == expected
@@ -69,7 +71,7 @@ def test_nothing_is_blackened_or_logged(
     logger = logging.getLogger(StableDiffusionSafetyChecker.__module__)
     logger.addHandler(caplog.handler)  # loggers of diffusers tell the root logger nothing
     try:
-        open_safety(model).judge([request()] * 12, [Made(image) for image in images])
+        open_safety(model).judge([request()] * 12, [GeneratedImage(image) for image in images])
     finally:
         logger.removeHandler(caplog.handler)
     assert all(map(np.array_equal, images, before))
@@ -79,8 +81,8 @@ def test_nothing_is_blackened_or_logged(
 def test_a_batch_is_judged_as_its_images_alone(model: Path, images: list[np.ndarray]) -> None:
     safety = open_safety(model, batch_size=5)
     requests = [request(i) for i in range(12)]
-    together = safety.judge(requests, [Made(image) for image in images])
-    alone = [safety.judge([request()], [Made(image)])[0] for image in images]
+    together = safety.judge(requests, [GeneratedImage(image) for image in images])
+    alone = [safety.judge([request()], [GeneratedImage(image)])[0] for image in images]
     assert together == alone
 
 
@@ -89,7 +91,7 @@ def test_the_checker_of_a_pipeline(tmp_path: Path, images: list[np.ndarray]) -> 
     (tmp_path / "feature_extractor").mkdir()
     file = "preprocessor_config.json"
     (tmp_path / "safety_checker" / file).rename(tmp_path / "feature_extractor" / file)
-    found = open_safety(tmp_path / "safety_checker").judge([request()], [Made(images[0])])
+    found = open_safety(tmp_path / "safety_checker").judge([request()], [GeneratedImage(images[0])])
     assert len(found) == 1
 
 
@@ -118,7 +120,7 @@ def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(safety.vision.model, "forward", fail)
     with pytest.raises(OutOfMemoryError, match="the safety checker on 1 images"):
-        safety.judge([request()], [Made(noise())])
+        safety.judge([request()], [GeneratedImage(noise())])
 
 
 def test_options() -> None:

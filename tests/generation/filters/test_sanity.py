@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from generation.filters import FILTERS
-from generation.image_request import Made, Request, Source
+from generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from graph.errors import OptionError
 from tests.generation.filters.making import noise, object_mask, pasted, request, source
 
 
-def judge(made: Made, of: Request, **options: object):
+def judge(made: GeneratedImage, of: ImageRequest, **options: object):
     return FILTERS.open("sanity", options).judge([of], [made])[0]
 
 
@@ -35,18 +35,18 @@ def test_a_moved_object_is_not_compared() -> None:
     own = source()
     image = noise(1)
     mask = np.roll(own.mask, 10, axis=1)
-    found = judge(Made(image, mask), request(source=own))
+    found = judge(GeneratedImage(image, mask), request(source=own))
     assert (found.score, found.accepted) == (1.0, True)
     assert found.details == {"compared": False}
 
 
 def test_nothing_is_compared_without_a_mask_or_a_source_of_the_size() -> None:
     own = source()
-    small = Source("2", "2.jpg", noise(5, 24, 32), object_mask(24, 32))
+    small = SourceImage("2", "2.jpg", noise(5, 24, 32), object_mask(24, 32))
     for made, of in (
-        (Made(noise(1)), request(source=own)),
-        (Made(noise(1), object_mask()), request()),
-        (Made(noise(1), object_mask()), request(source=small)),
+        (GeneratedImage(noise(1)), request(source=own)),
+        (GeneratedImage(noise(1), object_mask()), request()),
+        (GeneratedImage(noise(1), object_mask()), request(source=small)),
     ):
         found = judge(made, of)
         assert (found.score, found.accepted, found.details["compared"]) == (1.0, True, False)
@@ -55,26 +55,41 @@ def test_nothing_is_compared_without_a_mask_or_a_source_of_the_size() -> None:
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (Made(noise().astype(np.float32)), "The image is float32 of shape (48, 64, 3), not 8-bit"),
-        (Made(noise()[..., 0]), "The image is uint8 of shape (48, 64), not 8-bit"),
-        (Made(noise(), object_mask(24, 24)), "The object's mask is bool of shape (24, 24)"),
-        (Made(noise(), object_mask().astype(np.uint8)), "The object's mask is uint8 of shape"),
-        (Made(noise(), np.zeros((48, 64), dtype=np.bool_)), "The object is not in the image"),
-        (Made(noise(), np.ones((48, 64), dtype=np.bool_)), "Only 0.0% of the image is outside"),
+        (
+            GeneratedImage(noise().astype(np.float32)),
+            "The image is float32 of shape (48, 64, 3), not 8-bit",
+        ),
+        (GeneratedImage(noise()[..., 0]), "The image is uint8 of shape (48, 64), not 8-bit"),
+        (
+            GeneratedImage(noise(), object_mask(24, 24)),
+            "The object's mask is bool of shape (24, 24)",
+        ),
+        (
+            GeneratedImage(noise(), object_mask().astype(np.uint8)),
+            "The object's mask is uint8 of shape",
+        ),
+        (
+            GeneratedImage(noise(), np.zeros((48, 64), dtype=np.bool_)),
+            "The object is not in the image",
+        ),
+        (
+            GeneratedImage(noise(), np.ones((48, 64), dtype=np.bool_)),
+            "Only 0.0% of the image is outside",
+        ),
     ],
 )
-def test_what_is_no_image_has_no_score(made: Made, reason: str) -> None:
+def test_what_is_no_image_has_no_score(made: GeneratedImage, reason: str) -> None:
     found = judge(made, request())
     assert (found.score, found.accepted) == (0.0, False)
     assert found.reason.startswith(reason)
 
 
 def test_sizes() -> None:
-    made, own = Made(noise()), source()
+    made, own = GeneratedImage(noise()), source()
     assert judge(made, request(), width_px=64, height_px=48).accepted
     assert judge(made, request(), height_px=40).reason == "The image is 64 x 48 px, not 64 x 40 px."
     assert judge(made, request(source=own), source_size=True).accepted
-    large = Made(noise(1, 96, 128))
+    large = GeneratedImage(noise(1, 96, 128))
     assert judge(large, request(source=own)).accepted
     assert not judge(large, request(source=own), source_size=True).accepted
 

@@ -11,7 +11,7 @@ from PIL import Image
 import generation.sources.sampler
 from generation.backends import BACKENDS
 from generation.image_request import NoSourceError
-from generation.jobs.chunks import Chunk, Studio
+from generation.jobs.chunks import Chunk, JobRunner
 from generation.jobs.settings import JobSettings
 from generation.output.folder import OutputFolder
 from generation.sources.sampler import Sources
@@ -49,7 +49,7 @@ def studio(tmp_path):
         )
         queries = {0: ("cat", ("sofa",)), 1: ("dog", ("sofa",)), 2: ("dog", ("rug",))}
         backend = BACKENDS.open(checked.backend, checked.making)
-        return Studio("job", checked, queries, backend, {}, sources, nullcontext())
+        return JobRunner("job", checked, queries, backend, {}, sources, nullcontext())
 
     return make
 

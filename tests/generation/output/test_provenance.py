@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from generation.filters.filter import Judgement
-from generation.image_request import Made, Request, Source
+from generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from generation.output.manifest import manifest_frame
 from generation.output.provenance import image_file, judged, mask_file, read_provenance, row_of
 from tests.conftest import HOSTILE
@@ -40,8 +40,8 @@ def pixels():
 def request_(pixels):
     mask = np.zeros((24, 32), dtype=bool)
     mask[4:9, 5:20] = True
-    source = Source(HOSTILE[1], "pictures/" + HOSTILE[3], pixels, mask)
-    return Request("job/000001/000002", HOSTILE[0], HOSTILE, "a & b < c", 2**63 - 1, source)
+    source = SourceImage(HOSTILE[1], "pictures/" + HOSTILE[3], pixels, mask)
+    return ImageRequest("job/000001/000002", HOSTILE[0], HOSTILE, "a & b < c", 2**63 - 1, source)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_mask_s_file_has_its_pixels(request_):
 
 def test_accepted_by_all_or_rejected_with_every_reason(row, pixels):
     yes, no = Judgement(0.7, True), Judgement(0.1, False, "No cow.", {"cosine": 0.04})
-    made = Made(pixels, details={"digital_source_type": "other", "placed_at": [1, 2]})
+    made = GeneratedImage(pixels, details={"digital_source_type": "other", "placed_at": [1, 2]})
     assert judged(row, made, {"a": yes})["verdict"] == "accepted"
     found = judged(row, made, {"a": yes, "b": no, "c": Judgement(0, False, "No road.")})
     assert (found["verdict"], found["reason"]) == ("rejected", "No cow. No road.")

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from generation.image_request import MakingError
+from generation.image_request import GenerationError
 from generation.sources.sampler import TRIES, MaskSettings, Sources, object_regions
 from graph.dataset.class_images import ClassImages
 from graph.errors import InputError, JobBlockedError, OptionError
@@ -130,16 +130,16 @@ def test_a_crowd_is_no_object(sources, image):
             assert sample.image_id == "a"
             assert np.array_equal(sample.mask, single)
     alone = sources([image("b", crowd)])
-    with pytest.raises(MakingError, match="has only a crowd as its object, such as 'b'"):
+    with pytest.raises(GenerationError, match="has only a crowd as its object, such as 'b'"):
         alone.sample("cat", 0)
     segmented = sources([image("b", crowd)], lambda pixels, box: single, masks="segmenter")
-    with pytest.raises(MakingError, match="only a crowd"):
+    with pytest.raises(GenerationError, match="only a crowd"):
         segmented.sample("cat", 0)
 
 
 def test_a_crowd_of_something_else_forbids_a_guess(sources, image):
     crowd = Mention("person", box=(0.0, 0.0, 9.0, 9.0), crowd=True)
-    with pytest.raises(MakingError, match="has no region of 'urban'"):
+    with pytest.raises(GenerationError, match="has no region of 'urban'"):
         sources([image("a", crowd, outlined(), class_name="urban")]).sample("urban", 0)
 
 
@@ -170,13 +170,13 @@ def test_mask_files(sources, image, tmp_path):
         found = sources([image(name)], **settings).sample("cat", 0)
         assert np.array_equal(found.mask, of(slice(0, 10), slice(0, 30)))
     assert sources([image("a")], **settings, mask_pattern="{id}.png").sample("cat", 0)
-    with pytest.raises(MakingError, match=r"no mask file, such as 'c'.*c.png: No such file"):
+    with pytest.raises(GenerationError, match=r"no mask file, such as 'c'.*c.png: No such file"):
         sources([image("c")], **settings).sample("cat", 0)
     Image.new("L", (30, 20), 255).save(folder / "c.png")
-    with pytest.raises(MakingError, match=r"mask file of another size.*30×20 .* of 60×40"):
+    with pytest.raises(GenerationError, match=r"mask file of another size.*30×20 .* of 60×40"):
         sources([image("c")], **settings).sample("cat", 0)
     (folder / "c.png").write_bytes(b"no image")
-    with pytest.raises(MakingError, match="mask file that is no usable image"):
+    with pytest.raises(GenerationError, match="mask file that is no usable image"):
         sources([image("c")], **settings).sample("cat", 0)
 
 
@@ -187,7 +187,7 @@ def test_mask_files_are_inside_their_folder(sources, image, tmp_path):
     made = sources(
         [record], masks="files", mask_folder=str(tmp_path / "masks"), mask_pattern="{id}.png"
     )
-    with pytest.raises(MakingError, match="outside of the folder"):
+    with pytest.raises(GenerationError, match="outside of the folder"):
         made.sample("cat", 0)
 
 
@@ -219,7 +219,7 @@ def png(image, exif):
 def test_annotations_of_another_size_are_refused(sources, image):
     record = image("a", outlined())
     record = ImageRecord("a", "cat", record.mentions, None, record.uri, 120, 80)
-    with pytest.raises(MakingError, match=r"annotations of another size.*120×80 .* of 60×40"):
+    with pytest.raises(GenerationError, match=r"annotations of another size.*120×80 .* of 60×40"):
         sources([record]).sample("cat", 0)
 
 
@@ -241,9 +241,9 @@ def test_a_segmenter_gets_the_objects_box(sources, image):
         sources(records, masks="segmenter")
 
     def nothing(pixels, box):
-        raise MakingError("It finds nothing.")
+        raise GenerationError("It finds nothing.")
 
-    with pytest.raises(MakingError, match="cannot find, such as 'a': It finds nothing"):
+    with pytest.raises(GenerationError, match="cannot find, such as 'a': It finds nothing"):
         sources(records, nothing, masks="segmenter").sample("cat", 0)
 
     def blocked(pixels, box):
@@ -258,15 +258,17 @@ def test_a_segmenter_gets_the_objects_box(sources, image):
 def test_when_none_can_be_used_the_commonest_reason_is_named(sources, image):
     records = [image(f"gone {i}", outlined(), file=False) for i in range(3)]
     records += [image("none", Mention("sofa", box=(0.0, 0.0, 9.0, 9.0)), outlined("rug"))]
-    with pytest.raises(MakingError) as caught:
+    with pytest.raises(GenerationError) as caught:
         sources(records).sample("cat", 0)
     text = str(caught.value)
     assert "4 of its 4 images" in text
     assert "(3 times) an image has a file that cannot be read, such as 'gone" in text
     assert "No such file or directory" in text
-    with pytest.raises(MakingError, match="No image of class 'dog'"):
+    with pytest.raises(GenerationError, match="No image of class 'dog'"):
         sources(records).sample("dog", 0)
-    with pytest.raises(MakingError, match=r"has no region of 'cat'.*'rug', 'sofa'.*masks.object"):
+    with pytest.raises(
+        GenerationError, match=r"has no region of 'cat'.*'rug', 'sofa'.*masks.object"
+    ):
         sources(records[3:]).sample("cat", 0)
 
 
@@ -275,7 +277,7 @@ def test_images_that_go_out_of_reach_are_not_taken_for_missing(sources, image, t
     (tmp_path / "gone.png").unlink()
     made = sources([there, gone])
     made.sample("cat", 0)
-    with pytest.raises(MakingError, match="No object of class 'dog'"):
+    with pytest.raises(GenerationError, match="No object of class 'dog'"):
         made.sample("dog", 0)
 
     (tmp_path / "there.png").rename(tmp_path / "unmounted.png")
@@ -288,34 +290,36 @@ def test_images_that_go_out_of_reach_are_not_taken_for_missing(sources, image, t
 
 def test_at_most_so_many_are_tried(sources, image):
     records = [image(f"{i}", outlined(), file=False) for i in range(TRIES + 20)]
-    with pytest.raises(MakingError, match=f"{TRIES} of its {TRIES + 20} images"):
+    with pytest.raises(GenerationError, match=f"{TRIES} of its {TRIES + 20} images"):
         sources(records).sample("cat", 0)
 
 
 def test_masks_that_cover_too_little_or_too_much(sources, image):
     tiny, whole = "[[0,0,4,0,4,4,0,4]]", "[[0,0,60,0,60,40,0,40]]"
     for outline, share in ((tiny, "0.67%"), (whole, "100.00%")):
-        with pytest.raises(MakingError, match=f"covers less than 1.0%.*{share}"):
+        with pytest.raises(GenerationError, match=f"covers less than 1.0%.*{share}"):
             sources([image("a", outlined(segmentation=outline))]).sample("cat", 0)
     assert sources([image("a", outlined(segmentation=tiny))], min_share=0).sample("cat", 0)
-    with pytest.raises(MakingError, match="covers"):
+    with pytest.raises(GenerationError, match="covers"):
         sources([image("a", outlined(segmentation=whole))], max_share=1).sample("cat", 0)
 
 
 def test_a_box_alone_is_no_outline(sources, image):
     records = [image("a", Mention("cat", box=(5.0, 5.0, 20.0, 20.0)))]
-    with pytest.raises(MakingError, match=r"no outline.*Take masks from boxes"):
+    with pytest.raises(GenerationError, match=r"no outline.*Take masks from boxes"):
         sources(records).sample("cat", 0)
     assert sources(records, masks="boxes").sample("cat", 0).mask.sum() == 400
 
 
 def test_broken_outlines_and_files(sources, image, tmp_path):
     runs = json.dumps({"size": [4, 6], "counts": [4, 8, 12]})
-    with pytest.raises(MakingError, match="outline that cannot be read, such as 'a': The mask is"):
+    with pytest.raises(
+        GenerationError, match="outline that cannot be read, such as 'a': The mask is"
+    ):
         sources([image("a", outlined(segmentation=runs))]).sample("cat", 0)
     record = image("a", outlined())
     (tmp_path / "a.png").write_bytes(b"GIF89a")
-    with pytest.raises(MakingError, match="no usable image"):
+    with pytest.raises(GenerationError, match="no usable image"):
         sources([record]).sample("cat", 0)
 
 

@@ -43,7 +43,7 @@ def test_an_ingest_inside_another(store, dataset, dump):
             progress=once_at("write images", lambda: write(store, dataset, second)),
         )
     write(store, dataset, first)
-    dataset_state(store, dataset).require_whole()
+    dataset_state(store, dataset).require_complete()
     both = dump(dataset)
     drop_dataset(store, dataset)
     write(store, dataset, second)

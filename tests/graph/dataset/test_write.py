@@ -172,7 +172,7 @@ def test_interrupted_anywhere_it_goes_on_to_the_same_graph(
             write(store, dataset, annotations, progress=stop_after)
         except StopError:
             with pytest.raises(StaleError, match="goes on where it stopped"):
-                dataset_state(store, dataset).require_whole()
+                dataset_state(store, dataset).require_complete()
     write(store, dataset, annotations)
     assert dump(dataset) == whole
 

@@ -239,7 +239,7 @@ def test_images_are_added_to_a_dataset_once(store, loaded, job, dump):
     images = read_accepted(store, job)
     assert add_generated(store, loaded, images).created == 4
     state = dataset_state(store, loaded)
-    state.require_whole()
+    state.require_complete()
     with pytest.raises(StaleError, match="has changed since it was mined"):
         state.require_mined()
     found = generated(store, loaded)

@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import interpolate
 from transformers import SegformerForSemanticSegmentation
 
-from generation.image_request import MakingError
+from generation.image_request import GenerationError
 from generation.sources.segmenters import SEGMENTERS
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError, UnknownNameError
 from tests.generation.filters.making import noise
@@ -71,10 +71,10 @@ def test_sam_follows_its_box(sam: Path) -> None:
 
 def test_sam_needs_a_box_in_the_image(sam: Path) -> None:
     segmenter = SEGMENTERS.open("sam", {"model": str(sam)})
-    with pytest.raises(MakingError, match="has no box"):
+    with pytest.raises(GenerationError, match="has no box"):
         segmenter.segment(noise(), None)
     for box in ((64.0, 0.0, 5.0, 5.0), (5.0, 5.0, 0.0, 5.0), (-9.0, 0.0, 5.0, 5.0)):
-        with pytest.raises(MakingError, match="has nothing of the image of 64 x 48 px"):
+        with pytest.raises(GenerationError, match="has nothing of the image of 64 x 48 px"):
             segmenter.segment(noise(), box)
 
 
@@ -82,7 +82,7 @@ def test_sam_needs_a_box_in_the_image(sam: Path) -> None:
 def test_sam_refuses_an_image_of_which_nothing_is_left(sam: Path, height: int, width: int) -> None:
     segmenter = SEGMENTERS.open("sam", {"model": str(sam)})
     problem = f"finds no object in an image of {width} x {height} px: at its 64 px nothing is left"
-    with pytest.raises(MakingError, match=problem):
+    with pytest.raises(GenerationError, match=problem):
         segmenter.segment(noise(0, height, width), (0.0, 0.0, 1.0, 1.0))
 
 
@@ -133,7 +133,7 @@ def test_an_image_without_the_object(parsing: Path, monkeypatch: pytest.MonkeyPa
     for value, what in ((False, "no object"), (True, "nothing but the object")):
         mask = np.full((48, 64), value)
         monkeypatch.setattr(type(segmenter), "_predict", lambda *_, mask=mask: mask)
-        with pytest.raises(MakingError, match=f"The segmenter parsing finds {what}"):
+        with pytest.raises(GenerationError, match=f"The segmenter parsing finds {what}"):
             segmenter.segment(noise(), None)
 
 
