@@ -2,8 +2,8 @@
 
     python -m benchmarks.generation [--images 256] [--turns 3] [--postgres] [--trivial]
 
-A bare loop calls `Backend.make` for batch after batch of prepared requests, and does nothing else.
-A worker makes a job of the same size, in chunks of the same size with the same backend and
+A bare loop calls `Backend.generate` for batch after batch of prepared requests and does nothing
+else. A worker makes a job of the same size, in chunks of the same size with the same backend and
 settings: it takes them from the queue, reads sources and masks, judges the images, writes and syncs
 every file, and reports to the graph. Its time is from the order to the manifest. Both take turns in
 this process on a model that is loaded, so that imports and loading are left out of either; the
@@ -254,14 +254,14 @@ def run_bare(backend: Backend, batches: list[list[ImageRequest]]) -> float:
     """Make all batches and nothing else; gives the seconds."""
     started = time.perf_counter()
     for batch in batches:
-        backend.make(batch)
+        backend.generate(batch)
     return time.perf_counter() - started
 
 
 def compare(bench: Bench, queue_url: str, images: int, turns: int) -> float:
     """Take turns, print both speeds, and give the ratio of the worker's to the loop's."""
     batches = bench.batches(images)
-    bench.backend.make(batches[0])
+    bench.backend.generate(batches[0])
     bare, ours, first, busy = [], [], [], []
     cpu: dict[str, float] = {}
     for turn in range(turns):
@@ -343,7 +343,7 @@ def print_parts(bench: Bench, images: int) -> None:
         job,
         settings,
         {at: (class_name, concepts) for at, (class_name, concepts, _) in enumerate(queries)},
-        Timed(bench.backend, seconds, make="make"),
+        Timed(bench.backend, seconds, generate="make"),
         filters,
         sources,
         nullcontext(),

@@ -197,7 +197,7 @@ def generate(train_images: Digits, wanted: Plan, backend: Backend, seed: int) ->
         ]
     made = []
     for start in range(0, len(requests), BATCH):
-        made += backend.make(requests[start : start + BATCH])
+        made += backend.generate(requests[start : start + BATCH])
     return TrainingSet(
         np.stack([one.image for one in made]), [request.class_name for request in requests]
     )

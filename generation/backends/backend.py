@@ -80,7 +80,7 @@ class Backend(Protocol):
 
     needs_source: bool
 
-    def make(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
+    def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request, in their order.
 
         An image depends on its request, on the backend's settings and, in half precision by a grey

@@ -89,7 +89,7 @@ class ProceduralBackend:
     def __init__(self, settings: BackendSettings, exemplars: Exemplars | None = None) -> None:
         self._settings, self._exemplars = settings, exemplars
 
-    def make(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
+    def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request, in their order.
 
         Raises

@@ -300,7 +300,7 @@ class JobRunner:
             return [], [], 0.0
         with self.device:
             started = time.perf_counter()
-            made = self.backend.make(requests)
+            made = self.backend.generate(requests)
             by_filter = {name: judge.judge(requests, made) for name, judge in self.filters.items()}
             seconds = time.perf_counter() - started
         found = [

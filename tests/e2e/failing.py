@@ -24,7 +24,7 @@ OPEN: WeakSet[Any] = WeakSet()
 class _Backend:
     needs_source = False
 
-    def make(self, requests: Any) -> list[GeneratedImage]:
+    def generate(self, requests: Any) -> list[GeneratedImage]:
         SEEN.append(len(requests))
         for call in BEFORE:
             call()

@@ -285,7 +285,7 @@ def test_a_query_that_cannot_be_made_spares_the_others(
     store, loaded, own, work, fails, monkeypatch
 ):
     """However often it is tried again, and although another query needs a second round."""
-    made = fails._Backend.make
+    made = fails._Backend.generate
 
     def make(self, requests):
         if any(request.concepts == ("cow", "gate") for request in requests):
@@ -297,7 +297,7 @@ def test_a_query_that_cannot_be_made_spares_the_others(
             for request, image in zip(requests, images, strict=True)
         ]
 
-    monkeypatch.setattr(fails._Backend, "make", make)
+    monkeypatch.setattr(fails._Backend, "generate", make)
     job = create_job(store, loaded, "plan", [(*QUERIES[0][:2], 20), *QUERIES[1:]], settings=PLAIN)
     work()
     found = read_job(store, job)

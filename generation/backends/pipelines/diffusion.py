@@ -58,7 +58,7 @@ class DiffusionBackend:
     ) -> None:
         self.name, self.painter, self._prepare = name, painter, prepare
 
-    def make(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
+    def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request; those that the model paints at one size, together.
 
         Raises

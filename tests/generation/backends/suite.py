@@ -42,7 +42,7 @@ class Floats:
 
     def of(self, requests: Sequence[ImageRequest]) -> npt.NDArray[np.float32]:
         self._painted.clear()
-        self._backend.make(requests)
+        self._backend.generate(requests)
         return np.concatenate(self._painted)
 
 
@@ -53,10 +53,10 @@ def same(one: GeneratedImage, other: GeneratedImage) -> bool:
 
 def check_seeds(backend: DiffusionBackend, request: ImageRequest) -> None:
     """The same request twice gives the same bits; another seed or prompt gives another image."""
-    first, again = backend.make([request])[0], backend.make([request])[0]
+    first, again = backend.generate([request])[0], backend.generate([request])[0]
     assert same(first, again)
     for changed in (replace(request, seed=request.seed + 1), replace(request, prompt="a dog")):
-        assert not np.array_equal(first.image, backend.make([changed])[0].image)
+        assert not np.array_equal(first.image, backend.generate([changed])[0].image)
 
 
 def check_batches(
@@ -79,9 +79,9 @@ def check_refusals(
     backend: DiffusionBackend, request: ImageRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request without source, a device without memory and pixels that are no numbers."""
-    assert backend.make([]) == []
+    assert backend.generate([]) == []
     with pytest.raises(GenerationError, match="q0 has no source image"):
-        backend.make([replace(request, source=None)])
+        backend.generate([replace(request, source=None)])
     pipeline = type(backend.painter.pipeline)
     call = pipeline.__call__
 
@@ -91,7 +91,7 @@ def check_refusals(
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "__call__", full)
         with pytest.raises(OutOfMemoryError, match="too little memory for 1 images of"):
-            backend.make([request])
+            backend.generate([request])
 
     def overflowing(*args: Any, **options: Any) -> Any:
         result = call(*args, **options)
@@ -101,7 +101,7 @@ def check_refusals(
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "__call__", overflowing)
         with pytest.raises(GenerationError, match=r"no numbers, in torch\.float32"):
-            backend.make([request])
+            backend.generate([request])
 
 
 def check_provenance(backend: DiffusionBackend, name: str, model: str) -> None:

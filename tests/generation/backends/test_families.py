@@ -56,7 +56,7 @@ def test_kandinsky_paints_in_steps_of_64_px(others: Find, ask: Ask) -> None:
     )
     backend = open_inpaint(settings)
     assert backend.painter.multiple_px == 64
-    assert backend.make(ask())[0].image.shape == (104, 72, 3)
+    assert backend.generate(ask())[0].image.shape == (104, 72, 3)
 
 
 @pytest.mark.parametrize(("name", "steps"), [("sana", 20), ("sd3", 20)])
@@ -68,7 +68,7 @@ def test_fast_leaves_a_flow_its_scheduler(others: Find, ask: Ask, name: str, ste
     assert about["scheduler"] == faithful.describe()["scheduler"]
     assert about["settings"]["steps"] == steps
     few = {"preset": "fast", "steps": 2, "width_px": 64, "height_px": 64}
-    assert paste(others(name), **few).make(ask())[0].image.shape == (64, 64, 3)
+    assert paste(others(name), **few).generate(ask())[0].image.shape == (64, 64, 3)
 
 
 def test_fast_leaves_a_combined_pipeline_its_scheduler(others: Find) -> None:
@@ -124,7 +124,7 @@ def test_a_negative_prompt_of_a_distilled_u_net(copied: Copied) -> None:
 def test_a_negative_prompt_that_is_heeded(others: Find, ask: Ask) -> None:
     size = {"width_px": 64, "height_px": 64}
     images = [
-        paste(others("sd3"), negative_prompt=words, **size).make(ask())[0].image
+        paste(others("sd3"), negative_prompt=words, **size).generate(ask())[0].image
         for words in ("", "people")
     ]
     assert not np.array_equal(*images)
@@ -193,7 +193,7 @@ def test_the_description_is_of_what_was_loaded(copied: Copied, ask: Ask, tmp_pat
     link.unlink()
     shutil.rmtree(folder)
     assert backend.describe() == before
-    assert backend.make(ask())
+    assert backend.generate(ask())
 
 
 def test_a_device_without_room_for_the_model(

@@ -74,7 +74,7 @@ def test_protected_pixels_are_the_sources(
     backend: DiffusionBackend, ask: Ask, size: tuple[int, int]
 ) -> None:
     request = ask(1, *size)[0]
-    made = backend.make([request])[0]
+    made = backend.generate([request])[0]
     assert request.source is not None
     assert made.mask is not None
     assert made.image.shape == (*size, 3)
@@ -89,7 +89,7 @@ def test_a_size_of_ones_own(pipelines: Find, ask: Ask, name: str) -> None:
     settings = BackendSettings(model=pipelines(name), steps=1, width_px=72, height_px=96)
     request = ask(1, 60, 84)[0]
     assert request.source is not None
-    made = open_inpaint(settings).make([request])[0]
+    made = open_inpaint(settings).generate([request])[0]
     image, mask, _ = fit_source(request.source, (96, 72))
     assert made.image.shape == (96, 72, 3)
     assert made.mask is not None
@@ -106,8 +106,8 @@ def test_the_model_sees_the_object_and_not_what_was_around_it(
     elsewhere = source.image.copy()
     elsewhere[~source.mask] = 77
     other = SourceImage("other", "other.png", elsewhere, source.mask)
-    one = backend.make([request])[0]
-    two = backend.make([ImageRequest("q", "bird", (), request.prompt, request.seed, other)])[0]
+    one = backend.generate([request])[0]
+    two = backend.generate([ImageRequest("q", "bird", (), request.prompt, request.seed, other)])[0]
     assert np.array_equal(one.image, two.image)
 
 

@@ -68,7 +68,7 @@ def test_the_presets(pipelines: Find) -> None:
 def test_images_have_the_sources_size_and_no_mask(
     backend: DiffusionBackend, ask: Ask, size: tuple[int, int]
 ) -> None:
-    made = backend.make(ask(1, *size))[0]
+    made = backend.generate(ask(1, *size))[0]
     assert made.image.shape == (*size, 3)
     assert made.mask is None
 
@@ -77,7 +77,7 @@ def test_the_image_guidance_matters(pipelines: Find, ask: Ask) -> None:
     weak, strong = (
         open_instruct(
             BackendSettings(model=pipelines("sd-ip2p"), steps=2, image_guidance_scale=scale)
-        ).make(ask())[0]
+        ).generate(ask())[0]
         for scale in (1, 5)
     )
     assert not np.array_equal(weak.image, strong.image)

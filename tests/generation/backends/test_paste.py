@@ -80,7 +80,7 @@ def test_the_object_is_kept_bit_by_bit(
     backend: DiffusionBackend, ask: Ask, size: tuple[int, int]
 ) -> None:
     request = ask(1, *size)[0]
-    made = backend.make([request])[0]
+    made = backend.generate([request])[0]
     assert request.source is not None
     assert made.mask is not None
     assert made.image.shape == (*size, 3)
@@ -97,7 +97,7 @@ def test_the_object_is_kept_bit_by_bit(
 def test_requests_of_several_sizes_in_their_order(backend: DiffusionBackend, ask: Ask) -> None:
     wide, tall = ask(2, 40, 80), ask(2, 80, 40)
     mixed = [wide[0], tall[0], wide[1], tall[1]]
-    shapes = [made.image.shape for made in backend.make(mixed)]
+    shapes = [made.image.shape for made in backend.generate(mixed)]
     assert shapes == [(40, 80, 3), (80, 40, 3)] * 2
 
 
@@ -105,7 +105,7 @@ def test_a_size_of_ones_own(pipelines: Find, ask: Ask) -> None:
     settings = BackendSettings(model=pipelines("sd-text2img"), steps=1, width_px=72, height_px=96)
     request = ask(1, 60, 84)[0]
     assert request.source is not None
-    made = open_paste(settings).make([request])[0]
+    made = open_paste(settings).generate([request])[0]
     image, mask, _ = fit_source(request.source, (96, 72))
     assert made.image.shape == (96, 72, 3)
     assert made.mask is not None
@@ -116,9 +116,9 @@ def test_a_size_of_ones_own(pipelines: Find, ask: Ask) -> None:
 def test_a_seeded_place(pipelines: Find, ask: Ask) -> None:
     settings = BackendSettings(model=pipelines("sd-text2img"), steps=1, placement="resample")
     backend, request = open_paste(settings), ask()[0]
-    first, again = backend.make([request])[0], backend.make([request])[0]
+    first, again = backend.generate([request])[0], backend.generate([request])[0]
     assert suite.same(first, again)
-    others = backend.make([replace(request, seed=seed) for seed in range(5)])
+    others = backend.generate([replace(request, seed=seed) for seed in range(5)])
     boxes = {tuple(made.details["box"]) for made in others if made.details}
     assert len(boxes) == 5
     for made in others:
@@ -146,16 +146,16 @@ def test_a_prompt_is_encoded_once(
 
     monkeypatch.setattr(kind, "encode_prompt", counted)
     requests = [replace(request, prompt="a photo of forest") for request in ask(4)]
-    backend.make(requests)
-    backend.make(requests[:2])
-    backend.make([replace(requests[0], prompt="sea")])
+    backend.generate(requests)
+    backend.generate(requests[:2])
+    backend.generate([replace(requests[0], prompt="sea")])
     assert asked == ["a photo of forest", "sea"]
 
 
 def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask: Ask) -> None:
     negative = {"negative_prompt": "people", "model": pipelines("sd-text2img"), "steps": 2}
     backend = open_paste(BackendSettings.model_validate(negative))
-    plain = backend.make(ask(2))
+    plain = backend.generate(ask(2))
     pipeline = backend.painter.pipeline
     pipeline.__class__ = type("OtherPipeline", (type(pipeline),), {})
     by_words = type(backend.painter)(
@@ -166,7 +166,7 @@ def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask
         backend.painter.dtype,
     )
     backend.painter = by_words
-    for one, other in zip(plain, backend.make(ask(2)), strict=True):
+    for one, other in zip(plain, backend.generate(ask(2)), strict=True):
         assert np.abs(one.image.astype(int) - other.image).max() <= 1
 
 

@@ -58,7 +58,7 @@ def request(
 
 
 def make(request: ImageRequest, **settings: object) -> GeneratedImage:
-    (made,) = BACKENDS.open("procedural", BackendSettings(**settings)).make([request])
+    (made,) = BACKENDS.open("procedural", BackendSettings(**settings)).generate([request])
     return made
 
 
@@ -107,9 +107,9 @@ def test_an_image_is_the_same_alone_again_and_in_any_batch(
     settings = BackendSettings(placement=placement, model=str(exemplars), width_px=64)
     requests = [request(index, ("cow", "grass", "moss"), bare=bare) for index in range(5)]
     backend = BACKENDS.open("procedural", settings)
-    together = backend.make(requests)
-    reverse = BACKENDS.open("procedural", settings).make(requests[::-1])[::-1]
-    alone = [backend.make([one])[0] for one in requests]
+    together = backend.generate(requests)
+    reverse = BACKENDS.open("procedural", settings).generate(requests[::-1])[::-1]
+    alone = [backend.generate([one])[0] for one in requests]
     for first, second, third in zip(together, reverse, alone, strict=True):
         assert same(first, second)
         assert same(first, third)
