@@ -20,8 +20,9 @@ from docs.picture import concept_graph
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings
 from generation.sources.segmenters import SEGMENTERS
+from graph.database.query import REQUIRED
 from graph.plugins import Plugins
-from graph.queries.catalogue import CATALOGUE, REQUIRED
+from graph.queries.catalogue import CATALOGUE
 from ingest.annotators import ANNOTATORS
 from ingest.models.options import ModelOptions
 

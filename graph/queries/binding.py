@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+from graph.database.query import Query
 from graph.database.schema import DATASET, PLAN, Node
 from graph.database.store import GraphStore
 from graph.dataset.plans import plan_command
 from graph.dataset.state import DatasetState, dataset_state
 from graph.errors import StaleError, UnknownNameError
-from graph.queries.catalogue import CATALOGUE, CatalogueQuery
+from graph.queries.catalogue import CATALOGUE
 
 
 def bind_named(
     store: GraphStore, name: str, given: Mapping[str, Any]
-) -> tuple[CatalogueQuery, dict[str, Any]]:
+) -> tuple[Query, dict[str, Any]]:
     """Make a query of the catalogue ready to run.
 
     A misspelt concept would count zero images, which looks like a finding; so names are looked up

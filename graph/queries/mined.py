@@ -17,7 +17,7 @@ from graph.dataset.state import DatasetState, dataset_state
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.errors import OptionError, UnknownNameError
 from graph.queries.binding import bind_named
-from graph.queries.catalogue import CLIQUE_RETURN, FILTER
+from graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
 
 # By anything but the gap the database looks at every clique.
 _BY_ANYTHING = f"""

@@ -9,9 +9,10 @@ import typer
 from app.cli.common import FormatOption, OutputOption, note_limit, opened_store, out
 from app.tables import Format, write_frame
 from graph.console.run import run_console_query
+from graph.database.query import Query, describe_parameters
 from graph.errors import OptionError
 from graph.queries.binding import bind_named
-from graph.queries.catalogue import CATALOGUE, CatalogueQuery, describe_parameters
+from graph.queries.catalogue import CATALOGUE
 
 
 def cypher(
@@ -78,7 +79,7 @@ def saved_queries() -> pd.DataFrame:
     )
 
 
-def parse_named(query: CatalogueQuery, given: list[str]) -> dict[str, Any]:
+def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
     """Read NAME=VALUE pairs as a saved query declares them: texts need no quotes."""
     parameters: dict[str, Any] = {}
     for name, value in map(_split, given):

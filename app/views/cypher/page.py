@@ -20,9 +20,10 @@ from app.views.state.background import Question, Run
 from app.views.state.session import Current
 from graph.console.run import ConsoleResult
 from graph.database import schema
+from graph.database.query import REQUIRED
 from graph.database.schema import Edge
 from graph.errors import CobalanceError, OptionError, StoreUnavailableError
-from graph.queries.catalogue import CATALOGUE, REQUIRED
+from graph.queries.catalogue import CATALOGUE
 
 SAVED, OWN = "Saved query", "Your own"
 TABLE, GRAPH = "Table", "Graph"

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.views.components.name_choices import names_of
 from app.views.state import session
 from app.views.state.session import Current
-from graph.queries.catalogue import REQUIRED, CatalogueQuery, Parameter
+from graph.database.query import REQUIRED, Parameter, Query
 
 MOST_ROWS = 10_000
 MOST_IN_LINK = 2_000  # characters of a query and its parameters
@@ -21,7 +21,7 @@ _SECONDS = "cypher_seconds"
 Binding = Literal["query-params"] | None
 
 
-def fields(this: Current, query: CatalogueQuery) -> tuple[dict[str, Any], float]:
+def fields(this: Current, query: Query) -> tuple[dict[str, Any], float]:
     """Draw a field for each parameter; give their values, and the time limit."""
     keys = {name: _key(query, name) for name in query.parameters}
     binding = binding_of(NAME, *keys.values())
@@ -45,7 +45,7 @@ def _in_rows(n_fields: int) -> list[DeltaGenerator]:
     return places[:n_fields]
 
 
-def _key(query: CatalogueQuery, name: str) -> str:
+def _key(query: Query, name: str) -> str:
     """The widget of a parameter: names stay when another query is chosen, limits do not."""
     shared = query.parameters[name].names is not None
     return f"cypher_{name}" if shared else f"cypher_{query.name}_{name}"

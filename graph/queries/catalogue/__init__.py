@@ -1,0 +1,11 @@
+"""Named Cypher reads by theme: each with its purpose, parameters and columns."""
+
+from graph.database.query import Query
+from graph.queries.catalogue import cliques, concepts, edges, images, overview, plans, recounts
+from graph.registry import Registry
+
+CATALOGUE: Registry[Query] = Registry("query")
+
+for _theme in (recounts, cliques, concepts, overview, edges, images, plans):
+    for _query in _theme.QUERIES:
+        CATALOGUE.register(_query.name, _query)
