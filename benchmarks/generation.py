@@ -40,8 +40,8 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
-from app.services.datasets import open_store
 from app.services.jobs import places
+from app.services.stores import open_store
 from app.settings import Settings
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend

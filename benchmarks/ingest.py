@@ -19,7 +19,8 @@ from typing import LiteralString
 import numpy as np
 from neo4j import ManagedTransaction
 
-from app.services.datasets import open_store, plan_dataset
+from app.services.plans import plan_dataset
+from app.services.stores import open_store
 from app.settings import Settings
 from benchmarks.coco_file import CLASSES, write_coco
 from generation.planning.plan import PlanOptions

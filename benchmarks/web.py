@@ -20,7 +20,7 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from graph.database import schema
 from graph.database.store import GraphStore

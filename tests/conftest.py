@@ -9,7 +9,7 @@ from random import Random
 import hypothesis
 import pytest
 
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore

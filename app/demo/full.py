@@ -18,8 +18,8 @@ from PIL import Image
 from app.demo import digits
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from app.demo.experiment import EXEMPLARS, MAKING, SEEDS, TrainingSet, compare
-from app.services.datasets import Planned, plan_dataset
 from app.services.jobs import run_here
+from app.services.plans import Planned, plan_dataset
 from app.services.results import merge_job
 from app.settings import Settings
 from generation.output.folder import OutputFolder

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from generation.image_request import GenerationError
 from generation.jobs.resources import WorkerResources
@@ -97,6 +97,7 @@ def _one_at_a_time(segment: Segment) -> Segment:
 
 
 def work(
+    settings: Settings,
     *,
     until_idle: bool,
     gpus: str | None,
@@ -123,7 +124,6 @@ def work(
     if gpus is not None:
         _work_on_gpus(gpu_numbers(gpus), until_idle=until_idle, dead_after_s=dead_after_s)
         return
-    settings = Settings.from_environment()
     options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
     with progress_bars() as progress:
         worker = Worker(places(settings), options, progress)

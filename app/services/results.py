@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from app.services.datasets import RebalancedDataset, rebalanced_dataset
+from app.services.rebalanced import RebalancedDataset, rebalanced_dataset
 from app.settings import Settings
 from generation.export import (
     ExportError,
@@ -108,7 +108,7 @@ def merge_job(
     Raises
     ------
     JobNotFoundError, DatasetExistsError, OptionError, StaleError
-        See `app.services.datasets.rebalanced_dataset`.
+        See `app.services.rebalanced.rebalanced_dataset`.
     ExportError
         Accepted images are not in the output folder. Nothing is changed.
     """
@@ -117,7 +117,7 @@ def merge_job(
     found = None
     if annotator is not None:
         found = annotate_job(store, settings, job, annotator, annotator_options or {}, progress)
-    merged = rebalanced_dataset(store, job, into, found=found, progress=progress)
+    merged = rebalanced_dataset(store, settings, job, into, found=found, progress=progress)
     try:
         mining = mined_with(store, dataset)
     except StaleError:  # has changed since the plan; there is nothing to compare with

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.local import server as local_server
 from graph.database.local.server import ensure_running

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from graph.database.local import server as local_server
 from graph.dataset.state import drop_dataset, find_dataset
 

@@ -83,7 +83,7 @@ def drop(
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
             typer.confirm(f"{question}{_and_jobs(jobs, settings)}?", abort=True)
-        drop_dataset(store, dataset, progress)
+        drop_dataset(store, settings, dataset, progress)
     notes.print(f"Dropped {dataset!r}.", markup=False)
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
     if left:
@@ -115,5 +115,5 @@ def _folder(job: Job, settings: Settings) -> str | None:
 def rename(dataset: DatasetName, new: Annotated[str, typer.Argument(help="Its new name.")]) -> None:
     """Rename a dataset."""
     with opened_store() as (store, progress):
-        rename_dataset(store, dataset, new, progress)
+        rename_dataset(store, Settings.from_environment(), dataset, new, progress)
     notes.print(f"Renamed {dataset!r} to {new!r}.", markup=False)

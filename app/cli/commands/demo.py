@@ -16,7 +16,8 @@ from app.cli.commands.diagnosis import (
 from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
 from app.demo import NAME, urbancars
-from app.services.datasets import Planned, open_store, plan_dataset
+from app.services.plans import Planned, plan_dataset
+from app.services.stores import open_store
 from app.settings import Settings
 from app.tables import fitting_table
 from generation.planning.plan import PlanOptions

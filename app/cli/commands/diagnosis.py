@@ -16,7 +16,7 @@ from app.cli.common import (
     opened_store,
     out,
 )
-from app.services.datasets import Planned, plan_dataset
+from app.services.plans import Planned, plan_dataset
 from app.tables import Format, check_output, write_frame, write_text
 from generation.planning.plan import Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json

@@ -20,6 +20,7 @@ from app.cli.common import (
 )
 from app.cli.job_settings import SettingOptions, is_path, read_file, read_settings
 from app.cli.progress_bars import progress_bars
+from app.settings import Settings
 from app.tables import Format, check_output, narrowed, write_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
@@ -249,6 +250,7 @@ def work(
     except ModuleNotFoundError as error:
         raise MissingExtraError("A worker", "worker") from error
     workers.work(
+        Settings.from_environment(),
         until_idle=until_idle,
         gpus=gpus,
         dead_after_s=dead_after,

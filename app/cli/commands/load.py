@@ -11,6 +11,7 @@ from app.cli.common import notes, opened_store
 from app.cli.progress_bars import progress_bars
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
 from app.services.imports import pairs
+from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state, foreign_images
 from graph.errors import DatasetExistsError
@@ -208,7 +209,13 @@ def ingest(
         if dataset is None and not replace:
             _check_same_images(store, name, annotations, file)
         report = load_dataset(
-            store, name, annotations, source=file.name, replace=replace, progress=progress
+            store,
+            Settings.from_environment(),
+            name,
+            annotations,
+            source=file.name,
+            replace=replace,
+            progress=progress,
         )
         state = dataset_state(store, name)
     notes.print(describe_load(name, report), markup=False)

@@ -4,7 +4,7 @@ import typer
 
 from app.cli.common import notes, opened_store, out
 from app.cli.progress_bars import progress_bars
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.local import server as local_server
 

@@ -15,7 +15,7 @@ from app.cli.commands.demo import ensure_demo
 from app.cli.common import notes, out
 from app.cli.progress_bars import progress_bars
 from app.demo import NAME
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from graph.errors import CobalanceError
 

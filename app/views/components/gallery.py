@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
-from app.settings import Settings
 from app.views.components import parts
 from app.views.components.theme import class_colors
+from app.views.state import session
 from app.views.state.session import Current
 from graph.database.store import GraphStore
 from graph.queries.binding import bind_named
@@ -23,7 +23,7 @@ ANCHOR = "images"  # of the heading, to lead to it
 
 def image_files() -> ImageFiles:
     """The image files that the settings let the app show."""
-    settings = Settings.from_environment()
+    settings = session.settings()
     return _image_files(settings.image_roots(), settings.cobalance_cache / "thumbnails")
 
 
@@ -97,7 +97,7 @@ def _pictures(
     dataset: str, found: pd.DataFrame, clique: tuple[str, ...], color: str
 ) -> list[Picture] | None:
     """The images with the regions of the clique's concepts; None where there are no files."""
-    settings = Settings.from_environment()
+    settings = session.settings()
     if found["uri"].isna().all() or not settings.image_roots():
         st.caption(
             "Their names only: the annotations say nothing of files."

@@ -20,7 +20,6 @@ from app.services.imports import (
     import_roots,
     inside,
 )
-from app.settings import Settings
 from app.views.components import parts
 from app.views.components.theme import shorten
 from app.views.datasets.import_fields import errors_in_form_words, in_form_words
@@ -66,7 +65,7 @@ def section() -> None:
 
 def _source() -> Source | None:
     """Ask where the files are."""
-    roots = import_roots(Settings.from_environment(), st.get_option("server.address"))
+    roots = import_roots(session.settings(), st.get_option("server.address"))
     ways = [_UPLOAD, _UPLOAD_FOLDER, *([_SERVER] if roots else [])]
     way = st.segmented_control(
         "Annotations from", ways, default=_UPLOAD, required=True, key="_import_from"
@@ -283,12 +282,13 @@ def _counts(rows: Any, columns: list[str], name_width: int) -> None:
 
 def _start_load(found: CheckedImport) -> None:
     require_editor()
-    store = session.store()
+    store, settings = session.store(), session.settings()
     request = found.request
 
     def work(progress: Progress) -> str:
         report = load_dataset(
             store,
+            settings,
             request.dataset,
             found.annotations,
             source=Path(request.file).name,

@@ -309,10 +309,10 @@ def _rename_dialog(name: str, proposed: str) -> None:
 
 def _start_rename(name: str, new: str) -> None:
     require_editor()
-    store = session.store()
+    store, settings = session.store(), session.settings()
 
     def work(progress: Progress) -> str:
-        rename_dataset(store, name, new, progress)
+        rename_dataset(store, settings, name, new, progress)
         return f"Renamed {name} to {new}."
 
     tasks.start(f"rename {name}", f"Renaming {name}", work)
@@ -329,10 +329,10 @@ def _drop_dialog(name: str) -> None:
 
 def _start_drop(name: str) -> None:
     require_editor()
-    store = session.store()
+    store, settings = session.store(), session.settings()
 
     def work(progress: Progress) -> str:
-        drop_dataset(store, name, progress)
+        drop_dataset(store, settings, name, progress)
         return f"Dropped {name}."
 
     tasks.start(f"drop {name}", f"Dropping {name}", work)

@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from app.services.results import merge_job
-from app.settings import Settings
 from app.views.compare import page as compare
 from app.views.components import parts
 from app.views.state import session, tasks, url
@@ -136,10 +135,10 @@ def _start(this: Current, job: Job, into: str, key: str) -> None:
         The user may only look.
     """
     require_editor()
-    store, dataset = this.store, this.name
+    store, dataset, settings = this.store, this.name, session.settings()
 
     def work(progress: Progress) -> str:
-        merged = merge_job(store, Settings.from_environment(), job.id, into, progress=progress)
+        merged = merge_job(store, settings, job.id, into, progress=progress)
         return f"{merged.dataset}: the images of {dataset} and {merged.generated:,} generated ones."
 
     tasks.start(key, f"Writing {into}", work)

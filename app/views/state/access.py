@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.server.login import is_listed, read_login
-from app.settings import Settings
+from app.views.state import session
 from graph.errors import CobalanceError
 
 
@@ -40,7 +40,7 @@ class User:
 
 def user() -> User | None:
     """The user of this session; None where they have yet to log in."""
-    settings = Settings.from_environment()
+    settings = session.settings()
     if settings.cobalance_auth_file is None:
         return User("", may_look=True, may_edit=True)
     known = st.user.to_dict()
@@ -98,7 +98,7 @@ def require_login() -> None:
 
 def _log_in() -> None:
     st.markdown("Log in to see the datasets.", text_alignment="center")
-    file = Settings.from_environment().cobalance_auth_file
+    file = session.settings().cobalance_auth_file
     for provider in read_login(file).providers if file is not None else ():
         st.button(
             "Log in" if provider is None else f"Log in with {provider}",

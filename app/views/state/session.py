@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 import streamlit as st
 
-from app.services.datasets import open_store
+from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState, class_sizes, dataset_state, list_datasets
@@ -26,9 +26,14 @@ _CHOICE = "_chosen_dataset"
 T = TypeVar("T")
 
 
+def settings() -> Settings:
+    """The settings of the process that serves the pages."""
+    return Settings.from_environment()
+
+
 @st.cache_resource(show_spinner="Opening the database; a local one takes some seconds to start")
 def _opened_store() -> GraphStore:
-    return open_store(Settings.from_environment())
+    return open_store(settings())
 
 
 def store() -> GraphStore:
@@ -43,7 +48,7 @@ def forget_store() -> None:
 
 def store_is_local() -> bool:
     """Whether opening the store starts its server where that does not run."""
-    return Settings.from_environment().neo4j_uri is None
+    return settings().neo4j_uri is None
 
 
 def datasets() -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.datasets import plan_dataset
+from app.services.plans import plan_dataset
 from app.views.components import job_form as making
 from app.views.plan import table as plan_table
 from app.views.plan.choice import Choice, PlanRequest

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from app.demo import urbancars
-from app.services.datasets import plan_dataset
+from app.services.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.counting.cliques import mine_cliques
 from graph.dataset import clique_table

@@ -7,7 +7,8 @@ from random import Random
 import pandas as pd
 import pytest
 
-from app.services.datasets import open_store, plan_dataset
+from app.services.plans import plan_dataset
+from app.services.stores import open_store
 from generation.jobs.rounds import next_spans
 from generation.planning.plan import PlanOptions
 from graph.database.job_counters import COUNTS

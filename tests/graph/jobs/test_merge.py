@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from app.services.datasets import rebalanced_dataset
+from app.services.rebalanced import rebalanced_dataset
 from app.services.results import export_job
 from app.settings import Settings
 from generation.export import ExportError, ExportOptions
@@ -118,7 +118,7 @@ def gaps(store, dataset):
 
 def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, job, home):
     write_regions(home, loaded, birds())
-    made = rebalanced_dataset(store, job)
+    made = rebalanced_dataset(store, Settings.from_environment(), job)
     assert (made.dataset, made.generated) == (f"{loaded}-rebalanced", 4)
     assert (made.report.created, made.report.deleted) == (15 + 4, 0)
     found = generated(store, made.dataset)
@@ -166,10 +166,10 @@ def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, j
 
 
 def test_again_it_changes_nothing(store, loaded, job, home, dump):
-    first = rebalanced_dataset(store, job)
+    first = rebalanced_dataset(store, Settings.from_environment(), job)
     mine_dataset(store, first.dataset, MiningOptions(2), max_cliques=100)
     before, original = dump(first.dataset), dump(loaded)
-    again = rebalanced_dataset(store, job)
+    again = rebalanced_dataset(store, Settings.from_environment(), job)
     assert (again.report.created, again.report.updated, again.report.deleted) == (0, 0, 0)
     assert again.report.unchanged == 19
     assert dump(first.dataset) == before
@@ -178,12 +178,12 @@ def test_again_it_changes_nothing(store, loaded, job, home, dump):
 
 
 def test_what_was_decided_since_is_followed(store, loaded, job, home):
-    made = rebalanced_dataset(store, job, f"{loaded} copy")
+    made = rebalanced_dataset(store, Settings.from_environment(), job, f"{loaded} copy")
     assert made.dataset == f"{loaded} copy"
     first, second = query_id(job, 0), query_id(job, 1)
     decide(store, f"{first}/0", "rejected", "ann")
     decide(store, f"{second}/2", "accepted", "ann")
-    again = rebalanced_dataset(store, job, f"{loaded} copy")
+    again = rebalanced_dataset(store, Settings.from_environment(), job, f"{loaded} copy")
     assert (again.report.created, again.report.deleted, again.generated) == (1, 1, 4)
     assert f"generated/{second}/2" in generated(store, made.dataset)
     assert f"generated/{first}/0" not in generated(store, made.dataset)
@@ -192,7 +192,7 @@ def test_what_was_decided_since_is_followed(store, loaded, job, home):
 def test_an_annotators_concepts_and_a_split(store, loaded, job, home):
     candidate = f"{query_id(job, 1)}/0"
     seen = {candidate: (Mention("sea", "owl", 0.5), Mention("boat", "owl", 0.25))}
-    made = rebalanced_dataset(store, job, split="made", found=seen)
+    made = rebalanced_dataset(store, Settings.from_environment(), job, split="made", found=seen)
     found = generated(store, made.dataset)
     assert found[f"generated/{candidate}"]["concepts"] == [
         ["boat", "owl", 0.25],
@@ -206,29 +206,29 @@ def test_another_dataset_is_not_overwritten(store, loaded, job, home, dump):
     write_annotations(store, other, birds(), source="a test")
     before = dump(other)
     with pytest.raises(DatasetExistsError, match="exists already"):
-        rebalanced_dataset(store, job, other)
+        rebalanced_dataset(store, Settings.from_environment(), job, other)
     with pytest.raises(OptionError, match="into itself"):
-        rebalanced_dataset(store, job, loaded)
+        rebalanced_dataset(store, Settings.from_environment(), job, loaded)
     assert dump(other) == before
-    made = rebalanced_dataset(store, job)
+    made = rebalanced_dataset(store, Settings.from_environment(), job)
     second = create_job(store, loaded, "mine", [("water", ("tree",), 1)])
     with pytest.raises(OptionError, match="no accepted candidate"):
-        rebalanced_dataset(store, second)
+        rebalanced_dataset(store, Settings.from_environment(), second)
     query = query_id(second, 0)
     record_made(store, second, {query: [NewCandidate(f"{query}/0", "x.png", "accepted")]})
     with pytest.raises(DatasetExistsError):
-        rebalanced_dataset(store, second, made.dataset)
+        rebalanced_dataset(store, Settings.from_environment(), second, made.dataset)
     with pytest.raises(JobNotFoundError):
-        rebalanced_dataset(store, "no such job")
+        rebalanced_dataset(store, Settings.from_environment(), "no such job")
 
 
 def test_a_job_on_a_rebalanced_dataset_keeps_what_it_has(store, loaded, job, home):
-    first = rebalanced_dataset(store, job).dataset
+    first = rebalanced_dataset(store, Settings.from_environment(), job).dataset
     second = create_job(store, first, "more", [("land", ("sea",), 1)])
     query = query_id(second, 0)
     image = NewCandidate(f"{query}/0", "x.png", "accepted", source_image="land 1")
     record_made(store, second, {query: [image]})
-    made = rebalanced_dataset(store, second, f"{loaded} copy")
+    made = rebalanced_dataset(store, Settings.from_environment(), second, f"{loaded} copy")
     found = generated(store, made.dataset)
     before = generated(store, first)
     assert found.pop(f"generated/{query}/0")["jobs"] == [second]
@@ -282,7 +282,9 @@ def test_an_export_has_the_images_of_jobs_before(store, loaded, job, home, tmp_p
     write_as_a_worker(output, job, before)
     seen, other = f"{query_id(job, 1)}/1", f"{query_id(job, 1)}/2"
     decide(store, seen, "accepted", "ann")
-    first = rebalanced_dataset(store, job, found={seen: (Mention("boat", "owl", 0.5),)}).dataset
+    first = rebalanced_dataset(
+        store, Settings.from_environment(), job, found={seen: (Mention("boat", "owl", 0.5),)}
+    ).dataset
     second = create_job(store, first, "more", [("land", ("sea",), 1)])
     query = query_id(second, 0)
     made = NewCandidate(f"{query}/0", f"{second}/images/0.png", "accepted", source_image="water 0")

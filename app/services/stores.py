@@ -1,0 +1,25 @@
+"""Open the graph store that the settings name."""
+
+from app.settings import Settings
+from graph.database.local.server import ensure_running
+from graph.database.store import GraphStore
+from graph.progress import Progress, silent
+
+
+def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
+    """Connect to the server that the settings name, or start or join the local one.
+
+    Raises
+    ------
+    StoreUnavailableError
+        It cannot be reached or started.
+    """
+    if settings.neo4j_uri is not None:
+        return GraphStore.connect(
+            settings.neo4j_uri,
+            settings.neo4j_username,
+            settings.password(),
+            settings.neo4j_database,
+        )
+    endpoint = ensure_running(settings.local_server(), progress)
+    return GraphStore.connect(endpoint.uri, endpoint.username, endpoint.password)
