@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 
-import msgspec
 import numpy as np
 from PIL import ExifTags, Image
 
 from graph.records import Mention
-from ingest.images.masks import MAX_PIXELS, BoolArray
+from ingest.images.masks import MAX_PIXELS, BoolArray, encode_mask
 
 # Endings that loaders know.
 SUFFIXES = {
@@ -87,7 +86,7 @@ def object_of(mask_png: bytes, class_name: str, width_px: int, height_px: int) -
         source="mask",
         area_px2=float(pixels.sum()),
         box=mask_box(pixels),
-        segmentation=msgspec.json.encode(run_lengths(pixels)).decode(),
+        segmentation=encode_mask(pixels),
     )
 
 
@@ -102,31 +101,6 @@ def mask_box(pixels: BoolArray) -> tuple[float, float, float, float]:
     columns, rows = np.flatnonzero(pixels.any(axis=0)), np.flatnonzero(pixels.any(axis=1))
     x, y = float(columns[0]), float(rows[0])
     return x, y, float(columns[-1]) + 1 - x, float(rows[-1]) + 1 - y
-
-
-def run_lengths(pixels: BoolArray) -> dict[str, object]:
-    """Give a mask as COCO's compressed run lengths, as pycocotools reads them.
-
-    Examples
-    --------
-    >>> run_lengths(np.array([[False, True, False], [True, False, False]]))
-    {'size': [2, 3], 'counts': '123'}
-    """
-    flat = pixels.T.ravel()
-    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
-    counts = np.diff(changes, prepend=0, append=len(flat)).tolist()
-    if flat[0]:
-        counts.insert(0, 0)
-    text: list[str] = []
-    for at, count in enumerate(counts):
-        rest = count - counts[at - 2] if at > 2 else count
-        while True:  # groups of five bits, the lowest first; the sixth says that more follow
-            bits, rest = rest & 0x1F, rest >> 5
-            done = rest == (-1 if bits & 0x10 else 0)
-            text.append(chr(bits + (48 if done else 48 + 0x20)))
-            if done:
-                break
-    return {"size": [int(pixels.shape[0]), int(pixels.shape[1])], "counts": "".join(text)}
 
 
 @cache

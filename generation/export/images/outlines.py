@@ -83,14 +83,14 @@ def _area(
 ) -> float:
     if outline is None:
         return box[2] * box[3]
-    if isinstance(outline, RunLengths):
-        return float(outline.counts[1::2].sum())
-    if width_px is None or height_px is None:
-        width_px, height_px = np.ceil(np.concatenate(outline.outlines).max(axis=0)).astype(int)
-    try:
-        return float(outline.mask(int(width_px), int(height_px)).sum())
-    except SegmentationError:  # an image too large for a mask
-        return box[2] * box[3]
+    if isinstance(outline, Polygons):
+        if width_px is None or height_px is None:
+            width_px, height_px = np.ceil(np.concatenate(outline.outlines).max(axis=0)).astype(int)
+        try:
+            outline = outline.run_lengths(int(width_px), int(height_px))
+        except SegmentationError:  # an image too large for a mask
+            return box[2] * box[3]
+    return float(outline.area_px2)
 
 
 def _written(outline: Polygons | RunLengths | None, box: Box, given: str) -> bytes:

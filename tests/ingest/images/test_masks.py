@@ -1,13 +1,21 @@
 """Segmentations become the masks that COCO's own code makes of them."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.images.masks import Polygons, RunLengths, SegmentationError, mask, parse_segmentation
+from ingest.images.masks import (
+    Polygons,
+    RunLengths,
+    SegmentationError,
+    encode_mask,
+    mask,
+    parse_segmentation,
+)
 
 
 def numbers(text):
@@ -128,6 +136,7 @@ def test_run_lengths_give_back_any_mask(width, height, data):
     bits = data.draw(st.lists(st.booleans(), min_size=width * height, max_size=width * height))
     expected = np.array(bits).reshape(height, width)
     counts = run_lengths(expected)
+    assert json.loads(encode_mask(expected))["counts"] == compressed(counts)
     for given_counts in (counts, compressed(counts)):
         text = json.dumps({"size": [height, width], "counts": given_counts})
         np.testing.assert_array_equal(mask(text, width, height), expected)
@@ -142,6 +151,35 @@ def test_long_runs_are_decompressed():
 @given(st.lists(st.lists(st.floats(-20, 20), max_size=24).map(lambda c: c[: len(c) // 2 * 2])))
 def test_any_polygons_give_a_mask(polygons):
     assert mask(json.dumps(polygons), 7, 5).shape == (5, 7)
+
+
+def test_many_outlines_of_one_mask_join():
+    columns = [[x, 0, x + 1, 0, x + 1, 3, x, 3] for x in range(0, 200, 2)]
+    found = mask(json.dumps(columns), 200, 3)
+    assert found.astype(int).tolist() == [[1, 0] * 100] * 3
+
+
+def test_an_outline_of_two_corners_is_empty():
+    assert not mask("[[0,0,3,3]]", 4, 4).any()
+    assert mask("[[0,0,3,3],[1,1,3,1,3,3,1,3]]", 4, 4).sum() == 4
+
+
+def test_scaling_keeps_corners_in_reach():
+    found = parse_segmentation("[[30,0,50,0,50,20]]")
+    with pytest.raises(SegmentationError, match="pixels away"):
+        found.scaled(1e9, 1.0)
+
+
+def test_memory_and_time_are_bounded_by_points_and_pixels():
+    """Two thousand bytes of triangles over a large image, each of which costs its outline alone."""
+    triangles = json.dumps([[0, 0, 5000, 0, 0, 5000]] * 75)
+    tracemalloc.start()
+    found = parse_segmentation(triangles).run_lengths(10_000, 10_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(triangles) < 2100
+    assert found.area_px2 == pytest.approx(5000**2 / 2, rel=0.01)
+    assert peak < 10_000_000  # a mask of the image is 100 MB
 
 
 def test_polygons_join_and_scale():
@@ -173,6 +211,7 @@ def test_kinds_of_segmentation():
         ("[[1,2,3]]", "3 numbers"),
         ("[[1e300,1,2,2,3,3]]", "pixels away"),
         (json.dumps([[0, 0, 90_000, 0] * 400]), "too long"),
+        (json.dumps([[0, 0, 90_000, 0, 0, 90_000]] * 20), "too long"),
         ('{"size":[2,2],"counts":[3]}', "do not add up"),
         ('{"size":[2,2],"counts":[-4,8]}', "do not add up"),
         ('{"size":[2,2],"counts":[99999999999999999999]}', "do not add up"),
