@@ -10,7 +10,7 @@ from generation.planners import plan
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.counting.cliques import Cliques, mine_cliques
-from graph.dataset.write import incidence_of
+from graph.counting.incidence import incidence_of
 from graph.records import Annotations
 
 WIDTH_PX, HEIGHT_PX = 900, 470

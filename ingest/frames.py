@@ -10,15 +10,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.records import Annotations
 from ingest.names import Coded, categorical
-from ingest.problems import BoolArray, IntArray
 
 TEXT = pa.large_string()
 
-FloatArray = npt.NDArray[np.float64]
 ObjectArray = npt.NDArray[np.object_]
-Scalar = TypeVar("Scalar", np.int64, np.float64, np.object_, np.bool_)
+Scalar = TypeVar("Scalar", np.integer, np.float64, np.object_, np.bool_)
 NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 
@@ -185,7 +184,7 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     )
 
 
-def _joined(columns: list[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
+def _joined(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from graph.arrays import BoolArray
 from graph.errors import InputError, OptionError, UnknownNameError
 from graph.progress import Progress, silent
 from graph.records import Annotations
@@ -17,7 +18,7 @@ from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
 from ingest.names import Coded, categorical, clean_name
 from ingest.options import ReadOptions, Refinement, TableOptions
-from ingest.problems import BoolArray, Problems
+from ingest.problems import Problems
 from ingest.reader import Reader, read_head
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.problems import BoolArray, IntArray
+from graph.arrays import BoolArray, IntArray
 
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
 _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc

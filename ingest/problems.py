@@ -4,14 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from graph.arrays import BoolArray, IntArray
 from graph.errors import InputError
 from ingest.options import OnError
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 class SkippedRecord(str):

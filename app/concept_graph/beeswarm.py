@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from graph.diagnosis.skew import FloatArray
+from graph.arrays import BoolArray, FloatArray
 from graph.errors import OptionError
 
-BoolArray = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 SIZES_PX = 12.0, 48.0  # diameter of the rarest and of the most frequent concept's circle

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.concept_graph.beeswarm import LABEL_HEIGHT_PX
-
-FloatArray = npt.NDArray[np.float64]
+from graph.arrays import FloatArray
 
 _WIDER = 1.6  # a ring's width, as a multiple of its height: screens are wide, and so are labels
 _FIRST_PX = 110.0  # half the height of the first ring, at least

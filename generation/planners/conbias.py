@@ -4,7 +4,8 @@ import numpy as np
 
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import add_to_counts
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.counting.subsets import SubsetIndex
 
 

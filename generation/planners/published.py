@@ -3,7 +3,8 @@
 import numpy as np
 
 from generation.planning.plan import PlanOptions
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graph.counting.cliques import IntArray
+from graph.arrays import IntArray
 
 
 def share_budget(images: IntArray, budget: int) -> IntArray:

@@ -7,7 +7,8 @@ import pandas as pd
 
 from generation.planning.plan import Planner, PlanOptions, plan_images
 from generation.planning.simulation import simulate_images
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.diagnosis.association import leading_classes
 from graph.diagnosis.selection import take
 

@@ -7,7 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from generation.planning.budget import share_budget
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.diagnosis.selection import take
 from graph.errors import OptionError
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from generation.planning.plan import GenerationQuery, Plan
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.counting.subsets import SubsetIndex
 from graph.errors import UnknownNameError
 

@@ -8,13 +8,12 @@ from math import comb
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from graph.arrays import IntArray
 from graph.counting.engines import expansion
 from graph.counting.incidence import Incidence
 from graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 
-IntArray = npt.NDArray[np.integer]
 Block = tuple[IntArray, IntArray]  # members and counts of some cliques
 Path = Literal["auto", "numpy", "numba"]
 

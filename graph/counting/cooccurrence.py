@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graph.counting.incidence import Incidence, IntArray
+from graph.arrays import IntArray
+from graph.counting.incidence import Incidence
 
 
 @dataclass(frozen=True, eq=False)

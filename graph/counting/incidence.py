@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from graph.arrays import BoolArray, IntArray
 from graph.errors import OptionError
-
-IntArray = npt.NDArray[np.integer]
-BoolArray = npt.NDArray[np.bool_]
+from graph.records import Annotations
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +131,18 @@ def build_incidence(
         class_recode[label].astype(np.int32),
         concept_names,
         class_names,
+    )
+
+
+def incidence_of(annotations: Annotations) -> Incidence:
+    """Give the incidence of annotations, before or without a store."""
+    images, mentions = annotations.images, annotations.mentions
+    return build_incidence(
+        mentions["image"].to_numpy(),
+        mentions["concept"].cat.codes.to_numpy(dtype=np.int64),
+        images["class_name"].cat.codes.to_numpy(dtype=np.int64),
+        tuple(mentions["concept"].cat.categories),
+        tuple(images["class_name"].cat.categories),
     )
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-IntArray = npt.NDArray[np.integer]
+from graph.arrays import IntArray
 
 MISSING = -1
 

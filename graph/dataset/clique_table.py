@@ -9,7 +9,8 @@ from shlex import quote
 
 import numpy as np
 
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from graph.arrays import IntArray
 from graph.records import Annotations, plain_values
-
-IntArray = npt.NDArray[np.int64]
 
 _SYNTHETIC = np.uint64(0xD1B54A32D192ED03)
 

@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from graph.arrays import IntArray
 from graph.counting.cliques import Cliques, mine_cliques
 from graph.counting.incidence import Incidence
 from graph.database import schema
@@ -20,7 +20,6 @@ from graph.errors import UnknownNameError
 from graph.progress import Progress, silent
 from graph.records import plain_values
 
-IntArray = npt.NDArray[np.int64]
 _STATISTICS = [name for name in schema.CLIQUE.properties if name != "digest"]
 
 

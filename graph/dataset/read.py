@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from graph.arrays import IntArray
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state
 from graph.progress import Progress, silent
 from graph.records import Annotations
-
-IntArray = npt.NDArray[np.int64]
 
 _STEP = 10_000  # images between two reports
 

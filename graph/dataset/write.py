@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from graph.arrays import IntArray
 from graph.counting.cooccurrence import cooccurrence
-from graph.counting.incidence import Incidence, build_incidence
+from graph.counting.incidence import Incidence, build_incidence, incidence_of
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
@@ -14,8 +14,6 @@ from graph.dataset.contents import ImageContents, image_digests
 from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish, invalidate
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -246,18 +244,6 @@ def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -
         ends = zip(start.tolist(), end.tolist(), strict=True)
         wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
         sync_edges(store, dataset, edge, wanted)
-
-
-def incidence_of(annotations: Annotations) -> Incidence:
-    """The incidence of annotations in hand, equal to what `load_incidence` reads back."""
-    images, mentions = annotations.images, annotations.mentions
-    return build_incidence(
-        mentions["image"].to_numpy(),
-        mentions["concept"].cat.codes.to_numpy(dtype=np.int64),
-        images["class_name"].cat.codes.to_numpy(dtype=np.int64),
-        tuple(mentions["concept"].cat.categories),
-        tuple(images["class_name"].cat.categories),
-    )
 
 
 def _dataset_digest(images: dict[str, int]) -> int:

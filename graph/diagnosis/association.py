@@ -9,10 +9,8 @@ rate in a class of no images, is NaN.
 import numpy as np
 import numpy.typing as npt
 
+from graph.arrays import FloatArray, IntArray
 from graph.errors import OptionError
-
-IntArray = npt.NDArray[np.integer]
-FloatArray = npt.NDArray[np.float64]
 
 TESTS = ("none", "fisher", "chi-square", "chi-square sparse")
 """By the codes that `homogeneity_test` returns."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.diagnosis.association import homogeneity_test, leading_classes, q_values
 from graph.errors import OptionError, UnknownNameError
 

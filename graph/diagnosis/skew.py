@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from graph.arrays import FloatArray
 from graph.errors import OptionError, UnknownNameError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def class_axis(

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from graph.arrays import FloatArray
 from graph.database.store import GraphStore, Row
 from graph.dataset.state import DatasetState, class_sizes, dataset_state
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.catalogue import CATALOGUE
-
-FloatArray = npt.NDArray[np.float64]
 
 _DTYPES = {"images": np.int64, "hidden": np.int64, "expanded": np.bool_, "lift": np.float64}
 

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from graph.arrays import FloatArray
 from graph.database import schema
 from graph.database.store import GraphStore, Row
-from graph.diagnosis.skew import FloatArray, skew
+from graph.diagnosis.skew import skew
 from graph.errors import OptionError, UnknownNameError
 from graph.queries.binding import check_names
 from graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts

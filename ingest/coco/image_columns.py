@@ -11,11 +11,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graph.arrays import IntArray
 from graph.progress import Progress
 from ingest.coco.records import Id, Image, Records, decode, id_columns
 from ingest.frames import TEXT, ImageColumns
 from ingest.names import Coded, unreadable
-from ingest.problems import IntArray, Problems, RowProblems, first_rows
+from ingest.problems import Problems, RowProblems, first_rows
 
 
 class Caption(msgspec.Struct, gc=False):

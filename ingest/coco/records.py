@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from graph.arrays import IntArray
 from graph.errors import InputError
-from ingest.problems import IntArray, Problems
+from ingest.problems import Problems
 from ingest.reader import read_head
 
 Id = int | str

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from graph.arrays import IntArray
 from graph.progress import Progress
 from ingest.coco.image_columns import read_captions
 from ingest.concepts.vocabulary_file import load_word_list
 from ingest.frames import ImageColumns, Labels
 from ingest.names import Coded, encode_names
 from ingest.options import ReadOptions, TableOptions
-from ingest.problems import IntArray, Problems, first_rows
+from ingest.problems import Problems, first_rows
 from ingest.reader import read_head
 from ingest.tables import TABLES
 from ingest.tables.columns import listed, map_columns, text_column

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from graph.arrays import IntArray
 from graph.errors import OptionError
 from graph.progress import Progress, silent
 from ingest.concepts.plurals import plural_forms
 from ingest.names import Coded
 from ingest.options import MatchMode
-from ingest.problems import IntArray
 
 CAPTION = "caption"  # the source of a mention that a caption's words make
 

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import UnknownNameError
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
@@ -15,10 +16,10 @@ from ingest import frames
 from ingest.coco.image_columns import CocoImages, coco_images, field
 from ingest.coco.records import Category, Id, Image, Records, coco_kind, decode, id_columns
 from ingest.concepts.labels import labels_beside, labels_from_mentions
-from ingest.frames import FloatArray, Labels, MentionColumns, ObjectArray
+from ingest.frames import Labels, MentionColumns, ObjectArray
 from ingest.names import Coded, clean_name, recode_names
 from ingest.options import ReadOptions
-from ingest.problems import BoolArray, IntArray, Problems, RowProblems, first_rows
+from ingest.problems import Problems, RowProblems, first_rows
 
 _MISSING = float("nan")
 _NO_BOX = (_MISSING,) * 4

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import CobalanceError
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000

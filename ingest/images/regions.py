@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import union_categoricals
 
+from graph.arrays import IntArray
 from graph.errors import InputError
 from graph.progress import Progress, silent
 from graph.records import Annotations
@@ -39,7 +40,6 @@ from ingest.images.region_file import (
     write_tables,
     writing,
 )
-from ingest.problems import IntArray
 
 _WRITTEN_AS = b"regions 1"  # to change when the same annotations are to be written otherwise
 _COLUMNS = ("image", *NUMBERS, OUTLINE, CROWD)

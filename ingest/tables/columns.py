@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graph.arrays import IntArray
 from ingest.frames import TEXT
 from ingest.options import TableOptions
-from ingest.problems import IntArray
 from ingest.tables.loading import Table
 
 Int8Array = npt.NDArray[np.int8]

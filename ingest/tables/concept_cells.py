@@ -8,9 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.frames import TEXT, FloatArray
+from graph.arrays import FloatArray, IntArray
+from ingest.frames import TEXT
 from ingest.names import NameColumn, encode_names
-from ingest.problems import IntArray, RowProblems
+from ingest.problems import RowProblems
 
 BOX = ("x_px", "y_px", "w_px", "h_px")
 DELIMITERS = ("|", ";", ",")
@@ -67,9 +68,9 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
     if delimiter is None:
         present = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
         delimiter = next(present, None)
-    if delimiter is None:
-        row, names = np.arange(len(text)), text
-    else:
+    row: IntArray = np.arange(len(text))
+    names = text
+    if delimiter is not None:
         row, names = _flat(pc.split_pattern(text, delimiter))
         names = pc.utf8_trim_whitespace(names)
     filled = pc.not_equal(names, "").to_numpy(zero_copy_only=False)

@@ -11,7 +11,8 @@ from app.concept_graph.radial import radial_layout
 from app.views.components import concept_picture as picture
 from app.views.components import parts
 from app.views.components.concept_picture import Axis, class_id, concept_id
-from graph.diagnosis.skew import FloatArray, skew
+from graph.arrays import FloatArray
+from graph.diagnosis.skew import skew
 from graph.queries.concept_counts import class_counts
 from graph.queries.neighbourhood import Kind, Neighbourhood
 

@@ -14,7 +14,8 @@ from app.views.state.session import Current
 from generation.planners import PLANNERS
 from generation.planning.effects import compare_planners, images_for
 from generation.planning.plan import PlanOptions
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.dataset.state import DatasetState
 from graph.diagnosis.selection import CliqueFilter, find_rows

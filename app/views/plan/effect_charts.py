@@ -6,7 +6,8 @@ import streamlit as st
 
 from app.views.components.theme import NEUTRAL, ROW_PX, class_colors, clique_labels, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 
 IN_PICTURE, IN_TABLE = 20, 1000
 MOST_CLASSES = 4  # with columns of their own

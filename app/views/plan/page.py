@@ -29,7 +29,8 @@ from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
 from generation.planning.plan_file import plan_to_json
 from generation.planning.simulation import simulate_images
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.dataset.plans import write_plan
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import measured_speeds

@@ -11,7 +11,8 @@ import streamlit as st
 from app.views.components.theme import ROW_PX
 from app.views.plan.choice import PlanRequest
 from generation.planning.effects import gaps
-from graph.counting.cliques import Cliques, IntArray
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques
 from graph.diagnosis.selection import take
 
 ROWS = (200, 1000, 5000)

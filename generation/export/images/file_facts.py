@@ -7,8 +7,9 @@ from io import BytesIO
 import numpy as np
 from PIL import ExifTags, Image
 
+from graph.arrays import BoolArray
 from graph.records import Mention
-from ingest.images.masks import MAX_PIXELS, BoolArray, encode_mask
+from ingest.images.masks import MAX_PIXELS, encode_mask
 
 # Endings that loaders know.
 SUFFIXES = {

@@ -4,11 +4,9 @@ from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from graph.arrays import IntArray
 from graph.counting.incidence import Incidence
-
-IntArray = npt.NDArray[np.integer]
 
 BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes and a row of counts each
 

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from graph.arrays import IntArray
 from graph.counting.engines.compiled import rows as kernels
 from graph.counting.engines.compiled.intrinsics import is_compiled
 from graph.counting.engines.compiled.pairs import mine_pairs
@@ -15,7 +15,6 @@ from graph.counting.engines.compiled.threads import available_cores, parts, shar
 from graph.counting.engines.compiled.tree import mine_from
 from graph.counting.incidence import Incidence
 
-IntArray = npt.NDArray[np.integer]
 Block = tuple[IntArray, IntArray]
 
 MAX_BAND = 1 << 22  # cells of a table of pairs of the root

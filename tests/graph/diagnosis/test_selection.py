@@ -12,6 +12,7 @@ from generation.planning.plan import PlanOptions, queries_of
 from graph.diagnosis.imbalance import imbalance_table
 from graph.diagnosis.selection import CliqueFilter, find_rows, take
 from graph.errors import OptionError, UnknownNameError
+from tests.counted import count_cliques
 
 IMAGES = {
     ("x", frozenset("abc")): 40,
@@ -24,8 +25,8 @@ IMAGES = {
 
 
 @pytest.fixture(scope="module")
-def cliques(count):
-    return count(IMAGES, 3, common=False)
+def cliques():
+    return count_cliques(IMAGES, 3, common=False)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +73,8 @@ def test_a_filter_with_impossible_numbers(options):
 
 
 @given(st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1, max_size=5), max_size=8))
-def test_cliques_are_found_by_name(count, sets):
-    cliques = count(IMAGES, 3, common=False)
+def test_cliques_are_found_by_name(sets):
+    cliques = count_cliques(IMAGES, 3, common=False)
     names = [tuple(sorted(names)) for names in sets]
     everything = cliques.names()
     expected = [everything.index(n) if n in everything else -1 for n in names]
