@@ -94,7 +94,7 @@ def running(
             said = process.stdout.readline().strip()  # empty if it ends without a word
             assert said, log.read_text(encoding="utf-8")
             app = WebApp(process, f"http://127.0.0.1:{_port(said)}", said, log)
-            until(lambda: app.server.health()[0] == 200, START_S)
+            until(lambda: app.health()[0] == 200, START_S)
             yield app
         finally:
             process.terminate()

@@ -55,7 +55,7 @@ def log_in(door: Page, person: str) -> None:
 def test_nobody_sees_anything_before(door, app):
     expect(door.get_by_role("button", name="Log in")).to_be_visible()
     assert NAME not in door.locator("[data-testid=stApp]").inner_text()
-    assert app.server.health()[0] == 200  # whoever watches the app does not log in
+    assert app.health()[0] == 200  # whoever watches the app does not log in
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,7 @@ def endpoint(settings, store):
 def answers_meanwhile(app):
     """Whether another request was answered while one waited for the database."""
     with ThreadPoolExecutor(1) as others:
-        waits = others.submit(app.server.health)
+        waits = others.submit(app.health)
         assert get(app, "/_stcore/health")[0] == 200
         return not waits.done()
 
@@ -284,21 +284,21 @@ def test_health_follows_the_database(tmp_path, environment, endpoint):
         }
         with running(tmp_path, environment) as app:
             here = version("cobalance")
-            assert app.server.health() == (200, {"status": "ok", "database": "ok", "version": here})
+            assert app.health() == (200, {"status": "ok", "database": "ok", "version": here})
 
             way.block()
-            until(lambda: app.server.health()[0] == 503)
+            until(lambda: app.health()[0] == 503)
             until(lambda: answers_meanwhile(app))
-            assert app.server.health()[1] == {
+            assert app.health()[1] == {
                 "status": "unavailable",
                 "database": "It does not answer within 2 s.",
                 "version": here,
             }
             way.unblock()
-            until(lambda: app.server.health()[0] == 200)
+            until(lambda: app.health()[0] == 200)
 
             way.cut()
-            until(lambda: app.server.health()[0] == 503)
+            until(lambda: app.health()[0] == 503)
             status, headers, body = get(app, "/healthz")
             assert status == 503
             assert headers["Cache-Control"] == "no-store"
@@ -306,7 +306,7 @@ def test_health_follows_the_database(tmp_path, environment, endpoint):
             for secret in (str(way.port), username, password):
                 assert secret not in body.decode()
             way.restore()
-            until(lambda: app.server.health()[0] == 200)
+            until(lambda: app.health()[0] == 200)
 
 
 def test_health_does_not_start_a_server_that_was_stopped(tmp_path, settings, monkeypatch):
@@ -316,8 +316,8 @@ def test_health_does_not_start_a_server_that_was_stopped(tmp_path, settings, mon
     try:
         with running(tmp_path, environment_of(own)) as app:
             local_server.stop(own.local_server())
-            until(lambda: app.server.health()[0] == 503)
-            assert "not running" in app.server.health()[1]["database"]
+            until(lambda: app.health()[0] == 503)
+            assert "not running" in app.health()[1]["database"]
             assert local_server.status(own.local_server()) is None
     finally:
         local_server.stop(own.local_server())
