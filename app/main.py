@@ -3,7 +3,8 @@
 import streamlit as st
 
 from app.views.compare import page as compare
-from app.views.components import parts
+from app.views.components import login
+from app.views.components.messages import empty_state, errors_shown
 from app.views.components.theme import page_icon
 from app.views.cypher import page as cypher
 from app.views.datasets import page as datasets_page
@@ -11,7 +12,7 @@ from app.views.diagnose import page as diagnose
 from app.views.jobs import page as jobs
 from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
-from app.views.state import access, session, url
+from app.views.state import session, url
 
 PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),
@@ -28,21 +29,21 @@ WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is l
 def main() -> None:
     """Draw one page."""
     st.set_page_config(page_title="cobalance", page_icon=page_icon(), layout="wide")
-    access.require_login()
+    login.require_login()
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
         for title, path, icon, function in PAGES
     }
     url.register(pages)
     page = st.navigation(list(pages.values()), position="top")
-    with parts.errors_shown():
+    with errors_shown():
         names = session.datasets()["dataset"].tolist()
         _header(page.title, names)
         url.restore(page.title)
         if names or page.title in WITHOUT_DATASET:
             page.run()
         else:
-            parts.empty_state(
+            empty_state(
                 "No dataset yet",
                 "Load an annotation file on the **Datasets** page, or run `cobalance demo` in a "
                 "terminal for a small real one.",
@@ -56,7 +57,7 @@ def _header(title: str, names: list[str]) -> None:
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
             _choose_dataset(names)
-        access.account()
+        login.account()
 
 
 def _choose_dataset(names: list[str]) -> None:

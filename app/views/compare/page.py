@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
 from app.tables import Format, as_text
-from app.views.components import mine_button as mining
-from app.views.components import parts
+from app.views.components import mine_button
+from app.views.components.markdown import bold, escape
+from app.views.components.messages import empty_state, show_error
 from app.views.components.theme import NEUTRAL, class_colors, clique_labels, shorten
 from app.views.state import session, url
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions
 from graph.dataset.state import DatasetState, dataset_state
@@ -34,7 +35,7 @@ ROWS_ON_SCREEN = 14
 _FRAME_PX = 110  # of a picture: its legend above and its axis below
 ARROW = "\N{RIGHTWARDS ARROW}"
 
-_AFTER, _STATUS, _SIZE, _GAP = "compare_after", "compare_status", "compare_size", "compare_gap"
+_STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
 
 _TOLD = {
     "solved": "imbalanced before, and not any more",
@@ -52,7 +53,7 @@ def page() -> None:
     before = session.current()
     others = others_than(before.name, session.datasets())
     if not others:
-        parts.empty_state(
+        empty_state(
             "There is only one dataset",
             "Load a second version to compare with, such as the rebalanced one: on the "
             "**Datasets** page, or with `cobalance ingest FILE --dataset NAME` in a terminal.",
@@ -64,8 +65,8 @@ def page() -> None:
         filters = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
     if unmined is not None:
-        st.markdown(f"{parts.bold(unmined.name)} has to be mined before it can be compared.")
-        mining.offer(unmined)
+        st.markdown(f"{bold(unmined.name)} has to be mined before it can be compared.")
+        mine_button.offer(unmined)
         return
     with filters:
         min_gap, sizes = _choose_cliques(before, after)
@@ -76,23 +77,17 @@ def page() -> None:
     try:
         found = before.read(compared, after.state, asked, ROWS)
     except OptionError as error:  # such as different classes; another choice above mends it
-        parts.show_error(error)
+        show_error(error)
         return
     with totals:
         for note in found.notes:
-            st.info(parts.escape(note), icon=":material/info:")
+            st.info(escape(note), icon=":material/info:")
         _totals(found)
     with left:
         _table(before, after, asked, found)
     with right:
         _by_size(found)
         _picture(found)
-
-
-def open_with(after: str) -> NoReturn:
-    """Leave for this page, to compare the dataset that is chosen with another one."""
-    st.session_state[_AFTER] = after
-    url.go_to("compare")
 
 
 @dataclass(frozen=True)
@@ -124,12 +119,12 @@ def compared(
 # --- What is compared -----------------------------------------------------------------------------
 
 
-def _choose_after(before: Current, others: list[str]) -> Current:
+def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
     """Draw both ends of the comparison; the first is chosen at the top of the page."""
     st.text_input(
         "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
     )
-    name = st.selectbox("After", others, key=_AFTER, bind="query-params", width=200)
+    name = st.selectbox("After", others, key=url.COMPARED, bind="query-params", width=200)
     st.button(
         ":material/swap_horiz:",
         key="_compare_swap",
@@ -137,7 +132,7 @@ def _choose_after(before: Current, others: list[str]) -> Current:
         on_click=_swap,
         args=(before.name, name),
     )
-    return Current(before.store, dataset_state(before.store, name))
+    return CurrentDataset(before.store, dataset_state(before.store, name))
 
 
 def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
@@ -163,11 +158,11 @@ def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
 
 def _swap(before: str, after: str) -> None:
     st.session_state[session.DATASET] = after
-    st.session_state[_AFTER] = before
+    st.session_state[url.COMPARED] = before
     url.clear()
 
 
-def _choose_cliques(before: Current, after: Current) -> tuple[int, tuple[int, int]]:
+def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> tuple[int, tuple[int, int]]:
     """Draw the filters; give the smallest gap, and the smallest and the largest size."""
     largest = min(_largest_size(before.state), _largest_size(after.state))
     min_gap = st.number_input(
@@ -285,11 +280,11 @@ def _number(value: Any) -> str:
 # --- Clique by clique -----------------------------------------------------------------------------
 
 
-def _table(before: Current, after: Current, asked: Asked, found: Comparison) -> None:
+def _table(before: CurrentDataset, after: CurrentDataset, asked: Asked, found: Comparison) -> None:
     cliques = found.cliques
     if cliques.empty:
         balanced = not found.summary[list(STATUSES)].to_numpy().any()
-        parts.empty_state(
+        empty_state(
             "No imbalance" if balanced else "No clique has this status",
             "Neither dataset has a clique with such a gap."
             if balanced

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
-from app.views.components import parts
+from app.views.components.markdown import escape
 from app.views.components.theme import class_colors
 from app.views.state import session
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
 from graph.queries.binding import bind_named
 from ingest.images.regions import read_regions
@@ -47,11 +47,11 @@ def images_of(
     return store.read_frame(query.text, **bound)
 
 
-def show(this: Current, clique: tuple[str, ...], class_name: str | None) -> None:
+def show(current: CurrentDataset, clique: tuple[str, ...], class_name: str | None) -> None:
     """Draw the images that contain a clique's concepts: of one class, or of all side by side."""
-    counts = this.read(_counts, list(clique))
+    counts = current.read(_counts, list(clique))
     names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
-    title = " + ".join(parts.escape(name) for name in clique)
+    title = " + ".join(escape(name) for name in clique)
     st.subheader(f"Images with {title}", anchor=ANCHOR)
     if len(names) > MOST_CLASSES:
         st.caption(f"The {MOST_CLASSES} classes with most of them; click a count for another.")
@@ -59,7 +59,7 @@ def show(this: Current, clique: tuple[str, ...], class_name: str | None) -> None
         st.columns(min(len(names), MOST_CLASSES)), names[:MOST_CLASSES], strict=True
     ):
         with column:
-            _one_class(this, clique, name, counts[name], wide=len(names) == 1)
+            _one_class(current, clique, name, counts[name], wide=len(names) == 1)
 
 
 def _counts(store: GraphStore, dataset: str, concepts: list[str]) -> dict[str, int]:
@@ -69,18 +69,18 @@ def _counts(store: GraphStore, dataset: str, concepts: list[str]) -> dict[str, i
 
 
 def _one_class(
-    this: Current, clique: tuple[str, ...], class_name: str, total: int, *, wide: bool
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, *, wide: bool
 ) -> None:
-    st.markdown(f"**{parts.escape(class_name)}** · {total:,} images")
+    st.markdown(f"**{escape(class_name)}** · {total:,} images")
     if not total:
         st.caption("No image of this class shows them together.")
         return
     page = 1
     if total > PER_CLASS:
         page = st.pagination(-(-total // PER_CLASS), key=f"_page {class_name} {clique}")
-    found = this.read(images_of, list(clique), class_name, (page - 1) * PER_CLASS)
-    color = class_colors(list(this.class_sizes))[class_name]
-    pictures = _pictures(this.name, found, clique, color)
+    found = current.read(images_of, list(clique), class_name, (page - 1) * PER_CLASS)
+    color = class_colors(list(current.class_sizes))[class_name]
+    pictures = _pictures(current.name, found, clique, color)
     if pictures is None:
         for name in found["id"]:
             st.text(name)
@@ -90,7 +90,7 @@ def _one_class(
     ):
         with cell:
             st.image(picture.data, width="stretch")
-            st.caption(parts.escape(name))
+            st.caption(escape(name))
 
 
 def _pictures(

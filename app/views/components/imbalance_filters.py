@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.dataset.mining import MiningOptions
 from graph.queries.mined import Ranking, mined_with
 
@@ -19,7 +19,7 @@ Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
 ROWS = (200, 1000, 5000)
 
 
-def ranking(this: Current, concepts: list[str]) -> Ranking:
+def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
     """Draw the filters, and give what they ask for.
 
     Parameters
@@ -27,13 +27,13 @@ def ranking(this: Current, concepts: list[str]) -> Ranking:
     concepts : list of str
         The dataset's concepts, to choose from.
     """
-    options: MiningOptions = mined_with(this.store, this.name)
+    options: MiningOptions = mined_with(current.store, current.name)
     sizes = list(range(1, options.max_size + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
         size = st.segmented_control(
             "Size", sizes, key="size", bind="query-params", help="Concepts in a clique."
         )
-        under = choose_class(this.class_sizes)
+        under = choose_class(current.class_sizes)
         max_q_value = choose_q_value()
         order = st.selectbox(
             "Order",

@@ -7,10 +7,11 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from app.views.components import parts
+from app.views.components.markdown import escape
+from app.views.components.messages import show_error
 from app.views.components.name_choices import names_of
 from app.views.components.theme import shorten_middle
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from generation.backends import BACKENDS
 from generation.backends.backend import Preset
 from generation.filters import FILTERS
@@ -31,7 +32,7 @@ def is_installed(extra: str) -> bool:
     return importlib.util.find_spec(PACKAGES[extra]) is not None
 
 
-def choose(this: Current) -> dict[str, Any] | None:
+def choose(this: CurrentDataset) -> dict[str, Any] | None:
     """Draw the settings of a job, folded away; give them checked, or None where they are wrong.
 
     They are in the address, but for those that are as usual.
@@ -43,9 +44,9 @@ def choose(this: Current) -> dict[str, Any] | None:
         try:
             settings = check(values)
         except OptionError as error:
-            parts.show_error(error)
+            show_error(error)
             return None
-        st.caption(parts.escape(describe(settings)))
+        st.caption(escape(describe(settings)))
         _say_needs(settings)
     return settings
 
@@ -124,7 +125,7 @@ def needed_extras(values: Mapping[str, Any]) -> list[str]:
     return [extra for extra in PACKAGES if extra == "worker" or extra in used]
 
 
-def _fields(this: Current) -> dict[str, Any]:
+def _fields(this: CurrentDataset) -> dict[str, Any]:
     making: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         backend = st.selectbox(

@@ -2,24 +2,25 @@
 
 import streamlit as st
 
-from app.views.components import parts
+from app.views.components.messages import empty_state
+from app.views.components.task_progress import show_task
 from app.views.state import tasks
 from app.views.state.access import may_edit, require_editor
-from app.views.state.session import Current, store
+from app.views.state.session import CurrentDataset, store
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.progress import Progress
 
 MAX_CLIQUES = 1_000_000
 
 
-def offer(this: Current) -> None:
+def offer(current: CurrentDataset) -> None:
     """Say that the cliques are missing, and offer to mine them."""
-    key = f"mine {this.name}"
-    if tasks.show(key):
+    key = f"mine {current.name}"
+    if show_task(key):
         return
-    this.state.require_complete()
-    changed = this.state.mining is not None
-    parts.empty_state(
+    current.state.require_complete()
+    changed = current.state.mining is not None
+    empty_state(
         "The dataset has changed since it was mined" if changed else "Not mined yet",
         "Mining counts every combination of concepts in every class.",
         icon=":material/balance:",
@@ -32,7 +33,7 @@ def offer(this: Current) -> None:
             "Least images in the most frequent class", 1, value=1, width=260
         )
         if st.form_submit_button("Mine", type="primary"):
-            start(this.name, MiningOptions(max_size, min_support))
+            start(current.name, MiningOptions(max_size, min_support))
             st.rerun()
 
 

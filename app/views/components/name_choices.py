@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database import schema
 from graph.database.schema import Node
 from graph.database.store import GraphStore
@@ -15,12 +15,12 @@ _QUERIES: dict[str, tuple[str, dict[str, int]]] = {
 }
 
 
-def names_of(this: Current, node: Node) -> list[str]:
+def names_of(current: CurrentDataset, node: Node) -> list[str]:
     """The names of a dataset's classes, concepts or plans, in ascending order."""
     if node is schema.PLAN:  # written without a change of the dataset's state
-        frame = read_names(this.store, this.name, node.label)
+        frame = read_names(current.store, current.name, node.label)
     else:
-        frame = this.read(read_names, node.label)
+        frame = current.read(read_names, node.label)
     return sorted(frame[node.label.lower()])
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.concept_graph import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
+from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.radial import radial_layout
 from app.tables import Format, as_text
 from app.views.components.concept_picture import class_id, concept_id

@@ -1,23 +1,23 @@
 """Cypher: the saved questions as forms, and queries of one's own; nothing can be changed."""
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from app.concept_graph import concept_graph
-from app.views.components import mine_button as mining
-from app.views.components import parts
+from app.concept_graph.component import concept_graph
+from app.views.components import mine_button
+from app.views.components.messages import empty_state, show_error
 from app.views.components.name_choices import names_of
 from app.views.components.theme import shorten
 from app.views.cypher import answers, query_form
 from app.views.cypher.query_form import MOST_ROWS
-from app.views.state import background as asking
-from app.views.state import session, url
+from app.views.state import background, session, url
 from app.views.state.background import Question, Run
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.console.run import ConsoleResult
 from graph.database import schema
 from graph.database.query import REQUIRED
@@ -33,6 +33,7 @@ RETURN q.concepts AS concepts, y.name AS class, n.images AS images
 ORDER BY q.gap DESC, concepts, class
 LIMIT 20"""
 
+REFRESH_S = 0.5
 MOST_CLIQUES = 100  # that a result may hand to a plan
 
 _ASK, _TEXT, _JSON = "cypher_ask", "cypher_text", "cypher_parameters"
@@ -42,7 +43,7 @@ _SEEN, _LIST = "_cypher_seen", "_cypher_list"
 
 def page() -> None:
     """Draw the page."""
-    this = session.current() if st.session_state.get(session.DATASET) else None
+    current = session.current() if st.session_state.get(session.DATASET) else None
     mode = st.segmented_control(
         "Ask",
         [SAVED, OWN],
@@ -52,21 +53,21 @@ def page() -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    question, submitted = _saved(this) if mode == SAVED else _own(this)
+    question, submitted = _saved(current) if mode == SAVED else _own(current)
     first = _SEEN not in st.session_state
     st.session_state[_SEEN] = True
     if question is None:
         return
-    run = st.session_state.get(asking.RUN)
+    run = st.session_state.get(background.RUN)
     if submitted or ((run is None or run.question != question) and (first or _is_quick(question))):
-        run = asking.start(session.store(), question)
-        st.session_state[asking.RUN] = run
+        run = background.start(session.store(), question)
+        st.session_state[background.RUN] = run
     if run is None or run.question != question:
         st.caption("Press Run for the answer.")
     elif run.outcome.done():
-        _show(this, run)
+        _show(current, run)
     else:
-        asking.wait(run)
+        _wait(run)
 
 
 def _is_quick(question: Question) -> bool:
@@ -77,10 +78,10 @@ def _is_quick(question: Question) -> bool:
 # --- Saved queries --------------------------------------------------------------------------------
 
 
-def _saved(this: Current | None) -> tuple[Question | None, bool]:
+def _saved(current: CurrentDataset | None) -> tuple[Question | None, bool]:
     """Draw the choice of a saved query and its form; give the question, and whether to ask now."""
-    if this is None:
-        parts.empty_state(
+    if current is None:
+        empty_state(
             "No dataset yet",
             "The saved queries are about a dataset. Load one on the **Datasets** page, or ask the "
             f"graph a query of your own: choose **{OWN}** above.",
@@ -101,11 +102,11 @@ def _saved(this: Current | None) -> tuple[Question | None, bool]:
         return None, False
     query = CATALOGUE[name]
     st.markdown(query.purpose)
-    if query.reads_cliques and not this.is_mined:
-        mining.offer(this)
+    if query.reads_cliques and not current.is_mined:
+        mine_button.offer(current)
         return None, False
     with st.form("_cypher_form"):
-        given, seconds = query_form.fields(this, query)
+        given, seconds = query_form.fields(current, query)
         submitted = st.form_submit_button("Run", type="primary", key="_cypher_submit")
     with st.expander("The query in Cypher", key=_SHOWN, bind="query-params", on_change="rerun"):
         st.code(query.text, language="cypher", wrap_lines=True)
@@ -166,7 +167,7 @@ def _edit_copy(text: str, given: Mapping[str, Any]) -> None:
 # --- A query of one's own -------------------------------------------------------------------------
 
 
-def _own(this: Current | None) -> tuple[Question | None, bool]:
+def _own(current: CurrentDataset | None) -> tuple[Question | None, bool]:
     """Draw the fields of a query of one's own; give the question, and whether to ask now."""
     binding = query_form.binding_of(_TEXT, _JSON)
     left, right = st.columns([3, 2])
@@ -202,10 +203,10 @@ def _own(this: Current | None) -> tuple[Question | None, bool]:
     try:
         parameters = read_parameters(given or "")
     except OptionError as error:
-        parts.show_error(error)
+        show_error(error)
         return None, False
-    if this is not None:
-        parameters = {session.DATASET: this.name, **parameters}
+    if current is not None:
+        parameters = {session.DATASET: current.name, **parameters}
     if not (text or "").strip():
         return None, False
     question = Question(
@@ -268,21 +269,34 @@ def _properties(*names: str) -> str:
     return f" {{{told}}}" if told else ""
 
 
+@st.fragment(run_every=REFRESH_S)
+def _wait(run: Run) -> None:
+    """Say that a query is running, until it ends."""
+    if run.outcome.done():
+        st.rerun()
+    passed, limit = time.monotonic() - run.started, run.question.timeout_s
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(
+            min(passed / limit, 1.0), f"The database is asked: {passed:.0f} of at most {limit:g} s"
+        )
+        st.button("Stop waiting", key="_cypher_stop", on_click=background.forget)
+
+
 # --- The answer -----------------------------------------------------------------------------------
 
 
-def _show(this: Current | None, run: Run) -> None:
+def _show(current: CurrentDataset | None, run: Run) -> None:
     """Draw the answer of a run, or the message of what went wrong."""
     error = run.outcome.exception()
     if isinstance(error, StoreUnavailableError):
-        asking.forget()
+        background.forget()
         raise error
     if isinstance(error, CobalanceError):
-        parts.show_error(error)
+        show_error(error)
         return
     result = run.outcome.result()
     frame = answers.as_frame(result)
-    classes = names_of(this, schema.CLASS) if this is not None else []
+    classes = names_of(current, schema.CLASS) if current is not None else []
     concept = run.question.given.get("concept")
     found = answers.elements_in(result, classes, concept if isinstance(concept, str) else None)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -301,7 +315,7 @@ def _show(this: Current | None, run: Run) -> None:
             )
         st.space("stretch")
         _downloads(frame, run.question)
-        if this is not None and run.question.given.get(session.DATASET) == this.name:
+        if current is not None and run.question.given.get(session.DATASET) == current.name:
             _to_plan(result)
     if result.truncated:
         st.caption(
@@ -309,7 +323,7 @@ def _show(this: Current | None, run: Run) -> None:
             "narrow the query."
         )
     if frame.empty:
-        parts.empty_state("No rows", "Nothing in the graph is as the query asks.")
+        empty_state("No rows", "Nothing in the graph is as the query asks.")
     elif view == GRAPH:
         _graph(found, classes)
     else:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.views.components.name_choices import names_of
 from app.views.state import session
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database.query import REQUIRED, Parameter, Query
 
 MOST_ROWS = 10_000
@@ -21,16 +21,16 @@ _SECONDS = "cypher_seconds"
 Binding = Literal["query-params"] | None
 
 
-def fields(this: Current, query: Query) -> tuple[dict[str, Any], float]:
+def fields(current: CurrentDataset, query: Query) -> tuple[dict[str, Any], float]:
     """Draw a field for each parameter; give their values, and the time limit."""
     keys = {name: _key(query, name) for name in query.parameters}
     binding = binding_of(NAME, *keys.values())
-    given: dict[str, Any] = {session.DATASET: this.name}
+    given: dict[str, Any] = {session.DATASET: current.name}
     others = [name for name in query.parameters if name != session.DATASET]
     columns = _in_rows(len(others) + 1)
     for name, column in zip(others, columns, strict=False):
         with column:
-            given[name] = _field(this, keys[name], name, query.parameters[name], binding)
+            given[name] = _field(current, keys[name], name, query.parameters[name], binding)
     with columns[-1]:
         seconds = seconds_field()
     say_if_not_in_link(binding)
@@ -51,7 +51,9 @@ def _key(query: Query, name: str) -> str:
     return f"cypher_{name}" if shared else f"cypher_{query.name}_{name}"
 
 
-def _field(this: Current, key: str, name: str, parameter: Parameter, binding: Binding) -> Any:
+def _field(
+    current: CurrentDataset, key: str, name: str, parameter: Parameter, binding: Binding
+) -> Any:
     label = parameter.purpose[:1].upper() + parameter.purpose[1:]
     told = f"`${name}` in the query"
     default = None if parameter.default is REQUIRED else parameter.default
@@ -59,7 +61,7 @@ def _field(this: Current, key: str, name: str, parameter: Parameter, binding: Bi
     if parameter.names is not None and parameter.type is str:
         return st.selectbox(
             label,
-            names_of(this, parameter.names),
+            names_of(current, parameter.names),
             index=None,
             key=key,
             help=told,
@@ -67,7 +69,7 @@ def _field(this: Current, key: str, name: str, parameter: Parameter, binding: Bi
             bind=binding,
         )
     if parameter.type is list:
-        known = names_of(this, parameter.names) if parameter.names is not None else []
+        known = names_of(current, parameter.names) if parameter.names is not None else []
         return st.multiselect(
             label,
             known,

@@ -20,7 +20,9 @@ from app.services.imports import (
     import_roots,
     inside,
 )
-from app.views.components import parts
+from app.views.components.markdown import escape
+from app.views.components.messages import empty_state, errors_shown
+from app.views.components.task_progress import show_task
 from app.views.components.theme import shorten
 from app.views.datasets.import_fields import errors_in_form_words, in_form_words
 from app.views.datasets.import_form import ask, seen
@@ -50,7 +52,7 @@ class _Check:
 @st.fragment
 def section() -> None:
     """Draw the whole way from a file to a write; what goes wrong is shown here."""
-    with parts.errors_shown(), errors_in_form_words():
+    with errors_shown(), errors_in_form_words():
         require_editor()
         source = _source()
         chosen = None if source is None else _chosen(source)
@@ -111,7 +113,7 @@ def _chosen(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
         readable.sort(key=lambda file: order.index(file.format or ""))
     if not readable:
         _show_files(files)
-        parts.empty_state(
+        empty_state(
             "No annotation file here",
             "Known formats: " + ", ".join(FORMATS) + ". A file is known by its content.",
         )
@@ -193,7 +195,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
     task = tasks.find(check.key)
     if task is not None and not task.is_running and task.error is None:
         tasks.dismiss(check.key)
-    elif tasks.show(check.key):
+    elif show_task(check.key):
         return
     if check.found is None:
         return
@@ -202,7 +204,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         asked = st.button(
-            f"Load into {parts.escape(shorten(check.request.dataset))}",
+            f"Load into {escape(shorten(check.request.dataset))}",
             type="primary",
             icon=":material/download:",
             key="_import_load",
@@ -249,7 +251,7 @@ def _show_checked(found: CheckedImport) -> None:
     with right:
         _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
     for note in annotations.notes:
-        st.caption(parts.escape(note))
+        st.caption(escape(note))
     if annotations.skipped:
         st.markdown("##### Malformed records left out")
         skipped = found.skipped.assign(remedy=found.skipped["remedy"].map(in_form_words))

@@ -7,13 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from app.services.datasets import drop_dataset, rename_dataset
-from app.views.components import mine_button as mining
-from app.views.components import parts
+from app.views.components import mine_button
+from app.views.components.markdown import escape
+from app.views.components.messages import empty_state, show_error
+from app.views.components.task_progress import show_task
 from app.views.components.theme import class_colors
 from app.views.datasets import importing
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, require_editor
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions
 from graph.errors import CobalanceError, StaleError
@@ -35,11 +37,11 @@ def page() -> None:
     names: list[str] = frame["dataset"].tolist()
     ways = [*(["details"] if names else []), *(["load"] if may_edit() else [])]
     if not ways:
-        parts.empty_state("No dataset yet", "Whoever may change things here can load one.")
+        empty_state("No dataset yet", "Whoever may change things here can load one.")
         return
     way = _view(ways) if len(ways) > 1 else ways[0]
     for key in tasks.keys(*_TASKS):
-        tasks.show(key)
+        show_task(key)
     if way == "load":
         if not names:
             st.markdown(
@@ -122,28 +124,28 @@ def _choose_row(key: str, names: list[str]) -> None:
         url.clear()
 
 
-def _details(this: Current, frame: pd.DataFrame) -> None:
-    (row,) = frame[frame["dataset"] == this.name].to_dict("records")
+def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
+    (row,) = frame[frame["dataset"] == current.name].to_dict("records")
     try:
-        this.state.require_complete()
+        current.state.require_complete()
         whole = True
     except StaleError as error:
         whole = False
-        parts.show_error(error)
+        show_error(error)
     if may_edit():
-        _actions(this, whole=whole)
+        _actions(current, whole=whole)
     if not whole:
         return
-    by_class = this.read(_by_class)
-    _measures(this, row, by_class)
+    by_class = current.read(_by_class)
+    _measures(current, row, by_class)
     left, right = st.columns([3, 2], gap="large")
     with left:
         _classes(by_class)
     with right:
-        _rare_concepts(this, int(row["concepts"]))
+        _rare_concepts(current, int(row["concepts"]))
 
 
-def _measures(this: Current, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
+def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
     images, without = int(by_class["class_size"].sum()), int(by_class["images"].sum())
     with st.container(horizontal=True):
         st.metric("Images", f"{images:,}")
@@ -154,19 +156,19 @@ def _measures(this: Current, row: Mapping[Hashable, Any], by_class: pd.DataFrame
             f"{without / images:.1%}" if images else "-",
             help=f"{without:,} images. They count in no clique.",
         )
-        cliques = f"{row['cliques']:,}" if this.state.mining is not None else "-"
-        st.metric("Cliques", cliques, help=_mined(this))
+        cliques = f"{row['cliques']:,}" if current.state.mining is not None else "-"
+        st.metric("Cliques", cliques, help=_mined(current))
 
 
-def _mined(this: Current) -> str:
-    if this.state.mining is None:
+def _mined(current: CurrentDataset) -> str:
+    if current.state.mining is None:
         return "Not mined yet."
-    options = MiningOptions.from_json(this.state.mining)
+    options = MiningOptions.from_json(current.state.mining)
     split = "" if options.split is None else f", of the split {options.split}"
-    stale = "" if this.is_mined else " The images have changed since."
+    stale = "" if current.is_mined else " The images have changed since."
     return (
         f"Mined up to {options.max_size} concepts, with at least {options.min_support:,} images "
-        f"in the most frequent class{parts.escape(split)}.{stale}"
+        f"in the most frequent class{escape(split)}.{stale}"
     )
 
 
@@ -205,7 +207,7 @@ def _classes(by_class: pd.DataFrame) -> None:
     )
 
 
-def _rare_concepts(this: Current, concepts: int) -> None:
+def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
     st.markdown("##### Rare concepts", help="What is said of them rests on few images.")
     most = st.number_input(
         "Concepts in at most so many images",
@@ -215,7 +217,7 @@ def _rare_concepts(this: Current, concepts: int) -> None:
         bind="query-params",
         width=260,
     )
-    found = this.read(_rare, int(most))
+    found = current.read(_rare, int(most))
     if found.empty:
         st.caption(f"Each of the {concepts:,} concepts is in more than {most:,} images.")
         return
@@ -237,16 +239,16 @@ def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
     return store.read_frame(text, dataset=dataset, max_images=most, limit=_MOST_RARE)
 
 
-def _actions(this: Current, *, whole: bool) -> None:
+def _actions(current: CurrentDataset, *, whole: bool) -> None:
     """Draw what can be done with the dataset; nothing while something is done with it."""
-    running = [tasks.find(f"{kind} {this.name}") for kind in _TASKS]
+    running = [tasks.find(f"{kind} {current.name}") for kind in _TASKS]
     busy = any(task is not None and task.is_running for task in running)
     with st.container(horizontal=True):
         st.button(
             "Mine",
             icon=":material/balance:",
             key="_ds_mine",
-            type="primary" if whole and not this.is_mined else "secondary",
+            type="primary" if whole and not current.is_mined else "secondary",
             disabled=busy or not whole,
             on_click=lambda: st.session_state.update({_DIALOG: "mine"}),
         )
@@ -266,11 +268,11 @@ def _actions(this: Current, *, whole: bool) -> None:
         )
     match st.session_state.get(_DIALOG):
         case "mine":
-            _mine_dialog(this.name)
+            _mine_dialog(current.name)
         case "rename":
-            _rename_dialog(this.name, this.state.renaming_to or this.name)
+            _rename_dialog(current.name, current.state.renaming_to or current.name)
         case "drop":
-            _drop_dialog(this.name)
+            _drop_dialog(current.name)
 
 
 def _close_dialog() -> None:
@@ -297,7 +299,7 @@ def _mine_dialog(name: str) -> None:
     common = () if any_class else None
     options = MiningOptions(int(max_size), int(min_support), common, split.strip() or None)
     if st.button("Mine", type="primary", key="_mine_now"):
-        _in_dialog(lambda: mining.start(name, options))
+        _in_dialog(lambda: mine_button.start(name, options))
 
 
 @st.dialog("Rename the dataset", on_dismiss=_close_dialog)
@@ -343,7 +345,7 @@ def _in_dialog(begin: Callable[[], None]) -> None:
     try:
         begin()
     except CobalanceError as error:
-        parts.show_error(error)
+        show_error(error)
     else:
         _close_dialog()
         st.rerun()

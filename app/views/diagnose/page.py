@@ -6,16 +6,16 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from app.concept_graph import concept_graph
-from app.views.components import concept_picture as picture
-from app.views.components import gallery, parts
-from app.views.components import imbalance_filters as filters
-from app.views.components import mine_button as mining
+from app.concept_graph.component import concept_graph
+from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
+from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
+from app.views.components.markdown import escape
+from app.views.components.messages import empty_state
 from app.views.components.name_choices import names_of
 from app.views.components.theme import ROW_PX, shorten
 from app.views.diagnose import charts
 from app.views.state import session, url
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database import schema
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.mined import Ranking, clique_totals
@@ -32,33 +32,33 @@ Cell = tuple[tuple[str, ...], str | None]  # a clique, and one of the classes or
 
 def page() -> None:
     """Draw the page."""
-    this = session.current()
-    if not this.is_mined:
-        mining.offer(this)
+    current = session.current()
+    if not current.is_mined:
+        mine_button.offer(current)
         return
-    _metrics(this)
+    _metrics(current)
     _take_nodes_from_graph()
-    ranking = filters.ranking(this, names_of(this, schema.CONCEPT))
-    frame = this.imbalances(ranking)
+    ranking = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
+    frame = current.imbalances(ranking)
     left, right = st.columns([6, 7])
     with left:
-        cell = _table(this, frame)
+        cell = _table(current, frame)
     with right:
-        _pictures(this, ranking)
+        _pictures(current, ranking)
     _selection_bar(cell)
     if cell is not None:
-        gallery.show(this, *cell)
+        gallery.show(current, *cell)
 
 
-def _metrics(this: Current) -> None:
-    totals = this.read(clique_totals)
+def _metrics(current: CurrentDataset) -> None:
+    totals = current.read(clique_totals)
     with st.container(horizontal=True, key="_metrics"):
-        st.metric("Images", f"{sum(this.class_sizes.values()):,}")
-        if len(this.class_sizes) <= parts.MAX_BARS:
-            for name, images in this.class_sizes.items():
-                st.metric(parts.escape(name), f"{images:,}")
+        st.metric("Images", f"{sum(current.class_sizes.values()):,}")
+        if len(current.class_sizes) <= MAX_BARS:
+            for name, images in current.class_sizes.items():
+                st.metric(escape(name), f"{images:,}")
         else:
-            st.metric("Classes", f"{len(this.class_sizes):,}")
+            st.metric("Classes", f"{len(current.class_sizes):,}")
         st.metric("Common concepts", f"{totals.concepts:,}")
         st.metric("Cliques", f"{totals.cliques:,}")
         st.metric("Leaning to a class", f"{totals.imbalanced:,}")
@@ -67,16 +67,16 @@ def _metrics(this: Current) -> None:
 def _take_nodes_from_graph() -> None:
     """Make the concepts that were selected in the graph the table's filter."""
     if _NODES in st.session_state:
-        st.session_state[filters.CONCEPTS] = st.session_state.pop(_NODES)
+        st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
-def _table(this: Current, frame: pd.DataFrame) -> Cell | None:
+def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     """Draw the table and keep the selected cliques; give the cell whose images are asked for."""
     if frame.empty:
-        parts.empty_state("No clique fits", "Loosen a filter above.")
+        empty_state("No clique fits", "Loosen a filter above.")
         return None
-    classes = list(this.class_sizes)
-    shown = parts.imbalance_view(frame, classes)
+    classes = list(current.class_sizes)
+    shown = imbalance_view(frame, classes)
     cliques = frame["concepts"].tolist()
     selected = url.selected_cliques()
     if selected != st.session_state.get("_from_table"):
@@ -92,7 +92,7 @@ def _table(this: Current, frame: pd.DataFrame) -> Cell | None:
         selection_default={
             "selection": {"rows": [i for i, clique in enumerate(cliques) if clique in selected]}
         },
-        column_config=parts.imbalance_columns(
+        column_config=imbalance_columns(
             classes, int(frame[[COUNT + name for name in classes]].to_numpy().max())
         ),
         alt="Imbalances",
@@ -109,7 +109,7 @@ def _table(this: Current, frame: pd.DataFrame) -> Cell | None:
     return cliques[row], column.removeprefix(COUNT) if column.startswith(COUNT) else None
 
 
-def _pictures(this: Current, ranking: Ranking) -> None:
+def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         view = st.segmented_control(
             "Picture", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
@@ -119,42 +119,42 @@ def _pictures(this: Current, ranking: Ranking) -> None:
             edges = st.selectbox(
                 "Links", EDGES, index=1, key="edges", bind="query-params", width=80
             )
-        axis = picture.choose_axis(this.class_sizes) if view != VIEWS[2] else None
+        axis = concept_picture.choose_axis(current.class_sizes) if view != VIEWS[2] else None
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
-        charts.combinations(this.imbalances(first), this.class_sizes)
+        charts.combinations(current.imbalances(first), current.class_sizes)
         return
     selected = url.selected_cliques()
     wanted = {name for clique in selected for name in clique}
-    include = tuple(sorted(wanted.union(st.session_state[filters.CONCEPTS])))
+    include = tuple(sorted(wanted.union(st.session_state[imbalance_filters.CONCEPTS])))
     if view == VIEWS[1]:
         most = charts.MOST_IN_MATRIX
-        pairs = this.read(
+        pairs = current.read(
             read_overview, max_concepts=most, max_edges=most * (most - 1) // 2, include=include
         )
         charts.matrix(pairs, axis)
         return
-    overview: Overview = this.read(read_overview, max_edges=edges, include=include)
-    drawn = picture.of_overview(overview, axis)
-    filtered = st.session_state[filters.CONCEPTS]
+    overview: Overview = current.read(read_overview, max_edges=edges, include=include)
+    drawn = concept_picture.of_overview(overview, axis)
+    filtered = st.session_state[imbalance_filters.CONCEPTS]
     found = concept_graph(
         drawn,
         key=GRAPH,
-        highlighted=[[picture.concept_id(name) for name in clique] for clique in selected],
-        selected=[picture.concept_id(name) for name in filtered],
+        highlighted=[[concept_picture.concept_id(name) for name in clique] for clique in selected],
+        selected=[concept_picture.concept_id(name) for name in filtered],
         height_px=HEIGHT_PX - 60,
         label="Concepts between the classes that they lean to",
     )
-    chosen = picture.concepts_of(found.nodes)
+    chosen = concept_picture.concepts_of(found.nodes)
     if set(chosen) != set(filtered):
         st.session_state[_NODES] = chosen
         st.rerun()  # the filter stands above, and has been drawn already
     _legend(axis, overview)
 
 
-def _legend(axis: "picture.Axis", overview: Overview) -> None:
+def _legend(axis: "concept_picture.Axis", overview: Overview) -> None:
     hidden = overview.hidden_concepts
-    left, right = (parts.escape(side) for side in (axis.left_name, axis.right_name))
+    left, right = (escape(side) for side in (axis.left_name, axis.right_name))
     st.caption(
         f"Left: more often in images of **{left}**; right: of **{right}**. Larger: more images. "
         + (f"{hidden:,} rarer concepts are not drawn. " if hidden else "")
@@ -171,7 +171,7 @@ def _selection_bar(cell: Cell | None) -> None:
         if cell is not None:
             names = shorten(" + ".join(cell[0]), 60)
             st.markdown(
-                f":material/arrow_downward: [Images with {parts.escape(names)}](#{gallery.ANCHOR})",
+                f":material/arrow_downward: [Images with {escape(names)}](#{gallery.ANCHOR})",
                 width="content",
             )
         if not selected:

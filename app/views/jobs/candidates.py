@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from app.views.components import parts
 from app.views.components.gallery import image_files
+from app.views.components.markdown import escape
+from app.views.components.messages import errors_in_fragment, show_error
 from app.views.components.theme import shorten
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
@@ -42,7 +43,7 @@ def show(job: Job) -> None:
 
 
 def _candidates(job: str) -> None:
-    with parts.errors_in_fragment():
+    with errors_in_fragment():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
                 "Verdict",
@@ -55,7 +56,7 @@ def _candidates(job: str) -> None:
             query = _choose_query(job)
         problem = st.session_state.pop(_PROBLEM, None)
         if problem is not None:
-            parts.show_error(problem)
+            show_error(problem)
         ask = partial(
             list_candidates,
             session.store(),
@@ -130,7 +131,7 @@ def _card(candidate: Candidate) -> None:
                 continue
             picture = files.thumbnail(uri, THUMBNAIL_PX)
             st.image(picture.data, width="stretch", alt=title)
-            problem = "" if picture.problem is None else f": {parts.escape(picture.problem)}"
+            problem = "" if picture.problem is None else f": {escape(picture.problem)}"
             st.caption(title + problem)
     accepted = candidate.verdict == "accepted"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -152,7 +153,7 @@ def _card(candidate: Candidate) -> None:
     if candidate.reason:
         st.text(candidate.reason)
     st.caption(
-        parts.escape(
+        escape(
             f"{candidate.class_name}: {' + '.join(candidate.concepts)}"
             + "".join(f" · {name} {score:.3g}" for name, score in candidate.scores.items())
         )
@@ -196,7 +197,7 @@ def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
 def _by(candidate: Candidate) -> str:
     if candidate.decided_by is None:
         return "by the filters"
-    return f"by {parts.escape(candidate.decided_by)}" if candidate.decided_by else "by hand"
+    return f"by {escape(candidate.decided_by)}" if candidate.decided_by else "by hand"
 
 
 def _decide(candidate: str, verdict: Verdict) -> None:

@@ -6,14 +6,14 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from app.views.components import job_form as making
-from app.views.components import parts
+from app.views.components import job_form
+from app.views.components.markdown import escape
+from app.views.components.messages import empty_state, errors_in_fragment, show_error
 from app.views.components.theme import ROW_PX, duration_text, shorten
-from app.views.jobs import candidates as job_candidates
-from app.views.jobs import results as job_results
+from app.views.jobs import candidates, results
 from app.views.state import session, url
 from app.views.state.access import may_edit, require_editor
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.database.store import GraphStore
@@ -39,11 +39,11 @@ _STATES: Mapping[str, tuple[str, str]] = {
 
 def page() -> None:
     """Draw the page."""
-    this = session.current()
-    jobs = list_jobs(this.store, this.name, limit=MOST_JOBS)
+    current = session.current()
+    jobs = list_jobs(current.store, current.name, limit=MOST_JOBS)
     if not jobs:
         _workers()
-        if parts.empty_state(
+        if empty_state(
             "No job yet",
             "A job makes the images of a plan. Create one on the **Plan** page.",
             icon=":material/bolt:",
@@ -67,10 +67,10 @@ def page() -> None:
             width=420,
         )
         job = jobs[ids.index(chosen)]
-        _download(this, job)
-    _live(this.name, job.id, overview, _drawn(job))
-    job_results.show(this, job)
-    job_candidates.show(job)
+        _download(current, job)
+    _live(current.name, job.id, overview, _drawn(job))
+    results.show(current, job)
+    candidates.show(job)
 
 
 def _title(job: Job) -> str:
@@ -90,15 +90,15 @@ def _drawn(job: Job) -> tuple[bool, bool]:
 @st.fragment(run_every=REFRESH_S)
 def _workers() -> None:
     """Say who works, and where nobody does, how to change that."""
-    with parts.errors_in_fragment():
+    with errors_in_fragment():
         alive = workers_alive(session.store())
         if alive:
-            hosts = ", ".join(sorted({parts.escape(worker.host or worker.id) for worker in alive}))
+            hosts = ", ".join(sorted({escape(worker.host or worker.id) for worker in alive}))
             noun = "worker runs" if len(alive) == 1 else "workers run"
             st.markdown(f":green[:material/circle:] {len(alive):,} {noun} on {hosts}.")
             return
         install = '`pip install "cobalance[worker]"` once, then '
-        install = "" if making.is_installed("worker") else install
+        install = "" if job_form.is_installed("worker") else install
         st.info(
             f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
             "`cobalance work`. Models need "
@@ -116,13 +116,13 @@ def _live(
     drawn: tuple[bool, bool],
 ) -> None:
     """Draw all jobs of a dataset, and one of them with its queries and what can be done."""
-    with parts.errors_in_fragment():
+    with errors_in_fragment():
         jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
         with overview:
             _overview(jobs)
         problem = st.session_state.pop(_PROBLEM, None)
         if problem is not None:
-            parts.show_error(problem)
+            show_error(problem)
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None or _drawn(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
@@ -193,7 +193,7 @@ def _head(job: Job) -> None:
         st.progress(job.progress, done)
         if may_edit():
             _controls(job)
-    st.caption(f"How: {parts.escape(making.describe(job.settings))}")
+    st.caption(f"How: {escape(job_form.describe(job.settings))}")
     for remark in job.remarks:
         st.text(remark)
     with st.container(horizontal=True):
@@ -315,9 +315,9 @@ def _queries(job: Job) -> None:
             st.caption(counted(total, "queries"))
 
 
-def _download(this: Current, job: Job) -> None:
+def _download(current: CurrentDataset, job: Job) -> None:
     """Offer the queries of a job as a plan, for whoever makes the images elsewhere."""
-    store = this.store
+    store = current.store
 
     def plan() -> bytes:
         frame = read_queries(store, job.id)
@@ -331,7 +331,7 @@ def _download(this: Current, job: Job) -> None:
     st.download_button(
         "Download the queries as JSON",
         plan,
-        f"{this.name}-{job.plan}.json",
+        f"{current.name}-{job.plan}.json",
         "application/json",
         key="_job_json",
         icon=":material/download:",

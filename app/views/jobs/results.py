@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from app.services.results import merge_job
-from app.views.compare import page as compare
-from app.views.components import parts
+from app.views.components.markdown import bold
+from app.views.components.task_progress import show_task
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, require_editor
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from generation.export import EXPORTERS
 from graph.jobs.status import Job
 from graph.progress import Progress
@@ -19,14 +19,14 @@ from graph.progress import Progress
 _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
 
 
-def show(this: Current, job: Job) -> None:
+def show(current: CurrentDataset, job: Job) -> None:
     """Draw what can be done with a job's accepted images; nothing where there are none."""
     if not job.accepted:
         return
     st.subheader("Use the accepted images", anchor=False)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", key="_job_merge"):
-        _merge(this, job)
+        _merge(current, job)
     with right.container(border=True, height="stretch", key="_job_export"):
         _export(job)
 
@@ -76,17 +76,17 @@ def export_command(job: Job, format_: str) -> str:
     return shlex.join(["cobalance", "export", job.id, folder, "--as", format_])
 
 
-def _merge(this: Current, job: Job) -> None:
+def _merge(current: CurrentDataset, job: Job) -> None:
     st.markdown("**Diagnose again**")
     st.caption(
-        f"A dataset with the images of {parts.bold(this.name)} and the accepted ones, mined alike. "
+        f"A dataset with the images of {bold(current.name)} and the accepted ones, mined alike. "
         "Added again, it follows what has been made and decided since."
     )
     listed = session.datasets()
     key = f"merge {job.id}"
     if may_edit():
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            usual = name_for(this.name, listed, job.id)
+            usual = name_for(current.name, listed, job.id)
             typed = st.text_input(
                 "Name of the dataset",
                 placeholder=usual,
@@ -101,9 +101,9 @@ def _merge(this: Current, job: Job) -> None:
                 key="_merge_job",
                 disabled=running is not None and running.is_running,
             ):
-                _start(this, job, typed.strip() or usual, key)
+                _start(current, job, typed.strip() or usual, key)
                 st.rerun()
-    if tasks.show(key):
+    if show_task(key):
         return
     for name in made_from(listed, job.id):
         _lead_on(name)
@@ -112,21 +112,21 @@ def _merge(this: Current, job: Job) -> None:
 def _lead_on(name: str) -> None:
     """Offer what there is to see of a rebalanced dataset."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(parts.bold(name))
+        st.markdown(bold(name))
         st.space("stretch")
         if st.button(
             "Compare before and after",
             key=f"_merged_compare {name}",
             icon=":material/compare_arrows:",
         ):
-            compare.open_with(name)
+            url.go_to_comparison(name)
         if st.button("Diagnose", key=f"_merged_diagnose {name}", icon=":material/balance:"):
             session.choose(name)
             url.clear()
             url.go_to("diagnose")
 
 
-def _start(this: Current, job: Job, into: str, key: str) -> None:
+def _start(current: CurrentDataset, job: Job, into: str, key: str) -> None:
     """Write the rebalanced dataset beside the page.
 
     Raises
@@ -135,7 +135,7 @@ def _start(this: Current, job: Job, into: str, key: str) -> None:
         The user may only look.
     """
     require_editor()
-    store, dataset, settings = this.store, this.name, session.settings()
+    store, dataset, settings = current.store, current.name, session.settings()
 
     def work(progress: Progress) -> str:
         merged = merge_job(store, settings, job.id, into, progress=progress)

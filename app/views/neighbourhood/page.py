@@ -7,15 +7,17 @@ from itertools import pairwise
 import pandas as pd
 import streamlit as st
 
-from app.concept_graph import concept_graph
-from app.views.components import concept_picture as picture
-from app.views.components import parts
+from app.concept_graph.component import concept_graph
+from app.views.components import concept_picture
 from app.views.components.concept_picture import Axis, concept_id
+from app.views.components.imbalance_table import MAX_BARS
+from app.views.components.markdown import bold
+from app.views.components.messages import empty_state
 from app.views.components.name_choices import names_of, read_names
 from app.views.components.theme import NEUTRAL, class_colors, shorten
 from app.views.neighbourhood.rings import MOST_NODES, links_table, picture_of
 from app.views.state import session
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.queries.concept_counts import CountedDataset
@@ -53,29 +55,29 @@ class _Asked:
 
 def page() -> None:
     """Draw the page."""
-    this = session.current()
-    concepts = names_of(this, schema.CONCEPT)
+    current = session.current()
+    concepts = names_of(current, schema.CONCEPT)
     if not concepts:
-        parts.empty_state(
+        empty_state(
             "No concepts",
             "No image of this dataset has a concept, so there is nothing to occur with anything. "
             "Load annotations that name what is in the images on the **Datasets** page.",
         )
         return
     _take_toggled()
-    asked, axis = _choose(this, concepts)
-    found: Neighbourhood = this.read(
+    asked, axis = _choose(current, concepts)
+    found: Neighbourhood = current.read(
         read_neighbourhood, asked.centre, asked.kind, asked.expanded, asked.most
     )
-    link = _link(this, asked)
+    link = _link(current, asked)
     if link is not None:
-        found = with_chain(found, *this.read(read_chain, link.concepts))
+        found = with_chain(found, *current.read(read_chain, link.concepts))
     left, right = st.columns([6, 5])
     with left:
         _graph(asked, found, axis, link)
     with right:
         _table(asked, found, axis)
-    if not this.is_mined:
+    if not current.is_mined:
         st.caption(
             "The links have no counts by class, because the dataset is not mined: they are grey. "
             "Mine it on the **Diagnose** page."
@@ -85,9 +87,9 @@ def page() -> None:
 # --- What is asked --------------------------------------------------------------------------------
 
 
-def _choose(this: Current, concepts: list[str]) -> tuple[_Asked, Axis]:
+def _choose(current: CurrentDataset, concepts: list[str]) -> tuple[_Asked, Axis]:
     """Draw the choices; they are in the address."""
-    frequent = this.read(read_names, schema.CONCEPT.label)["concept"].iloc[0]
+    frequent = current.read(read_names, schema.CONCEPT.label)["concept"].iloc[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="_near_choices"):
         chosen = st.segmented_control(
             "Around a",
@@ -102,7 +104,7 @@ def _choose(this: Current, concepts: list[str]) -> tuple[_Asked, Axis]:
         if kind == "class":
             centre = st.selectbox(
                 "Class",
-                list(this.class_sizes),
+                list(current.class_sizes),
                 key=_CLASS,
                 bind="query-params",
                 on_change=_collapse_all,
@@ -128,7 +130,7 @@ def _choose(this: Current, concepts: list[str]) -> tuple[_Asked, Axis]:
             width=120,
             help="The most that a node brings with it: those with most images.",
         )
-        axis = picture.choose_axis(this.class_sizes)
+        axis = concept_picture.choose_axis(current.class_sizes)
         to = None
         if kind == "concept":
             to = st.selectbox(
@@ -180,15 +182,14 @@ def _take_toggled() -> None:
         _toggle(name)
 
 
-def _link(this: Current, asked: _Asked) -> Link | None:
+def _link(current: CurrentDataset, asked: _Asked) -> Link | None:
     """Find the link that is asked for, and say what it is."""
     if asked.to is None:
         return None
-    link: Link | None = this.read(shortest_link, asked.centre, asked.to)
+    link: Link | None = current.read(shortest_link, asked.centre, asked.to)
     if link is None:
         st.info(
-            f"No chain of shared images leads from {parts.bold(asked.centre)} to "
-            f"{parts.bold(asked.to)}.",
+            f"No chain of shared images leads from {bold(asked.centre)} to {bold(asked.to)}.",
             icon=":material/link_off:",
         )
         return None
@@ -206,7 +207,7 @@ def link_in_words(link: Link) -> str:
     >>> print(link_in_words(Link(("cow", "road"), (1_530,))))
     **cow** – **road**: 1,530 images show both.
     """
-    chain = " – ".join(parts.bold(name) for name in link.concepts)
+    chain = " – ".join(bold(name) for name in link.concepts)
     counts = [f"{images:,} image{'s' if images != 1 else ''}" for images in link.images]
     if not counts:
         return chain
@@ -268,7 +269,7 @@ def _graph(asked: _Asked, found: Neighbourhood, axis: Axis, link: Link | None) -
         st.rerun()
     _selected(asked, [name for name in map(_concept_of, selection.nodes) if name is not None])
     _hidden(asked, found)
-    left, right = (parts.bold(side) for side in (axis.left_name, axis.right_name))
+    left, right = (bold(side) for side in (axis.left_name, axis.right_name))
     if left != right:
         st.caption(
             f"To the left: more often in images of {left}; to the right: of {right}. Wider "
@@ -277,14 +278,14 @@ def _graph(asked: _Asked, found: Neighbourhood, axis: Axis, link: Link | None) -
 
 
 def _concept_of(node: str | None) -> str | None:
-    return next(iter(picture.concepts_of([node])), None) if node is not None else None
+    return next(iter(concept_picture.concepts_of([node])), None) if node is not None else None
 
 
 def _hidden(asked: _Asked, found: Neighbourhood) -> None:
     """Say what is not shown: neighbours beyond the cap, and nodes beyond the picture."""
     hidden = found.nodes[found.nodes["hidden"] > 0]
     told = [
-        f"{parts.bold(name)}: {count:,} more not shown"
+        f"{bold(name)}: {count:,} more not shown"
         for name, count in zip(hidden["name"], hidden["hidden"], strict=True)
     ]
     beyond = len(found.nodes) - MOST_NODES
@@ -292,7 +293,7 @@ def _hidden(asked: _Asked, found: Neighbourhood) -> None:
         told.append(f"{beyond:,} of {len(found.nodes):,} concepts are in the table alone")
     lost = set(asked.expanded) - set(found.nodes.loc[found.nodes["expanded"], "name"])
     if lost:
-        names = ", ".join(parts.bold(name) for name in sorted(lost))
+        names = ", ".join(bold(name) for name in sorted(lost))
         told.append(f"not next to what is shown: {names}")
     if told:
         st.caption(" · ".join(told))
@@ -327,7 +328,7 @@ def _table(asked: _Asked, found: Neighbourhood, axis: Axis) -> None:
     counted = bool(shown["lean"].notna().any())
     one = len(set(shown["from"])) == 1  # which the page names above
     left_out = {*(["from"] if one else []), *([] if counted else ["lean", "counts", *counts])}
-    wide = 40 if len(classes) > parts.MAX_BARS else 0
+    wide = 40 if len(classes) > MAX_BARS else 0
     columns = {
         "from": config.TextColumn(
             "Concept" if asked.kind == "concept" else "From", width=90 + wide

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from app.concept_graph import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
+from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.radial import radial_layout
-from app.views.components import concept_picture as picture
-from app.views.components import parts
+from app.views.components import concept_picture
 from app.views.components.concept_picture import Axis, class_id, concept_id
+from app.views.components.imbalance_table import MAX_BARS
 from graph.arrays import FloatArray
 from graph.diagnosis.skew import skew
 from graph.queries.concept_counts import class_counts
@@ -39,7 +39,7 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
     labels_px = [_CHARACTER_PX * min(len(name), _LABEL) for name in nodes["name"]]
     edges, ends = _edges_between(found.edges, code_of)
     places = radial_layout(ends, lean, sizes_px, labels_px, centre=0)
-    texts = picture.descriptions(nodes, found.class_sizes)
+    texts = concept_picture.descriptions(nodes, found.class_sizes)
     drawn = [
         GraphNode(node, name, kind, x, y, size, side, text)
         for node, name, kind, (x, y), size, side, text in zip(
@@ -59,7 +59,7 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
             ends,
             edge_widths_px(edges["images"]).tolist(),
             _lean_of_edges(edges, ends, lean, found, axis).tolist(),
-            picture.descriptions(edges, found.pair_class_sizes),
+            concept_picture.descriptions(edges, found.pair_class_sizes),
             strict=True,
         )
     ]
@@ -143,7 +143,7 @@ def links_table(
         targets = [("concept", name) for name in edges.loc[of_class, "target"]]
         counts[of_class] = class_counts(found.nodes.set_index(["kind", "name"]).loc[targets])
         lean[of_class] = skew(counts[of_class], sizes, *axis.codes(classes))
-    if len(classes) <= parts.MAX_BARS:
+    if len(classes) <= MAX_BARS:
         for code in range(len(classes)):
             shown[f"count {code}"] = counts[:, code]
     else:

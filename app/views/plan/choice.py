@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.views.components import imbalance_filters as filters
-from app.views.components import parts
+from app.views.components import imbalance_filters
+from app.views.components.markdown import escape
 from app.views.components.name_choices import names_of
 from app.views.state import url
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from generation.planners import PLANNERS
 from generation.planning.effects import compare_planners, images_for
 from generation.planning.plan import PlanOptions
@@ -58,7 +58,7 @@ class PlanRequest:
     options: PlanOptions
 
 
-def choose(this: Current, cliques: Cliques) -> PlanRequest:
+def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
     """Draw what there is to choose, and give what is chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
         selected = tuple(url.selected_cliques())
@@ -74,7 +74,7 @@ def choose(this: Current, cliques: Cliques) -> PlanRequest:
         if source == SELECTED:
             choice, sizes = Choice(selected), _sizes_of(selected, cliques)
         else:
-            choice, sizes = _filtered(this, cliques)
+            choice, sizes = _filtered(current, cliques)
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"):
         planner = st.selectbox(
             "Planner",
@@ -93,7 +93,7 @@ def choose(this: Current, cliques: Cliques) -> PlanRequest:
         )
         cap = _limit("Most per query", "cap", "Images of one class for one clique.")
     options = PlanOptions(*sizes, max_per_query=cap, budget=budget)
-    return PlanRequest(this.state, choice, planner, options)
+    return PlanRequest(current.state, choice, planner, options)
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
@@ -103,19 +103,21 @@ def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, 
     return (min(sizes), max(sizes)) if sizes else (1, mined)
 
 
-def _filtered(this: Current, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
+def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
     mined = cliques.members.shape[1]
     sizes = (1, 1)
     if mined > 1:
         sizes = st.slider(
             "Sizes", 1, mined, (2, mined), key="plan_sizes", bind="query-params", width=140
         )
-    under = filters.choose_class(cliques.classes)
+    under = imbalance_filters.choose_class(cliques.classes)
     min_gap = st.number_input(
         "Gap of at least", 0, value=0, key="min_gap", bind="query-params", width=130
     )
-    max_q_value = filters.choose_q_value()
-    concepts = filters.choose_concepts(names_of(this, schema.CONCEPT), placeholder="any")
+    max_q_value = imbalance_filters.choose_q_value()
+    concepts = imbalance_filters.choose_concepts(
+        names_of(current, schema.CONCEPT), placeholder="any"
+    )
     passed = CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value)
     return Choice(None, passed), sizes
 
@@ -173,4 +175,4 @@ def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> N
         unknown = len(request.choice.cliques) - len(rows)
         if unknown:
             said += f"; {unknown:,} selected that mining did not find"
-    st.caption(parts.escape(said))
+    st.caption(escape(said))

@@ -7,12 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.views.components import job_form as making
-from app.views.components import mine_button as mining
-from app.views.components import parts
+from app.views.components import job_form, mine_button
+from app.views.components.messages import empty_state
+from app.views.components.task_progress import show_task
 from app.views.components.theme import duration_text
-from app.views.plan import effect_charts as plan_pictures
-from app.views.plan import table as plan_table
+from app.views.plan import effect_charts, query_editor
 from app.views.plan.choice import (
     PlanRequest,
     choose,
@@ -23,7 +22,7 @@ from app.views.plan.choice import (
 )
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, require_editor, user
-from app.views.state.session import Current
+from app.views.state.session import CurrentDataset
 from generation.jobs.settings import JobSettings
 from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
@@ -47,13 +46,13 @@ VIEWS = ("Cliques that change", "Planners side by side")
 
 def page() -> None:
     """Draw the page."""
-    this = session.current()
-    if not this.is_mined:
-        mining.offer(this)
+    current = session.current()
+    if not current.is_mined:
+        mine_button.offer(current)
         return
     with st.spinner("Reading the cliques", show_time=True):
-        cliques: Cliques = this.read(load_cliques)
-    request = choose(this, cliques)
+        cliques: Cliques = current.read(load_cliques)
+    request = choose(current, cliques)
     chosen = chosen_rows(cliques, request)
     describe_choice(cliques, request, chosen)
     if not len(chosen):
@@ -61,7 +60,7 @@ def page() -> None:
         return
     planned = planned_images(cliques, request)
     if not planned.any():
-        parts.empty_state(
+        empty_state(
             "Nothing to make",
             "The chosen cliques are balanced: every class has as many images of them.",
             icon=":material/check_circle:",
@@ -71,7 +70,7 @@ def page() -> None:
     left, right = st.columns([6, 7])
     with left:
         st.subheader("Images to make", anchor=False)
-        edits = plan_table.edit(cliques, planned, request, editable=may_edit())
+        edits = query_editor.edit(cliques, planned, request, editable=may_edit())
     images = edits.apply(planned)
     after = simulate_images(cliques, images)
     measured = measure(cliques, after, images, chosen)
@@ -80,9 +79,9 @@ def page() -> None:
         _metrics(measured, len(touched))
     with right:
         st.subheader("Before and after", anchor=False)
-        plan_pictures.picture(cliques, after, touched)
-    made = PlanInHand(cliques, images, request, plan_table.planner_name(request, edits))
-    _take_away(this, made, measured["images"])
+        effect_charts.picture(cliques, after, touched)
+    made = PlanInHand(cliques, images, request, query_editor.planner_name(request, edits))
+    _take_away(current, made, measured["images"])
     view = st.segmented_control(
         "View",
         VIEWS,
@@ -93,20 +92,20 @@ def page() -> None:
         label_visibility="collapsed",
     )
     if view == VIEWS[0]:
-        plan_pictures.table(cliques, after, touched, chosen)
+        effect_charts.table(cliques, after, touched, chosen)
         return
     compared = planners_compared(cliques, request)
     if edits.images:
         own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
         compared = pd.concat([own, compared])
-    plan_pictures.planners(compared, made.planner)
+    effect_charts.planners(compared, made.planner)
 
 
 def _nothing_chosen(request: PlanRequest) -> None:
     if request.choice.cliques is None:
-        parts.empty_state("No clique fits", "Loosen a filter above.")
+        empty_state("No clique fits", "Loosen a filter above.")
         return
-    if parts.empty_state(
+    if empty_state(
         "No clique selected",
         "Tick cliques on the **Diagnose** page, or plan for all that a filter names, above.",
         action=("Go to Diagnose", "_plan_to_diagnose"),
@@ -162,11 +161,11 @@ class PlanInHand:
         return plan_to_json(self.plan())
 
 
-def _take_away(this: Current, made: PlanInHand, images: int) -> None:
+def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
     """Draw the estimate, how the images are made, and what can be done with the plan."""
     with st.container(border=True, key="_plan_job"):
-        _estimate(this, images, making.chosen_backend())
-        settings = making.choose(this) if may_edit() else None
+        _estimate(current, images, job_form.chosen_backend())
+        settings = job_form.choose(current) if may_edit() else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = made.request.planner
             typed = st.text_input(
@@ -181,7 +180,7 @@ def _take_away(this: Current, made: PlanInHand, images: int) -> None:
             st.download_button(
                 "Download as JSON",
                 made.json,
-                f"{this.name}-{name}.json",
+                f"{current.name}-{name}.json",
                 "application/json",
                 key="_plan_json",
                 icon=":material/download:",
@@ -196,19 +195,19 @@ def _take_away(this: Current, made: PlanInHand, images: int) -> None:
                     disabled=not images or settings is None,
                 )
                 if create and settings is not None:
-                    _create(this, made, name, settings)
+                    _create(current, made, name, settings)
                     st.rerun()
-        key = _task_key(this)
+        key = _task_key(current)
         ended = tasks.find(key)
-        if tasks.show(key) or ended is None or ended.result is None:
+        if show_task(key) or ended is None or ended.result is None:
             return
         if st.button("See the jobs", key="_plan_to_jobs", icon=":material/bolt:"):
             url.go_to("jobs")
 
 
-def _estimate(this: Current, images: int, backend: str) -> None:
+def _estimate(current: CurrentDataset, images: int, backend: str) -> None:
     """Say how long the images may take, and where the numbers come from."""
-    fastest, slowest, origin = _range(_speeds_of(measured_speeds(this.store), backend), backend)
+    fastest, slowest, origin = _range(_speeds_of(measured_speeds(current.store), backend), backend)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         low = _seconds("Seconds per image, from", "s_from", fastest, 190)
         high = _seconds("to", "s_to", slowest, 130)
@@ -267,11 +266,13 @@ def _at_least(seconds: float) -> float:
     return max(round(seconds, 3 if seconds < 1 else 2), 0.001)
 
 
-def _task_key(this: Current) -> str:
-    return f"job {this.name}"
+def _task_key(current: CurrentDataset) -> str:
+    return f"job {current.name}"
 
 
-def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, Any]) -> None:
+def _create(
+    current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
+) -> None:
     """Keep the plan, and create a job that runs it, beside the page.
 
     Raises
@@ -282,7 +283,7 @@ def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, A
     require_editor()
     known = user()
     by = known.name if known is not None else ""
-    store, dataset = this.store, this.name
+    store, dataset = current.store, current.name
 
     def work(progress: Progress) -> str:
         plan = made.plan()
@@ -308,4 +309,4 @@ def _create(this: Current, made: PlanInHand, name: str, settings: Mapping[str, A
             f"{counted(len(queries), 'queries')}."
         )
 
-    tasks.start(_task_key(this), f"Creating the job {name}", work)
+    tasks.start(_task_key(current), f"Creating the job {name}", work)

@@ -15,7 +15,6 @@ from graph.errors import QueryRefusedError
 from graph.queries.binding import bind_named
 
 FIRST_WAIT_S = 1.0  # for most queries' answer; then the page is free again
-REFRESH_S = 0.5
 RUN = "_cypher_run"  # the session's last run
 
 _running = BoundedSemaphore(4)  # queries of this process, so that nobody can pile them up
@@ -96,19 +95,6 @@ def start(store: GraphStore, question: Question) -> Run:
     with suppress(TimeoutError):
         run.outcome.exception(timeout=FIRST_WAIT_S)
     return run
-
-
-@st.fragment(run_every=REFRESH_S)
-def wait(run: Run) -> None:
-    """Say that a query is running, until it ends."""
-    if run.outcome.done():
-        st.rerun()
-    passed, limit = time.monotonic() - run.started, run.question.timeout_s
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(passed / limit, 1.0), f"The database is asked: {passed:.0f} of at most {limit:g} s"
-        )
-        st.button("Stop waiting", key="_cypher_stop", on_click=forget)
 
 
 def forget() -> None:

@@ -76,7 +76,7 @@ def apply_choice(names: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Current:
+class CurrentDataset:
     """The dataset that a page is about, in the state that it has now.
 
     Parameters
@@ -127,7 +127,7 @@ class Current:
         return self.read(read_imbalances, ranking)
 
 
-def current() -> Current:
+def current() -> CurrentDataset:
     """The dataset that the user has chosen.
 
     Raises
@@ -135,7 +135,7 @@ def current() -> Current:
     DatasetNotFoundError
         It has been dropped or renamed since.
     """
-    return Current(store(), dataset_state(store(), st.session_state[DATASET]))
+    return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
 
 
 def _qualified_name(function: FunctionType) -> str:

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from app.views.components.parts import escape, show_error
-from app.views.state.access import may_edit
 from graph.errors import CobalanceError
 from graph.progress import Progress
 
 logger = logging.getLogger(__name__)
 
-REFRESH_S = 1.0
 _OWN = "_own_tasks"  # keys of the tasks that this session has started
 
 
@@ -140,39 +137,3 @@ def keys(*kinds: str) -> list[str]:
 def dismiss(key: str) -> None:
     """Forget a task that has ended."""
     _tasks().pop(key, None)
-
-
-def show(key: str) -> bool:
-    """Draw the task with this key, if there is one; return whether it is running."""
-    task = find(key)
-    if task is None:
-        return False
-    if task.is_running:
-        _show_running(key)
-        return True
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if task.error is not None:
-            show_error(task.error)
-        elif task.result:
-            st.success(escape(task.result), icon=":material/check:")
-        st.button("Dismiss", key=f"_dismiss {key}", on_click=dismiss, args=(key,))
-    return False
-
-
-@st.fragment(run_every=REFRESH_S)
-def _show_running(key: str) -> None:
-    task = find(key)
-    if task is None or not task.is_running:
-        st.rerun()  # the whole page: what the task has changed
-        return
-    share = task.done / task.total if task.total else 0.0
-    counted = f"{task.done:,} of {task.total:,}" if task.total else "..."
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(share, 1.0),
-            escape(
-                f"{task.label}: {task.stage} {counted} ({time.monotonic() - task.started:.0f} s)"
-            ),
-        )
-        if may_edit():
-            st.button("Cancel", key=f"_cancel {key}", on_click=task.cancel)

@@ -13,6 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 
 Clique = tuple[str, ...]
 
+COMPARED = "compare_after"  # the dataset on the right of a comparison
 CLIQUES = "clique"  # the selected cliques, one parameter each
 _KEPT = "_cliques"
 _PAGES = "_pages"
@@ -27,6 +28,12 @@ def go_to(path: str) -> NoReturn:
     """Leave this page for another, taking the selected cliques along."""
     # Not None, which Streamlit refuses where a widget is bound to a parameter in the address.
     st.switch_page(st.session_state[_PAGES][path], query_params={})
+
+
+def go_to_comparison(after: str) -> NoReturn:
+    """Leave this page to compare the chosen dataset with another one."""
+    st.session_state[COMPARED] = after
+    go_to("compare")
 
 
 def selected_cliques() -> list[Clique]:

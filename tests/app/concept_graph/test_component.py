@@ -10,15 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import app.concept_graph
-from app.concept_graph import (
-    BUILD,
-    Exchange,
-    GraphEdge,
-    GraphNode,
-    GraphPicture,
-    next_exchange,
-    payload,
-)
+from app.concept_graph.component import BUILD, Exchange, next_exchange, payload
+from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 
 FRONTEND = Path(app.concept_graph.__file__).parent / "frontend"
 HOSTILE = "<img src=x onerror=alert(1)>'\"`\u202e\n שלום" + "x" * 300
@@ -208,7 +201,8 @@ class TestSelection:
 def page():
     import streamlit as st
 
-    from app.concept_graph import GraphNode, GraphPicture, concept_graph
+    from app.concept_graph.component import concept_graph
+    from app.concept_graph.elements import GraphNode, GraphPicture
 
     nodes = [GraphNode(name, name, "concept", 0, 0, 20) for name in ("dog", "cat")]
     wanted = ("dog",) if st.checkbox("dog") else ()

@@ -7,10 +7,11 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
+    from app.views.components import login
     from app.views.state import access
 
-    access.require_login()
-    access.account()
+    login.require_login()
+    login.account()
     st.text("the datasets")
     st.text(f"may edit: {access.may_edit()}")
 

@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.services.jobs import run_here
 from app.settings import Settings
-from app.views.jobs import candidates as job_candidates
-from app.views.jobs import results as job_results
+from app.views.jobs import candidates, results
 from app.views.jobs.candidates import provenance_of
 from app.views.state import tasks
 from generation.export import EXPORTERS
@@ -248,11 +247,11 @@ def test_candidates_by_verdict_and_query_in_pages(
     report(2, "RRR")
     app = open_page("jobs", dataset=cars)
     decisions = [key for key in keys(app) if key.startswith("_decide")]
-    assert len(decisions) == job_candidates.PER_PAGE
+    assert len(decisions) == candidates.PER_PAGE
     assert "13 candidates" in shown_text(app)
     app.get_by_key("candidates_page").set_value(2).run()
     later = [key for key in keys(app) if key.startswith("_decide")]
-    assert len(later) == 13 - job_candidates.PER_PAGE
+    assert len(later) == 13 - candidates.PER_PAGE
     assert not set(later) & set(decisions)
     app.button_group(key="verdict").set_value("Rejected").run()  # one page, from the second
     rejected = [key for key in keys(app) if key.startswith("_decide")]
@@ -370,7 +369,7 @@ def test_real_images_are_shown_as_soon_as_they_are_there(
     job = read_job(store, small_job)
     assert (job.state, job.accepted) == ("done", 10)
     captions = [caption.value for caption in app.caption]
-    assert captions.count("Candidate") == job_candidates.PER_PAGE  # and no word of a problem
+    assert captions.count("Candidate") == candidates.PER_PAGE  # and no word of a problem
     found = list_candidates(store, small_job).candidates[0]
     origin = provenance_of(store, found)
     assert origin["seed"] == found.seed
@@ -458,7 +457,7 @@ def test_the_export_command_holds_no_name_that_a_shell_reads(
 ) -> None:
     write_dataset(dataset, [("a", ("x",), 1), ("b", ("x",), 2)], mine=False)
     job = read_job(store, create_job(store, dataset, "p", [("a", ("x",), 1)]))
-    words = shlex.split(job_results.export_command(replace(job, dataset=name), "folder"))
+    words = shlex.split(results.export_command(replace(job, dataset=name), "folder"))
     assert len(words) == 6
     assert "/" not in words[3]
     assert not words[3].startswith(("-", "."))

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.services.plans import plan_dataset
-from app.views.components import job_form as making
-from app.views.plan import table as plan_table
+from app.views.components import job_form
+from app.views.plan import query_editor
 from app.views.plan.choice import Choice, PlanRequest
 from app.views.state import tasks
 from generation.jobs.settings import read_job_settings
@@ -166,7 +166,9 @@ def test_edits_change_the_numbers_and_can_be_undone(
     table = app.data_editor[0].value
     request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     first, second = table.index[:2].tolist()
-    app.session_state["_plan_edits"] = plan_table.Edits(request, {first: 100, second: 0}, version=7)
+    app.session_state["_plan_edits"] = query_editor.Edits(
+        request, {first: 100, second: 0}, version=7
+    )
     app.run()
     n = table["images"].tolist()
     assert metric(app, "Images to make") == str(before + 100 - n[0] - n[1])
@@ -183,27 +185,29 @@ def test_edits_change_the_numbers_and_can_be_undone(
 def test_edits_are_of_one_plan(open_page: OpenPage, store: GraphStore, cars: str) -> None:
     app = open_page("plan", dataset=cars)
     request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
-    app.session_state["_plan_edits"] = plan_table.Edits(request, {0: 100})
+    app.session_state["_plan_edits"] = query_editor.Edits(request, {0: 100})
     app.number_input(key="cap").set_value(3).run()
     assert "by hand" not in shown_text(app)
 
 
 def test_a_link_has_the_edits(open_page: OpenPage, store: GraphStore, cars: str) -> None:
     app = open_page("plan", dataset=cars)
-    assert plan_table.EDITS not in app.query_params
+    assert query_editor.EDITS not in app.query_params
     table = app.data_editor[0].value
     request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     first, second = table.index[:2].tolist()
-    app.session_state["_plan_edits"] = plan_table.Edits(request, {first: 100, second: 0}, version=7)
+    app.session_state["_plan_edits"] = query_editor.Edits(
+        request, {first: 100, second: 0}, version=7
+    )
     app.run()
-    link = app.query_params[plan_table.EDITS]
+    link = app.query_params[query_editor.EDITS]
     again = open_page("plan", dataset=cars, edits=link)
     assert not again.exception
     assert queries(again) == queries(app)
     assert "1 changed, 1 dropped by hand" in shown_text(again)
     again.button(key="_plan_undo").click().run()
     assert "by hand" not in shown_text(again)
-    assert plan_table.EDITS not in again.query_params
+    assert query_editor.EDITS not in again.query_params
 
 
 def test_a_link_with_another_plan_s_edits_says_so(open_page: OpenPage, cars: str) -> None:
@@ -220,32 +224,32 @@ def test_a_link_with_another_plan_s_edits_says_so(open_page: OpenPage, cars: str
 )
 def test_edits_that_nobody_wrote_are_not_read(text: str) -> None:
     planned = np.array([[0, 3], [5, 3]])
-    digest, _, _ = plan_table.edits_to_text({1: 2}, planned).partition("_")
-    assert plan_table.edits_from_text(f"{digest}_1-2", planned) == {1: 2}
-    assert plan_table.edits_from_text(text.format(digest), planned) is None
+    digest, _, _ = query_editor.edits_to_text({1: 2}, planned).partition("_")
+    assert query_editor.edits_from_text(f"{digest}_1-2", planned) == {1: 2}
+    assert query_editor.edits_from_text(text.format(digest), planned) is None
 
 
 def test_too_many_edits_for_a_link_stay_in_the_session(
     open_page: OpenPage, store: GraphStore, cars: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan_table, "MOST_IN_LINK", 15)
+    monkeypatch.setattr(query_editor, "MOST_IN_LINK", 15)
     app = open_page("plan", dataset=cars)
     request = PlanRequest(dataset_state(store, cars), Choice(None), "conbias", PlanOptions(2, 3))
     first, second = app.data_editor[0].value.index[:2].tolist()
-    app.session_state["_plan_edits"] = plan_table.Edits(
+    app.session_state["_plan_edits"] = query_editor.Edits(
         request, {first: 100, second: 1000}, version=7
     )
     app.run()
     assert "2 changed, 0 dropped by hand" in shown_text(app)
     assert "too many for a link" in shown_text(app)
-    assert plan_table.EDITS not in app.query_params
+    assert query_editor.EDITS not in app.query_params
 
 
 def test_what_a_person_changes_in_a_table() -> None:
     before = pd.DataFrame({"images": [5, 3, 2]}, index=[10, 20, 30])
-    assert plan_table.changed(before, before) == {}
+    assert query_editor.changed(before, before) == {}
     emptied = before.assign(images=pd.Series([5, None, 2], index=before.index))
-    assert plan_table.changed(before, emptied) == {20: 0}
+    assert query_editor.changed(before, emptied) == {20: 0}
 
 
 def test_the_estimate_is_a_range_and_says_where_it_is_from(open_page: OpenPage, cars: str) -> None:
@@ -420,7 +424,7 @@ def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need
 ) -> None:
     app = open_page("plan", dataset=cars)
     assert "pip install" not in shown_text(app)
-    monkeypatch.setattr(making, "PACKAGES", {"worker": "not_there", "models": "not_there_either"})
+    monkeypatch.setattr(job_form, "PACKAGES", {"worker": "not_there", "models": "not_there_either"})
     app.run()
     assert 'Whoever runs one needs `pip install "cobalance[worker]"`.' in shown_text(app)
     app.selectbox(key="backend").select("paste").run()

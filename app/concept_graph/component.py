@@ -1,0 +1,210 @@
+"""The concept graph as a Streamlit component: draw it, select in it, expand its nodes.
+
+Positions, sizes and skews come from Python; frontend/ is the browser's part, and build/ that part
+as one file, which needs no other host.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components import v2
+from streamlit.components.v2.types import ComponentRenderer
+
+from app.concept_graph.elements import GraphPicture
+
+BUILD = Path(__file__).parent / "build"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSelection:
+    """What a person did in the graph.
+
+    Parameters
+    ----------
+    nodes : tuple of str
+        The selected nodes, in the picture's order. An edge that is clicked selects its two ends.
+    expanded : str or None
+        The node that was double-clicked in this very rerun.
+    """
+
+    nodes: tuple[str, ...] = ()
+    expanded: str | None = None
+
+
+def concept_graph(
+    picture: GraphPicture,
+    *,
+    key: str,
+    highlighted: Sequence[Sequence[str]] = (),
+    selected: Sequence[str] = (),
+    height_px: int = 560,
+    label: str = "Concept graph",
+) -> GraphSelection:
+    """Draw the graph, and say what is selected in it.
+
+    A change of `picture` changes only the elements that differ, and one of `highlighted` or
+    `selected` moves nothing. The picture fits the room until a person pans or zooms; from then on
+    their view stays, as long as any node of the picture before is still there.
+
+    Parameters
+    ----------
+    picture : GraphPicture
+        What to draw.
+    key : str
+        The widget's key, which no other widget of the page has.
+    highlighted : sequence of sequences of str
+        Cliques. Their nodes and the edges between them stand out, those edges included that the
+        picture lacks; the rest is dimmed. Ids that are not in the picture are left out.
+    selected : sequence of str
+        The selection at first, and a new one whenever it differs from that of the run before. To
+        give back what was returned, for instance by way of the URL, is not a new one: what a
+        person selects meanwhile is kept. Ids that are not in the picture are left out.
+    height_px : int
+        Height of the component; its width is that of the column it is in. Below about 200 there
+        is little to see.
+    label : str
+        Its name for screen readers.
+
+    Returns
+    -------
+    GraphSelection
+        The selection, and the node to expand if one was double-clicked.
+    """
+    memory = f"{key}.exchange"
+    stored = st.session_state.get(key) or {}
+    known = {node.id: position for position, node in enumerate(picture.nodes)}
+    exchange = next_exchange(
+        st.session_state.get(memory), tuple(selected), stored.get("selected"), known
+    )
+    library, graph = _components()
+    with st.container(gap=None):
+        library(key=f"{key}.library")
+        result = graph(
+            key=key,
+            data=payload(picture, highlighted, exchange, height_px=height_px, label=label),
+            on_selected_change=_no_callback,
+            on_expanded_change=_no_callback,
+        )
+    st.session_state[memory] = exchange
+    expanded = result.get("expanded")
+    return GraphSelection(
+        nodes=exchange.effective, expanded=expanded if expanded in known else None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Who chose the selection last: the page or the person.
+
+    A selection that the browser reports names the page's request that it follows, so a report
+    that a newer request has overtaken is told apart, and neither side has to echo the other.
+
+    Parameters
+    ----------
+    request : int
+        How many times the page has asked for a selection of its own.
+    wanted : tuple of str
+        What the page passed last.
+    effective : tuple of str
+        What the component returned last.
+    """
+
+    request: int
+    wanted: tuple[str, ...]
+    effective: tuple[str, ...]
+
+
+def next_exchange(
+    before: Exchange | None, wanted: tuple[str, ...], report: object, known: Collection[str]
+) -> Exchange:
+    """Settle the selection of this run.
+
+    Parameters
+    ----------
+    before : Exchange or None
+        That of the run before, if there was one.
+    wanted : tuple of str
+        What the page passes now.
+    report : object
+        What the browser reported last: ``{"nodes": [...], "request": 3}``, or None. Nothing of
+        it is taken on trust.
+    known : collection of str
+        The ids of the picture, in its order.
+    """
+    request = before.request if before else 0
+    if before and wanted != before.wanted and set(wanted) != set(before.effective):
+        request += 1
+    chosen: Collection[object] = wanted
+    if isinstance(report, dict) and report.get("request") == request:
+        reported = report.get("nodes")
+        chosen = reported if isinstance(reported, list) else wanted
+    effective = tuple(id_ for id_ in known if id_ in chosen)
+    return Exchange(request, wanted, effective)
+
+
+def payload(
+    picture: GraphPicture,
+    highlighted: Sequence[Sequence[str]],
+    exchange: Exchange,
+    *,
+    height_px: int,
+    label: str,
+) -> dict[str, Any]:
+    """What the browser gets, as JSON can hold it.
+
+    Numbers are rounded to what can be seen, so that a picture computed twice is the same one.
+    """
+    return {
+        "nodes": [
+            {
+                "id": str(node.id),
+                "label": str(node.label),
+                "kind": node.kind,
+                "x": round(float(node.x_px), 1),
+                "y": round(float(node.y_px), 1),
+                "size": round(float(node.size_px), 1),
+                "skew": round(float(node.skew), 3),
+                "description": str(node.description),
+            }
+            for node in picture.nodes
+        ],
+        "edges": [
+            {
+                "source": str(edge.source),
+                "target": str(edge.target),
+                "width": round(float(edge.width_px), 2),
+                "skew": round(float(edge.skew), 3),
+                "description": str(edge.description),
+            }
+            for edge in picture.edges
+        ],
+        "left_color": picture.left_color,
+        "right_color": picture.right_color,
+        "highlighted": [[str(id_) for id_ in clique] for clique in highlighted],
+        "selected": list(exchange.effective),
+        "request": exchange.request,
+        "height_px": height_px,
+        "label": label,
+    }
+
+
+@cache
+def _components() -> tuple[ComponentRenderer, ComponentRenderer]:
+    """What draws, and what is drawn: registered once in a process.
+
+    They are two because Streamlit sends a component's code again whenever its data change. The
+    first has no data, so the browser gets its half megabyte once.
+    """
+    library, graph = (
+        v2.component(f"cobalance.{name}", js=(BUILD / f"{name}.js").read_text(encoding="utf-8"))
+        for name in ("concept_graph", "mount")
+    )
+    return library, graph
+
+
+def _no_callback() -> None:
+    """For Streamlit, which knows a state by its callback."""

@@ -1,0 +1,136 @@
+"""Nodes and edges of a drawn graph, checked when they are made."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import isfinite
+from typing import Literal
+
+_COLOR = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A concept or a class, and where and how large it is drawn.
+
+    Parameters
+    ----------
+    id : str
+        What edges, cliques and selections call it.
+    label : str
+        Its name; any text, drawn as text and shortened where it is long.
+    kind : {"concept", "class"}
+        A disc with its name beside it, or a rounded rectangle with its name in white.
+    x_px, y_px : float
+        Centre. Both axes are scaled to the room that the browser has, each by itself.
+    size_px : float
+        Diameter of a disc, height of a rectangle.
+    skew : float
+        From -1 (the left colour) over 0 (grey) to +1 (the right colour).
+    description : str
+        What the tooltip says under the name; line breaks are kept.
+
+    Raises
+    ------
+    ValueError
+        A number that cannot be drawn, or a kind that is not known.
+    """
+
+    id: str
+    label: str
+    kind: Literal["concept", "class"]
+    x_px: float
+    y_px: float
+    size_px: float
+    skew: float = 0.0
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("concept", "class"):
+            raise ValueError(f"node {self.id!r}: kind is {self.kind!r}, not 'concept' or 'class'.")
+        if not (isfinite(self.x_px) and isfinite(self.y_px)):
+            raise ValueError(
+                f"node {self.id!r}: its position ({self.x_px}, {self.y_px}) is not finite."
+            )
+        _check_size(f"node {self.id!r}: size_px", self.size_px)
+        _check_skew(f"node {self.id!r}", self.skew)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A line between two nodes.
+
+    Parameters
+    ----------
+    source, target : str
+        Ids of its ends. The graph has no directions.
+    width_px : float
+        Width of the line.
+    skew : float
+        From -1 (the left colour) over 0 (grey) to +1 (the right colour).
+    description : str
+        What the tooltip says under the two names.
+
+    Raises
+    ------
+    ValueError
+        A number that cannot be drawn.
+    """
+
+    source: str
+    target: str
+    width_px: float
+    skew: float = 0.0
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        name = f"edge {self.source!r} - {self.target!r}"
+        _check_size(f"{name}: width_px", self.width_px)
+        _check_skew(name, self.skew)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPicture:
+    """All that is drawn.
+
+    Parameters
+    ----------
+    nodes, edges : sequence
+        The elements; each node id once, each edge between two of the nodes.
+    left_color, right_color : str
+        The colours of skew -1 and +1, as ``#rrggbb``.
+
+    Raises
+    ------
+    ValueError
+        A node twice, an edge to a node that is not there, or a colour that is not one.
+    """
+
+    nodes: Sequence[GraphNode]
+    edges: Sequence[GraphEdge]
+    left_color: str
+    right_color: str
+
+    def __post_init__(self) -> None:
+        known = {node.id for node in self.nodes}
+        if len(known) < len(self.nodes):
+            ids = [node.id for node in self.nodes]
+            twice = next(id_ for position, id_ in enumerate(ids) if id_ in ids[:position])
+            raise ValueError(f"node {twice!r} is in the picture twice.")
+        for end in chain.from_iterable((edge.source, edge.target) for edge in self.edges):
+            if end not in known:
+                raise ValueError(f"an edge ends at {end!r}, which is not a node of the picture.")
+        for color in (self.left_color, self.right_color):
+            if not _COLOR.fullmatch(color):
+                raise ValueError(f"the colour {color!r} is not written as #rrggbb.")
+
+
+def _check_size(name: str, size_px: float) -> None:
+    if not (isfinite(size_px) and size_px > 0):
+        raise ValueError(f"{name} is {size_px}, not a positive number.")
+
+
+def _check_skew(name: str, skew: float) -> None:
+    if not -1 <= skew <= 1:
+        raise ValueError(f"{name}: skew is {skew}, not within [-1, 1].")

@@ -1,0 +1,61 @@
+"""The imbalance table: its columns and how they are drawn."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.views.components.theme import class_colors, interval_text, q_text
+from graph.diagnosis.imbalance import COUNT
+
+MAX_BARS = 4  # classes with a column of their own
+
+
+def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
+    """Column configuration of an imbalance table: chips, counts as bars, numbers to the right."""
+    config = st.column_config
+    columns: dict[str, Any] = {
+        "concepts": config.ListColumn("Concepts", width="medium"),
+        "gap": config.NumberColumn(
+            "Gap", format="localized", width=60, help="Images that the rarest class lacks."
+        ),
+        "too few": config.TextColumn(
+            "Too few",
+            width=80 if len(classes) <= MAX_BARS else 115,
+            help="The under-represented class.",
+        ),
+        "size": config.NumberColumn("Size", width=50),
+        "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
+        "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=140),
+        "q-value": config.TextColumn("q-value", width=70, help="Benjamini-Hochberg."),
+    }
+    for name, color in class_colors(classes).items():
+        columns[COUNT + name] = config.ProgressColumn(
+            name, min_value=0, max_value=max(most, 1), format="localized", width=80, color=color
+        )
+    return columns
+
+
+def imbalance_view(frame: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
+    """The columns of `read_imbalances` as a page shows them, most telling first."""
+    shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
+    shown["gap"] = frame["gap"].to_numpy()
+    if len(classes) <= MAX_BARS:
+        for name in classes:
+            shown[COUNT + name] = frame[COUNT + name].to_numpy()
+    else:
+        shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
+    shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
+    shown["size"] = frame["size"].to_numpy()
+    shown["log odds ratio"] = [
+        interval_text(*values)
+        for values in zip(
+            frame["log_odds_ratio"],
+            frame["log_odds_ratio_low"],
+            frame["log_odds_ratio_high"],
+            strict=True,
+        )
+    ]
+    shown["q-value"] = [q_text(q) for q in frame["q_value"]]
+    return shown

@@ -1,0 +1,74 @@
+"""Error messages and empty states."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from app.views.state import session
+from graph.errors import CobalanceError, StoreUnavailableError
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show our own errors as their message, which says what to do; the rest is a defect."""
+    try:
+        yield
+    except StoreUnavailableError as error:
+        session.forget_store()
+        show_error(error)
+        if session.store_is_local():
+            st.caption("It is a local server: the next try starts it, which takes some seconds.")
+        if st.button("Try again", key="_try_again", type="primary"):
+            st.rerun()
+    except CobalanceError as error:
+        show_error(error)
+
+
+@contextmanager
+def errors_in_fragment() -> Iterator[None]:
+    """The same inside a fragment that runs by itself, which `errors_shown` does not surround.
+
+    Where the database is gone the whole page runs again, and so ends the fragment's runs: else
+    they would try, and start a local database that somebody has stopped, every few seconds.
+    """
+    try:
+        yield
+    except StoreUnavailableError:
+        st.rerun()
+    except CobalanceError as error:
+        show_error(error)
+
+
+def show_error(error: CobalanceError) -> None:
+    """Show an error's message as plain text: names in it may hold any characters."""
+    with st.container(border=True):
+        st.markdown(":red[:material/error:] **This did not work**")
+        st.text(str(error))
+
+
+def empty_state(
+    title: str, advice: str, *, icon: str = ":material/info:", action: tuple[str, str] | None = None
+) -> bool:
+    """Say that there is nothing here yet, and what to do next (Markdown).
+
+    Parameters
+    ----------
+    action : (str, str), optional
+        Label and key of a button that does it.
+
+    Returns
+    -------
+    bool
+        Whether the button was pressed.
+    """
+    pressed = False
+    with st.container(border=True, horizontal_alignment="center"):
+        st.space("small")
+        st.markdown(f"#### {icon} {title}", text_alignment="center")
+        st.markdown(advice, text_alignment="center")
+        if action is not None:
+            label, key = action
+            pressed = st.button(label, key=key)
+        st.space("small")
+    return pressed
