@@ -12,10 +12,10 @@ from PIL import Image
 from app.services.rebalanced import RebalancedDataset, rebalanced_dataset
 from app.settings import Settings
 from generation.export import (
+    ExportDataset,
     ExportError,
     ExportOptions,
     ExportReport,
-    Rebalanced,
     export,
 )
 from generation.export.merged import read_merged
@@ -74,7 +74,7 @@ def export_job(
         parts = [made, read_merged(store, output, before)]
         made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
     roots = Roots(settings.image_roots())
-    exported = Rebalanced(
+    exported = ExportDataset(
         dataset,
         held[~held["synthetic"]] if real else None,
         made,

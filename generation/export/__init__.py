@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import cast
 
-from generation.export.dataset import Rebalanced
+from generation.export.dataset import ExportDataset
 from generation.export.options import ExportError, ExportOptions, ExportReport
 from graph.plugins import Plugin
 from graph.progress import Progress, silent
 from graph.registry import Registry
 
-__all__ = ["EXPORTERS", "ExportError", "ExportOptions", "ExportReport", "Rebalanced", "export"]
+__all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
 
 EXPORTERS: Registry[Plugin] = Registry("export format")
 for _name, _module, _purpose in (
@@ -24,11 +24,11 @@ for _name, _module, _purpose in (
     ),
 ):
     EXPORTERS.register(_name, Plugin(f"generation.export.formats.{_module}", "worker", _purpose))
-_ENGINE = Plugin("generation.export.writing.engine", "worker", "Writes an export.")
+_RUN = Plugin("generation.export.writing.run", "worker", "Writes an export.")
 
 
 def export(
-    dataset: Rebalanced,
+    dataset: ExportDataset,
     format: str,  # noqa: A002
     folder: Path,
     options: ExportOptions | None = None,
@@ -36,18 +36,18 @@ def export(
 ) -> ExportReport:
     """Write a rebalanced dataset to a folder.
 
-    The folder is there when all of it is written, and not before; where this fails, what was there
-    before stays. The same dataset and options give the same bytes.
+    The folder appears once all of it is written; if the export fails, an earlier one stays. The
+    same dataset and options give the same bytes.
 
     Parameters
     ----------
-    dataset : Rebalanced
+    dataset : ExportDataset
         What to write.
     format : str
         A name in `EXPORTERS`.
     folder : Path
-        The folder to make, or to replace: an earlier export of the same job in the same format that
-        nobody has changed, or with ``overwrite`` any other.
+        The folder to create. It may hold an unchanged export of the same job in the same format,
+        which is replaced; with ``overwrite`` anything else.
     options : ExportOptions or None
         None for the defaults.
     progress : callable
@@ -64,11 +64,11 @@ def export(
     OptionError
         The format cannot do what the options ask for, or not with this dataset.
     ExportError
-        An image cannot be read, or the folder cannot be written or is not ours to replace.
+        An image cannot be read, or the folder cannot be written or must not be replaced.
     MissingExtraError
         It needs packages that are not installed.
     """
     exporter = EXPORTERS[format].load("EXPORTER", f"The export format {format}")
-    run = _ENGINE.load("run", "Exporting")
+    run = _RUN.load("run_export", "Exporting")
     report = run(dataset, format, exporter, folder, options or ExportOptions(), progress)
     return cast("ExportReport", report)

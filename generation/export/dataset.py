@@ -1,49 +1,48 @@
-"""What is exported: the real images and the generated ones, and how to get at their files."""
+"""What an export is made from: real and generated images, and functions that read their files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
-from generation.export.options import ExportOptions
+from generation.export.images.image import ExportImage
 from generation.output.manifest import MANIFEST_SCHEMA
 from graph.errors import OptionError
+from graph.records import plain_values
 
 REAL_COLUMNS = ("id", "class", "split", "uri", "width_px", "height_px", "concepts")
 
 
 @dataclass(frozen=True, eq=False)
-class Rebalanced:
+class ExportDataset:
     """A rebalanced dataset: real and generated images, or generated ones alone.
 
     Parameters
     ----------
     name : str
-        The dataset's.
+        The dataset's name.
     real : pandas.DataFrame or None
-        One row an image: ``id``, ``class``, ``split``, ``uri``, ``width_px``, ``height_px`` and
-        ``concepts`` (a list of str); None for the generated images alone. Split, address and size
-        may be missing.
+        One row per image: ``id``, ``class``, ``split``, ``uri``, ``width_px``, ``height_px`` and
+        ``concepts`` (a list of str); None for the generated images alone. Split, uri and size may
+        be missing.
     generated : pandas.DataFrame
-        Rows of the manifest (`generation.output.manifest.MANIFEST_SCHEMA`), of accepted images.
+        Rows of the manifest (`generation.output.manifest.MANIFEST_SCHEMA`) of accepted images.
     read_real : callable
-        Gives the bytes of a real image by its ``uri``; raises OSError or CobalanceError where it
-        cannot.
+        Reads a real image's file, given its ``uri``; raises OSError or CobalanceError.
     read_generated : callable
-        The same for a generated image or a mask, by its path in the manifest.
+        The same for a generated image or a mask, given its path in the manifest.
     regions : callable or None
-        Gives the regions of real images by their ids, as `ingest.images.regions.read_regions` does.
+        Reads regions of real images by their ids, as `ingest.images.regions.read_regions` does.
     splits : mapping of str to str or None
-        The splits of images that generated ones were made from, by id: of all that are not in
-        `real`.
+        Splits, by id, of the source images that are not in `real`.
     job : str or None
-        The job whose images these are; without `overwrite`, an export replaces no other job's.
+        The job that generated the images; an export replaces one of another job only with
+        `overwrite`.
 
     Raises
     ------
     OptionError
-        A column is missing, an image is there twice, or a generated one has no file.
+        A column is missing, an id occurs twice, or a generated image has no file.
     """
 
     name: str
@@ -59,84 +58,60 @@ class Rebalanced:
         if self.real is not None:
             _require(self.real, REAL_COLUMNS, "real")
         _require(self.generated, MANIFEST_SCHEMA.names, "generated")
-        ids = [*([] if self.real is None else self.real["id"]), *self.generated["candidate"]]
-        if not ids:
+        real = [] if self.real is None else self.real["id"].tolist()
+        ids = pd.Series([*real, *self.generated["candidate"]], dtype=object)
+        if ids.empty:
             raise OptionError(
                 f"The dataset {self.name!r} has no images to export. Load some, or generate some."
             )
-        known: set[str] = set()
-        for image in ids:
-            if image in known:
-                raise OptionError(
-                    f"Two images to export have the id {image!r}. Give each one of its own; leave "
-                    "generated images out of the real ones."
-                )
-            known.add(image)
-        without = self.generated["candidate"][
-            self.generated["path"].isna() | self.generated["sha256"].isna()
-        ]
-        if len(without):
+        if not ids.is_unique:
             raise OptionError(
-                f"The generated image {without.iloc[0]!r} has no file in the manifest. Give "
-                "accepted images alone."
+                f"Two images to export have the id {ids[ids.duplicated()].iloc[0]!r}. Give each "
+                "one of its own; leave generated images out of the real ones."
+            )
+        no_file = self.generated["path"].isna() | self.generated["sha256"].isna()
+        if no_file.any():
+            raise OptionError(
+                f"The generated image {self.generated['candidate'][no_file].iloc[0]!r} has no "
+                "file in the manifest. Give accepted images alone."
             )
 
 
-def all_images(dataset: Rebalanced, options: ExportOptions) -> pd.DataFrame:
-    """Give all images as one frame, in order of id, real ones first.
+def list_images(dataset: ExportDataset, default_split: str | None = None) -> list[ExportImage]:
+    """List all images, without their files and regions: real ones first, each kind sorted by id.
 
-    A generated image is of the split of its source, so that none made from a test image is in the
-    training set, whether the source is exported itself or not.
+    A generated image belongs to the split of its source, exported or not, so that none made from a
+    test image gets into the training set.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``id``, ``class``, ``split``, ``uri``, ``width_px``, ``height_px``, ``concepts`` (a sorted
-        tuple), ``synthetic`` and ``row``, the image's position in the frame that it is from. None
-        where missing.
+    Parameters
+    ----------
+    default_split : str or None
+        Split of generated images whose source has none. None is ``"train"`` if any other image has
+        a split, and else no split.
     """
-    parts = []
+    images = []
     split_of = dict(dataset.splits)
     if dataset.real is not None:
-        real = {name: _plain(dataset.real[name]) for name in REAL_COLUMNS}
-        split_of |= zip(real["id"], real["split"], strict=True)
-        parts.append(_part(real, synthetic=False))
-    made = {
-        "id": _plain(dataset.generated["candidate"]),
-        **{name: _plain(dataset.generated[name]) for name in ("class", "width_px", "height_px")},
-        "split": _splits(_plain(dataset.generated["source_image"]), split_of, options.split),
-        "uri": [None] * len(dataset.generated),
-        "concepts": dataset.generated["concepts"].tolist(),
-    }
-    parts.append(_part(made, synthetic=True))
-    frame = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    order = sorted(
-        range(len(frame)), key=list(zip(frame["synthetic"], frame["id"], strict=True)).__getitem__
-    )
-    return frame.iloc[order].reset_index(drop=True)
+        columns = [plain_values(dataset.real[name]) for name in REAL_COLUMNS]
+        for image_id, class_name, split, uri, width, height, concepts in zip(*columns, strict=True):
+            split_of[image_id] = split
+            shown = tuple(sorted(set(concepts)))
+            images.append(
+                ExportImage(image_id, class_name, split, shown, uri, _whole(width), _whole(height))
+            )
+    default = default_split or ("train" if any(split_of.values()) else None)
+    columns = [plain_values(dataset.generated[name]) for name in MANIFEST_SCHEMA.names]
+    for values in zip(*columns, strict=True):
+        row = dict(zip(MANIFEST_SCHEMA.names, values, strict=True))
+        split = split_of.get(row["source_image"]) or default
+        shown = tuple(sorted(set(row["concepts"])))
+        size = _whole(row["width_px"]), _whole(row["height_px"])
+        images.append(ExportImage(row["candidate"], row["class"], split, shown, None, *size, row))
+    return sorted(images, key=lambda image: (image.synthetic, image.id))
 
 
-def _splits(
-    sources: list[str | None], split_of: dict[str, str | None], wanted: str | None
-) -> list[str | None]:
-    default = wanted or ("train" if any(split_of.values()) else None)
-    return [(split_of.get(source) if source else None) or default for source in sources]
-
-
-def _part(columns: dict[str, list[Any]], *, synthetic: bool) -> pd.DataFrame:
-    n = len(columns["id"])
-    columns["concepts"] = [tuple(sorted(set(names))) for names in columns["concepts"]]
-    for name in ("width_px", "height_px"):
-        columns[name] = [None if value is None else int(value) for value in columns[name]]
-    values = {name: pd.Series(columns[name], dtype=object) for name in REAL_COLUMNS}
-    return pd.DataFrame({**values, "synthetic": [synthetic] * n, "row": range(n)})
-
-
-def _plain(column: "pd.Series[Any]") -> list[Any]:
-    if column.name == "concepts":
-        return column.tolist()
-    plain = column.astype(object)
-    return plain.where(column.notna(), None).tolist()
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def _require(frame: pd.DataFrame, names: Sequence[str], kind: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from generation.export.writing.exporter import TableFile
+from generation.export.writing.tables import TableFile
 from ingest.concepts.plurals import counted
 
 NAME = "README.md"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from generation.export.writing.exporter import TableFile
+from generation.export.writing.tables import TableFile
 
 NAME = "croissant.json"
 

@@ -1,12 +1,13 @@
-"""The table of all images that lies in every export that has images; our own reader takes it."""
+"""The table of all images, part of every export with images; `ingest` reads it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from generation.export.images.entry import ExportImage
-from generation.export.writing.exporter import Column, Placed, TableFile
+from generation.export.formats.exporter import ImageLocation
+from generation.export.images.image import ExportImage
+from generation.export.writing.tables import Column, TableFile
 from graph.records import Mention
 
 _REGION = pa.struct(
@@ -50,28 +51,28 @@ IMAGE_TABLE = TableFile(
 )
 
 
-def image_row(image: ExportImage, placed: Placed) -> Mapping[str, Any]:
-    """Give an image's row of `IMAGE_TABLE`."""
+def image_row(image: ExportImage, location: ImageLocation) -> Mapping[str, Any]:
+    """Build an image's row of `IMAGE_TABLE`."""
     return {
         "image_id": image.id,
         "label": image.class_name,
         "concepts": image.concepts,
         "split": image.split,
-        "uri": placed.uri,
+        "uri": location.uri,
         "width": image.width_px,
         "height": image.height_px,
         "synthetic": image.synthetic,
         "original_uri": image.uri,
         "sha256": image.sha256,
-        "file": placed.file,
-        "key": placed.key,
-        "mask": placed.mask,
-        "regions": [_said(region) for region in image.regions],
-        "objects": [_said(region) for region in image.objects],
+        "file": location.file,
+        "key": location.key,
+        "mask": location.mask,
+        "regions": [_region_row(region) for region in image.regions],
+        "objects": [_region_row(region) for region in image.objects],
     }
 
 
-def _said(region: Mention) -> Mapping[str, Any]:
+def _region_row(region: Mention) -> Mapping[str, Any]:
     return {
         "concept": region.concept,
         "box": region.box,

@@ -1,4 +1,4 @@
-"""COCO instances: images with the boxes and outlines of concepts, one JSON file a split.
+"""COCO instances: images with boxes and outlines of concepts, one JSON file per split.
 
 https://cocodataset.org/#format-data
 """
@@ -14,11 +14,17 @@ from typing import IO, Any
 
 import msgspec
 
-from generation.export.images.entry import ExportImage
-from generation.export.images.loading import ImageStream
+from generation.export.formats.exporter import (
+    ImageLocation,
+    Writer,
+    WriterReport,
+    image_facts,
+    write_image,
+)
+from generation.export.images.image import ExportImage
 from generation.export.images.outlines import place_of
+from generation.export.images.stream import ImageStream
 from generation.export.options import ExportOptions
-from generation.export.writing.exporter import Placed, Writer, Written, about, place_file
 from generation.export.writing.staging import Staging
 from graph.records import Mention
 
@@ -63,12 +69,12 @@ place; `cobalance ingest manifest.parquet` reads all of them.
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
-        """Begin an export."""
+        """Start an export."""
         return _CocoWriter(staging, stream.splits, _numbers(stream), _Categories(stream.concepts))
 
 
 class _Categories:
-    """Names with numbers from 1: known ones in order, then others as they come."""
+    """Category numbers from 1: known names in order, then others as they come."""
 
     def __init__(self, known: list[str]) -> None:
         self._ids = {name: number for number, name in enumerate(known, start=1)}
@@ -84,20 +90,20 @@ class _Categories:
 
 
 class _CocoFile:
-    """A COCO file that is written while its images come: annotations wait in a file of their own.
+    """Writes a COCO file image by image; annotations are buffered in a file of their own.
 
     Parameters
     ----------
     file : binary file
-        To write to.
-    waiting : binary file
-        For the annotations, until all images are written.
+        Where to write.
+    buffer : binary file
+        Holds the annotations until all images are written.
     description : str
-        What the file is.
+        What the file contains.
     """
 
-    def __init__(self, file: IO[bytes], waiting: IO[bytes], description: str) -> None:
-        self._file, self._waiting = file, waiting
+    def __init__(self, file: IO[bytes], buffer: IO[bytes], description: str) -> None:
+        self._file, self._buffer = file, buffer
         self._n_images = self.n_annotations = 0
         info = msgspec.json.encode({"description": description})
         file.write(b'{"info":' + info + b',"licenses":[],"images":[')
@@ -109,12 +115,12 @@ class _CocoFile:
     def add_annotation(self, entry: dict[str, Any]) -> None:
         self.n_annotations += 1
         numbered = msgspec.json.encode({"id": self.n_annotations, **entry})
-        self._waiting.write((b",\n" if self.n_annotations > 1 else b"\n") + numbered)
+        self._buffer.write((b",\n" if self.n_annotations > 1 else b"\n") + numbered)
 
     def finish(self, categories: list[dict[str, Any]]) -> None:
         self._file.write(b'\n],"annotations":[')
-        self._waiting.seek(0)
-        while part := self._waiting.read(1 << 20):
+        self._buffer.seek(0)
+        while part := self._buffer.read(1 << 20):
             self._file.write(part)
         self._file.write(b'\n],"categories":' + msgspec.json.encode(categories) + b"}\n")
 
@@ -136,16 +142,16 @@ class _CocoWriter:
     def __post_init__(self) -> None:
         self.staging.opened.push(self.opened)
 
-    def add(self, image: ExportImage) -> Placed:
-        placed = place_file(self.staging, "images", image)
+    def add(self, image: ExportImage) -> ImageLocation:
+        location = write_image(self.staging, "images", image)
         number = self.numbers[image.id]
         self.labels.append((number, image.class_name))
         entry = {
             "id": number,
-            "file_name": placed.uri,
+            "file_name": location.uri,
             "width": image.width_px,
             "height": image.height_px,
-            "cobalance": about(image),
+            "cobalance": image_facts(image),
         }
         entry = {name: value for name, value in entry.items() if value is not None}
         split = self.splits[image.split]
@@ -157,9 +163,9 @@ class _CocoWriter:
             objects.add_image(entry)
             self._annotate(objects, image, image.objects, self.classes, "objects")
             self.counts[f"{_KINDS[image.synthetic]} images with objects"] += 1
-        return placed
+        return location
 
-    def finish(self) -> Written:
+    def finish(self) -> WriterReport:
         for name, file in sorted(self.files.items()):
             if name.startswith("objects_"):
                 file.finish(self.classes.records("class"))
@@ -167,14 +173,14 @@ class _CocoWriter:
                 file.finish(self.concepts.records("concept"))
         self.opened.close()
         self.staging.write(CLASSES, _csv([("image_id", "label"), *sorted(self.labels)]))
-        return Written(dict(self.counts))
+        return WriterReport(dict(self.counts))
 
     def _file(self, name: str) -> _CocoFile:
         if name not in self.files:
             file = self.opened.enter_context(self.staging.open(f"annotations/{name}.json"))
             folder = self.staging.folder
-            waiting = self.opened.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
-            self.files[name] = _CocoFile(file, waiting, f"{name}, written by cobalance")
+            buffer = self.opened.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
+            self.files[name] = _CocoFile(file, buffer, f"{name}, written by cobalance")
         return self.files[name]
 
     def _annotate(
@@ -206,10 +212,9 @@ class _CocoWriter:
 
 
 def _numbers(stream: ImageStream) -> dict[str, int]:
-    """Give each image the number that COCO's tools want for an id."""
-    frame = stream.frame
-    real = frame.loc[~frame["synthetic"], "id"].tolist()
-    made = frame.loc[frame["synthetic"], "id"].tolist()
+    """Number the images, as COCO's tools need whole numbers for ids."""
+    real = [image.id for image in stream.listed if not image.synthetic]
+    made = [image.id for image in stream.listed if image.synthetic]
     if real and all(len(name) <= 15 and name.isascii() and name.isdigit() for name in real):
         kept = {name: int(name) for name in real}
         if all(str(number) == name for name, number in kept.items()):

@@ -1,11 +1,11 @@
-"""Images as files in a folder, and a Parquet table of them: what our own reader takes."""
+"""Image files in a folder, with a Parquet table that `ingest` reads."""
 
 from dataclasses import dataclass, replace
 
-from generation.export.images.entry import ExportImage
-from generation.export.images.loading import ImageStream
+from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, write_image
+from generation.export.images.image import ExportImage
+from generation.export.images.stream import ImageStream
 from generation.export.options import ExportOptions
-from generation.export.writing.exporter import Placed, Writer, Written, place_file
 from generation.export.writing.staging import Staging
 
 
@@ -30,7 +30,7 @@ images = pd.read_parquet("manifest.parquet")  # uri is the path in this folder
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
-        """Begin an export."""
+        """Start an export."""
         return _FolderWriter(staging)
 
 
@@ -38,16 +38,16 @@ images = pd.read_parquet("manifest.parquet")  # uri is the path in this folder
 class _FolderWriter:
     staging: Staging
 
-    def add(self, image: ExportImage) -> Placed:
-        placed = place_file(self.staging, "images", image)
+    def add(self, image: ExportImage) -> ImageLocation:
+        location = write_image(self.staging, "images", image)
         if image.mask is None:
-            return placed
+            return location
         mask = f"masks/{image.stem}.png"
         self.staging.write(mask, image.mask)
-        return replace(placed, mask=mask)
+        return replace(location, mask=mask)
 
-    def finish(self) -> Written:
-        return Written()
+    def finish(self) -> WriterReport:
+        return WriterReport()
 
 
 EXPORTER = FolderExporter()

@@ -8,20 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from generation.export.images.entry import ExportImage
-from generation.export.images.loading import ImageStream
+from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, write_image
+from generation.export.images.image import ExportImage
+from generation.export.images.stream import ImageStream
 from generation.export.options import ExportOptions
-from generation.export.writing.exporter import (
-    Column,
-    Placed,
-    TableFile,
-    TableWriter,
-    Writer,
-    Written,
-    place_file,
-    table_writer,
-)
 from generation.export.writing.staging import Staging
+from generation.export.writing.tables import Column, TableFile, TableWriter, table_writer
 
 _COLUMNS = {
     "file_name": Column(pa.string(), "The image's file, beside this one."),
@@ -59,7 +51,7 @@ dataset = load_dataset("path/to/this/folder")  # or "imagefolder", data_dir=...
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
-        """Begin an export."""
+        """Start an export."""
         return _ImageFolderWriter(staging, stream.splits)
 
 
@@ -69,18 +61,18 @@ class _ImageFolderWriter:
     splits: dict[str | None, str]
     tables: dict[str, TableWriter] = field(default_factory=dict)
 
-    def add(self, image: ExportImage) -> Placed:
+    def add(self, image: ExportImage) -> ImageLocation:
         split = self.splits[image.split]
         if split not in self.tables:
             opened = table_writer(self.staging, _table(split))
             self.tables[split] = self.staging.opened.enter_context(opened)
         self.tables[split].add(_row(image))
-        return place_file(self.staging, split, image)
+        return write_image(self.staging, split, image)
 
-    def finish(self) -> Written:
+    def finish(self) -> WriterReport:
         self.staging.opened.close()
         splits = sorted(self.tables)
-        return Written(
+        return WriterReport(
             tables=tuple(_table(split) for split in splits),
             patterns={split: f"{split}/**" for split in splits},
         )

@@ -1,21 +1,16 @@
 """Sample weights of the real images: the reweighting baseline, in which no image is new."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
-from generation.export.images.entry import ExportImage
-from generation.export.images.loading import ImageStream
+from generation.export.formats.exporter import ImageLocation, Writer, WriterReport
+from generation.export.images.image import ExportImage
+from generation.export.images.stream import ImageStream
 from generation.export.options import ExportOptions
-from generation.export.writing.exporter import (
-    Column,
-    Placed,
-    TableFile,
-    Writer,
-    Written,
-    table_writer,
-)
 from generation.export.writing.staging import Staging
+from generation.export.writing.tables import Column, TableFile, table_writer
 from generation.planning.sample_weights import balancing_weights
 from graph.errors import OptionError, UnknownNameError
 
@@ -68,12 +63,12 @@ sampler = torch.utils.data.WeightedRandomSampler(table["weight"].tolist(), len(t
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:
-        """Begin an export.
+        """Start an export.
 
         Raises
         ------
         OptionError
-            There are no real images, or no image has a concept that groups are to be made of.
+            There are no real images, or no image has one of the concepts of the groups.
         """
         if stream.dataset.real is None or stream.dataset.real.empty:
             raise OptionError("Weights are of real images, and there are none. Give them, too.")
@@ -89,35 +84,28 @@ class _WeightsWriter:
     staging: Staging
     options: ExportOptions
 
-    def add(self, image: ExportImage) -> Placed:
-        raise AssertionError(f"weights are of no single image, such as {image.id!r}")
+    def add(self, image: ExportImage) -> ImageLocation:
+        raise AssertionError(f"weights has no files of images, such as {image.id!r}")
 
-    def finish(self) -> Written:
-        images = self.stream.frame[~self.stream.frame["synthetic"]].reset_index(drop=True)
+    def finish(self) -> WriterReport:
+        images = [image for image in self.stream.listed if not image.synthetic]
         chosen = self.options.group_concepts
         concepts = [
-            shown if chosen is None else tuple(name for name in shown if name in set(chosen))
-            for shown in images["concepts"]
+            tuple(name for name in image.concepts if chosen is None or name in chosen)
+            for image in images
         ]
-        groups = list(zip(images["split"], concepts, strict=True))
-        found = balancing_weights(groups, images["class"].tolist())
-        columns = {
-            "image_id": images["id"],
-            "label": images["class"],
-            "split": images["split"],
-            "uri": images["uri"],
-            "group": concepts,
-            **{name: found[name] for name in found.columns},
-        }
+        groups = list(zip((image.split for image in images), concepts, strict=True))
+        weights = balancing_weights(groups, [image.class_name for image in images])
+        rows: list[dict[str, Any]] = weights.to_dict("records")  # type: ignore[assignment]
         with table_writer(self.staging, _TABLE) as table:
-            for values in zip(*columns.values(), strict=True):
-                table.add(dict(zip(columns, values, strict=True)))
-        alone = found["group_classes"] == 1
-        return Written(
+            for image, group, row in zip(images, concepts, rows, strict=True):
+                labels = {"label": image.class_name, "split": image.split, "uri": image.uri}
+                table.add({"image_id": image.id, **labels, "group": group, **row})
+        return WriterReport(
             {
                 "real images": len(images),
                 "groups": len(set(groups)),
-                "images in groups of one class": int(alone.sum()),
+                "images in groups of one class": int((weights["group_classes"] == 1).sum()),
             },
             (_TABLE,),
         )

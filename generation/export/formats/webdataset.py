@@ -1,4 +1,4 @@
-"""WebDataset: tar files that are read from start to end, a few files of one name a sample.
+"""WebDataset: tar files for sequential reading; files of one name make a sample.
 
 https://github.com/webdataset/webdataset
 """
@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from generation.export.images.entry import ExportImage
-from generation.export.images.loading import ImageStream
+from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, image_facts
+from generation.export.images.image import ExportImage
+from generation.export.images.stream import ImageStream
 from generation.export.options import ExportOptions
-from generation.export.writing.exporter import Placed, Writer, Written, about
 from generation.export.writing.staging import Staging
 from graph.records import Mention
 
@@ -44,7 +44,7 @@ dataset = wds.WebDataset(sorted(glob.glob("shards/train-*.tar")), shardshuffle=F
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:
-        """Begin an export."""
+        """Start an export."""
         staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
         numbers = {name: number for number, name in enumerate(stream.classes)}
         return _ShardWriter(staging, options, stream.splits, numbers)
@@ -69,32 +69,32 @@ class _ShardWriter:
     shards: dict[str, _Shard] = field(default_factory=dict)
     n_shards: Counter[str] = field(default_factory=Counter)
 
-    def add(self, image: ExportImage) -> Placed:
+    def add(self, image: ExportImage) -> ImageLocation:
         split = self.splits[image.split]
         parts = {
             str(image.suffix): image.content or b"",
             "cls": str(self.classes[image.class_name]).encode(),
-            "json": msgspec.json.encode(_said(image)),
+            "json": msgspec.json.encode(_sample_json(image)),
         }
-        shard = self._shard(split, sum(_stored(part) for part in parts.values()))
+        shard = self._shard(split, sum(_tar_size(part) for part in parts.values()))
         for suffix, part in parts.items():
             entry = tarfile.TarInfo(f"{image.stem}.{suffix}")
             entry.size, entry.mode = len(part), 0o644  # time, owner and group are 0
             shard.tar.addfile(entry, BytesIO(part))
         shard.n_images += 1
-        return Placed(image.uri, shard.name, image.file_name)
+        return ImageLocation(image.uri, shard.name, image.file_name)
 
-    def finish(self) -> Written:
+    def finish(self) -> WriterReport:
         for shard in self.shards.values():
             shard.opened.close()
         splits = sorted(self.shards)
-        return Written(
+        return WriterReport(
             {"shards": self.n_shards.total()},
             patterns={split: f"shards/{split}-*.tar" for split in splits},
         )
 
     def _shard(self, split: str, n_bytes: int) -> _Shard:
-        """Give the split's open shard, a new one where so many bytes no longer fit in."""
+        """The split's open shard; a new one if `n_bytes` no longer fit."""
         shard = self.shards.get(split)
         if shard is not None and shard.n_images:
             full = shard.tar.offset + n_bytes > self.options.shard_bytes
@@ -102,10 +102,10 @@ class _ShardWriter:
                 shard.opened.close()
                 shard = None
         if shard is None:
-            shard = self.shards[split] = self._opened(split)
+            shard = self.shards[split] = self._open_shard(split)
         return shard
 
-    def _opened(self, split: str) -> _Shard:
+    def _open_shard(self, split: str) -> _Shard:
         name = f"shards/{split}-{self.n_shards[split]:06d}.tar"
         self.n_shards[split] += 1
         opened = ExitStack()
@@ -115,23 +115,23 @@ class _ShardWriter:
         return _Shard(name, opened.enter_context(tar), opened)
 
 
-def _stored(part: bytes) -> int:
-    """How many bytes of a tar file some content takes with its header."""
+def _tar_size(part: bytes) -> int:
+    """Size of a file in a tar archive, with header and padding, in bytes."""
     block = tarfile.BLOCKSIZE
     return block + -(-len(part) // block) * block
 
 
-def _said(image: ExportImage) -> dict[str, Any]:
+def _sample_json(image: ExportImage) -> dict[str, Any]:
     return {
-        **about(image),
+        **image_facts(image),
         "width": image.width_px,
         "height": image.height_px,
-        "regions": [_place(region) for region in image.regions],
-        "objects": [_place(region) for region in image.objects],
+        "regions": [_region_json(region) for region in image.regions],
+        "objects": [_region_json(region) for region in image.objects],
     }
 
 
-def _place(region: Mention) -> dict[str, Any]:
+def _region_json(region: Mention) -> dict[str, Any]:
     outline = region.segmentation
     return {
         "concept": region.concept,

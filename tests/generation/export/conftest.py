@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from generation.export import Rebalanced
+from generation.export import ExportDataset
 from generation.output.manifest import manifest_frame
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
@@ -156,10 +156,10 @@ def real_frame(annotations: Annotations) -> pd.DataFrame:
 class Sample:
     """A dataset and the files behind it."""
 
-    dataset: Rebalanced
+    dataset: ExportDataset
     stores: Stores
 
-    def alone(self) -> Rebalanced:
+    def alone(self) -> ExportDataset:
         """The generated images without the real ones."""
         return replace(self.dataset, real=None, regions=None)
 
@@ -171,7 +171,7 @@ def make_sample(folder: Path, ids: list[str]) -> Sample:
     for at in range(len(ids)):
         stores.real[f"{at}.png"] = picture(at, "JPEG" if at % 2 else "PNG")
     rows = [generated_row(index, stores) for index in range(5)]
-    dataset = Rebalanced(
+    dataset = ExportDataset(
         'birds "<b>" \u202e*x*',
         real_frame(annotations),
         manifest_frame(rows),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from generation.export import ExportOptions, Rebalanced, export
+from generation.export import ExportDataset, ExportOptions, export
 from generation.output.manifest import manifest_frame
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
@@ -41,7 +41,7 @@ def exported(folder, mentions, size=SIZE, class_name="cat", **options):
     annotations = Annotations.from_records([record])
     write_regions(folder / "regions", "pets", annotations)
     stores = Stores({"7.png": picture(7, size=SIZE)})
-    dataset = Rebalanced(
+    dataset = ExportDataset(
         "pets",
         real_frame(annotations),
         manifest_frame([]),
@@ -177,7 +177,7 @@ def pets(folder):
         | {"source_image": "1"}
         for index in range(2)
     ]
-    dataset = Rebalanced(
+    dataset = ExportDataset(
         "pets",
         real_frame(annotations),
         manifest_frame(rows),

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from generation.export import EXPORTERS, ExportError, ExportOptions, export
-from generation.export.images.loading import ImageStream
 from generation.export.writing.staging import Staging, _Digesting
 from generation.output.manifest import read_manifest
 from graph.errors import OptionError, UnknownNameError
@@ -280,7 +279,7 @@ def test_an_interrupted_export_keeps_the_earlier_one(image_format, sample, tmp_p
 def test_what_a_killed_export_left_is_cleared(any_format, sample, tmp_path):
     child = os.fork()
     if child == 0:  # as kill -9 does, this runs no cleanup
-        ImageStream.counts = lambda self: os._exit(9)
+        Staging.seal = lambda *_: os._exit(9)
         export(sample.dataset, any_format, tmp_path / "out")
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9

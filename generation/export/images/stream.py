@@ -1,0 +1,201 @@
+"""Read the images of an export one after the other, each with its file, regions and mask."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from generation.export.dataset import ExportDataset, list_images
+from generation.export.images.file_facts import NoPictureError, object_of
+from generation.export.images.file_names import split_names
+from generation.export.images.image import (
+    ExportImage,
+    UnreadableError,
+    WrongSizeError,
+    with_content,
+)
+from generation.export.options import ExportError, ExportOptions
+from graph.errors import CobalanceError
+from graph.progress import Progress
+from graph.records import Mention
+
+_BATCH = 512  # images whose regions are read in one call
+_OTHER_REGIONS = "regions of what is no concept of their image"
+
+
+@dataclass(frozen=True, eq=False)
+class ImageStream:
+    """The images of an export.
+
+    Parameters
+    ----------
+    dataset : ExportDataset
+        The images.
+    options : ExportOptions
+        Whether files are read, and what happens if one cannot be.
+    progress : callable
+        Called with a stage, how many images are done and how many there are.
+    can_reference : bool
+        Whether the format can refer to real images instead of copying them.
+    left_out : counter
+        How many images, regions and masks were left out so far, by reason.
+    """
+
+    dataset: ExportDataset
+    options: ExportOptions
+    progress: Progress
+    can_reference: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def listed(self) -> list[ExportImage]:
+        """All images without their files; see `generation.export.dataset.list_images`."""
+        return list_images(self.dataset, self.options.split)
+
+    @cached_property
+    def splits(self) -> dict[str | None, str]:
+        """Name of each split in the export."""
+        return split_names(image.split for image in self.listed)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Classes of all images, in order."""
+        return sorted({image.class_name for image in self.listed})
+
+    @cached_property
+    def concepts(self) -> list[str]:
+        """Concepts of all images, in order."""
+        return sorted(set().union(*(image.concepts for image in self.listed)))
+
+    def images(self, *, shuffled: bool) -> Iterator[ExportImage]:
+        """Read the images, each with its file, regions and mask.
+
+        Parameters
+        ----------
+        shuffled : bool
+            Sort by a digest of the id, which mixes classes and real with generated images as a
+            shuffle does, the same way in every export; otherwise as `listed`.
+
+        Raises
+        ------
+        ExportError
+            The file of an image cannot be read, and unreadable images are not skipped.
+        """
+        images = self.listed
+        if shuffled:
+            images = sorted(images, key=lambda image: hashlib.sha256(_encoded(image.id)).digest())
+        self.progress("export", 0, len(images))
+        for start in range(0, len(images), _BATCH):
+            batch = images[start : start + _BATCH]
+            regions = self._read_regions([image.id for image in batch if not image.synthetic])
+            for done, listed in enumerate(batch, start=start + 1):
+                image = self._read(listed, regions.get(listed.id, []))
+                if image is not None:
+                    yield image
+                self.progress("export", done, len(images))
+
+    def _read(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage | None:
+        """Read what belongs to an image; None if its file is unreadable and may be skipped."""
+        try:
+            if image.provenance is None:
+                return self._real(image, regions)
+            return self._generated(image, image.provenance)
+        except UnreadableError as error:
+            if self.options.missing != "skip":
+                raise self._unreadable(image, error) from error
+            kind = "generated" if image.synthetic else "real"
+            self.left_out[f"{kind} images left out"] += 1
+            return None
+
+    def _real(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
+        """Add file and regions to a real image, those of concepts apart from those of its class."""
+        concepts = set(image.concepts)
+        others = [region for region in regions if region.concept not in concepts]
+        objects = [region for region in others if region.concept == image.class_name]
+        if len(objects) < len(others):
+            self.left_out[_OTHER_REGIONS] += len(others) - len(objects)
+        shown = tuple(region for region in regions if region.concept in concepts)
+        image = replace(image, regions=shown, objects=tuple(objects))
+        if self.options.images == "reference":
+            return image
+        if not image.uri:
+            raise UnreadableError("has no address", "Load the dataset with addresses")
+        try:
+            content = self.dataset.read_real(image.uri)
+        except (OSError, CobalanceError) as error:
+            raise UnreadableError(f"cannot be read ({_reason(error)})") from error
+        return with_content(image, content)
+
+    def _generated(self, image: ExportImage, row: Mapping[str, Any]) -> ExportImage:
+        """Add file, mask and the mask's object to a generated image."""
+        try:
+            content = self.dataset.read_generated(row["path"])
+        except (OSError, CobalanceError) as error:
+            raise UnreadableError(f"cannot be read ({_reason(error)})") from error
+        if hashlib.sha256(content).hexdigest() != row["sha256"]:
+            raise UnreadableError("is not the file that its row of the manifest is about")
+        image = with_content(image, content)
+        if not row["mask_path"] or image.width_px is None or image.height_px is None:
+            return image
+        try:
+            mask = self.dataset.read_generated(row["mask_path"])
+            found = object_of(mask, image.class_name, image.width_px, image.height_px)
+        except (OSError, CobalanceError, NoPictureError):
+            self.left_out["masks that cannot be read"] += 1
+            return image
+        return replace(image, mask=mask, objects=(found,))
+
+    def _unreadable(self, image: ExportImage, error: UnreadableError) -> ExportError:
+        if image.provenance is not None:
+            return ExportError(
+                f"The generated image {image.id!r} ({image.provenance['path']}) {error}. Put the "
+                "file back that was there when it was made, or leave such images out "
+                "(--skip-missing)."
+            )
+        address = f" ({image.uri})" if image.uri else ""
+        ways = [error.remedy, "leave such images out (--skip-missing)"]
+        if self.can_reference and not isinstance(error, WrongSizeError):
+            ways.append("leave real images where they are (--reference)")
+        *others, last = ways
+        return ExportError(
+            f"The real image {image.id!r}{address} {error}. {', '.join(others)}, or {last}."
+        )
+
+    def _read_regions(self, ids: Sequence[str]) -> dict[str, list[Mention]]:
+        if self.dataset.regions is None or not ids:
+            return {}
+        found: dict[str, list[Mention]] = {}
+        for region in self.dataset.regions(ids).to_dict("records"):
+            found.setdefault(str(region["id"]), []).append(_mention(region))
+        return found
+
+
+def _mention(region: Mapping[Any, Any]) -> Mention:
+    box = tuple(float(region[name]) for name in ("x_px", "y_px", "w_px", "h_px"))
+    outline = region["segmentation"]
+    return Mention(
+        str(region["concept"]),
+        score=_number(region["score"]),
+        area_px2=_number(region["area_px2"]),
+        box=None if np.isnan(box).any() else box,  # type: ignore[arg-type]
+        segmentation=outline if isinstance(outline, str) else None,
+        crowd=bool(region.get("crowd", False)),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _reason(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).rstrip(".")

@@ -1,0 +1,88 @@
+"""Parquet tables of an export, with the meaning of each column for the data card and Croissant."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from generation.export.writing.staging import Staging
+
+_GROUP_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """Type and meaning of a column."""
+
+    type: pa.DataType
+    meaning: str
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A Parquet file of an export.
+
+    Parameters
+    ----------
+    name : str
+        Its path in the folder.
+    meaning : str
+        What it contains, as a sentence.
+    columns : mapping of str to Column
+        Its columns.
+    key : str
+        The column that identifies a row.
+    """
+
+    name: str
+    meaning: str
+    columns: Mapping[str, Column]
+    key: str = "image_id"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns as an Arrow schema."""
+        return pa.schema([(name, column.type) for name, column in self.columns.items()])
+
+
+class TableWriter:
+    """Buffers rows and writes them in groups.
+
+    Parameters
+    ----------
+    file : binary file
+        Where to write.
+    schema : pyarrow.Schema
+        Schema of the rows.
+    """
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
+        self._schema, self._rows = schema, list[Mapping[str, Any]]()
+        self._parquet = pq.ParquetWriter(file, schema, compression="zstd")
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row: a value for each column that has one."""
+        self._rows.append(row)
+        if len(self._rows) >= _GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the buffered rows."""
+        if self._rows:
+            self._parquet.write_table(pa.Table.from_pylist(self._rows, self._schema))
+            self._rows = []
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._parquet.close()
+
+
+@contextmanager
+def table_writer(staging: Staging, table: TableFile) -> Iterator[TableWriter]:
+    """Open a table of an export for writing."""
+    with staging.open(table.name) as file, closing(TableWriter(file, table.schema)) as writer:
+        yield writer
+        writer.flush()
