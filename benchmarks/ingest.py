@@ -25,6 +25,7 @@ from app.settings import Settings
 from benchmarks.coco_file import CLASSES, write_coco
 from generation.planning.plan import PlanOptions
 from graph.database import schema
+from graph.database.statements import merge_statement
 from graph.database.store import GraphStore
 from graph.dataset.contents import ImageContents
 from graph.dataset.mining import MiningOptions, mine_dataset
@@ -46,12 +47,12 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
     images = annotations.images
     contents = ImageContents.of(annotations)
     store.write(
-        schema.merge_statement(schema.CLASS),
+        merge_statement(schema.CLASS),
         dataset=dataset,
         keys=images["class_name"].cat.categories.tolist(),
     )
     store.write(
-        schema.merge_statement(schema.CONCEPT),
+        merge_statement(schema.CONCEPT),
         dataset=dataset,
         keys=sorted(set(contents.concepts)),
     )

@@ -87,6 +87,10 @@ class StoreUnavailableError(StoreError):
     """No graph database answers: not running, not reachable, or not letting us in."""
 
 
+class ConstraintViolatedError(StoreError):
+    """A write that the database refuses, since it breaks a constraint such as a unique key."""
+
+
 class SchemaTooNewError(StoreError):
     """The database was written by a newer program than this one."""
 

@@ -1,11 +1,12 @@
-"""Bring a database's schema up to this program's: each migration is applied once and recorded."""
+"""Bring a database's schema up to this program's: each migration is applied once and recorded.
+
+A migration is a frozen text. What the schema declares anew comes to databases by a new migration.
+"""
 
 from dataclasses import dataclass
 
 from neo4j import Driver
 
-from graph.database.job_counters import RECOUNT
-from graph.database.schema import COPIES, JOB_NODES, STORE_STATEMENTS, definition_statements
 from graph.errors import SchemaTooNewError
 
 
@@ -30,13 +31,46 @@ class Migration:
 
 MIGRATIONS = (
     Migration(
-        1, "keys and indexes of the concept graph", (*STORE_STATEMENTS, *definition_statements())
+        1,
+        "keys and indexes of the concept graph",
+        (
+            "CREATE CONSTRAINT dataset_key IF NOT EXISTS FOR (n:Dataset) REQUIRE n.name IS UNIQUE",
+            "CREATE CONSTRAINT migration_key IF NOT EXISTS FOR (n:Migration) "
+            "REQUIRE n.version IS UNIQUE",
+            "CREATE CONSTRAINT class_key IF NOT EXISTS FOR (n:Class) "
+            "REQUIRE (n.dataset, n.name) IS UNIQUE",
+            "CREATE CONSTRAINT concept_key IF NOT EXISTS FOR (n:Concept) "
+            "REQUIRE (n.dataset, n.name) IS UNIQUE",
+            "CREATE CONSTRAINT image_key IF NOT EXISTS FOR (n:Image) "
+            "REQUIRE (n.dataset, n.id) IS UNIQUE",
+            "CREATE CONSTRAINT clique_key IF NOT EXISTS FOR (n:Clique) "
+            "REQUIRE (n.dataset, n.concepts) IS UNIQUE",
+            "CREATE INDEX clique_gap IF NOT EXISTS FOR (n:Clique) ON (n.dataset, n.gap)",
+            "CREATE CONSTRAINT plan_key IF NOT EXISTS FOR (n:Plan) "
+            "REQUIRE (n.dataset, n.name) IS UNIQUE",
+            "CREATE CONSTRAINT generationquery_key IF NOT EXISTS FOR (n:GenerationQuery) "
+            "REQUIRE (n.dataset, n.key) IS UNIQUE",
+            "CREATE INDEX generationquery_plan IF NOT EXISTS FOR (n:GenerationQuery) "
+            "ON (n.dataset, n.plan)",
+        ),
     ),
     Migration(
         2,
         "keys and indexes of rebalancing jobs",
         (
-            *definition_statements(JOB_NODES),
+            "CREATE CONSTRAINT job_key IF NOT EXISTS FOR (n:Job) REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX job_dataset IF NOT EXISTS FOR (n:Job) ON (n.dataset)",
+            "CREATE CONSTRAINT jobquery_key IF NOT EXISTS FOR (n:JobQuery) "
+            "REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX jobquery_dataset IF NOT EXISTS FOR (n:JobQuery) ON (n.dataset)",
+            "CREATE INDEX jobquery_job_state IF NOT EXISTS FOR (n:JobQuery) ON (n.job, n.state)",
+            "CREATE CONSTRAINT candidate_key IF NOT EXISTS FOR (n:Candidate) "
+            "REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX candidate_dataset IF NOT EXISTS FOR (n:Candidate) ON (n.dataset)",
+            "CREATE INDEX candidate_job_verdict IF NOT EXISTS FOR (n:Candidate) "
+            "ON (n.job, n.verdict)",
+            "CREATE INDEX candidate_query_verdict IF NOT EXISTS FOR (n:Candidate) "
+            "ON (n.query, n.verdict)",
             "CREATE CONSTRAINT worker_key IF NOT EXISTS FOR (n:Worker) REQUIRE n.id IS UNIQUE",
         ),
     ),
@@ -44,10 +78,34 @@ MIGRATIONS = (
         3,
         "counts on jobs, and cliques packed: to be mined again",
         (
-            *definition_statements(COPIES),
-            f"MATCH (j:Job) SET j.updated_at = j.updated_at WITH j {RECOUNT}",
+            "CREATE CONSTRAINT cliquetable_key IF NOT EXISTS FOR (n:CliqueTable) "
+            "REQUIRE (n.dataset, n.part) IS UNIQUE",
+            "MATCH (j:Job) SET j.updated_at = j.updated_at WITH j \n"
+            "CALL (j) {\n"
+            "  OPTIONAL MATCH (q:JobQuery {job: j.id})\n"
+            "  WITH j, sum(CASE q.state WHEN 'queued' THEN 1 ELSE 0 END) AS all_queued, "
+            "sum(CASE q.state WHEN 'running' THEN 1 ELSE 0 END) AS all_running, "
+            "sum(CASE q.state WHEN 'done' THEN 1 ELSE 0 END) AS all_done, "
+            "sum(CASE q.state WHEN 'failed' THEN 1 ELSE 0 END) AS all_failed, "
+            "sum(CASE WHEN q.state = 'done' AND q.accepted < q.n THEN 1 ELSE 0 END) AS all_short, "
+            "sum(q.n) AS all_wanted, "
+            "sum(CASE WHEN q.accepted < q.n THEN q.accepted ELSE q.n END) AS all_covered, "
+            "sum(q.accepted) AS all_accepted, sum(q.rejected) AS all_rejected, "
+            "sum(CASE WHEN q.state IN ['queued', "
+            "'running'] AND q.accepted < q.n THEN q.n - q.accepted ELSE 0 END) AS all_remaining, "
+            "sum(toInteger(round(1000000 * q.seconds))) AS all_microseconds\n"
+            "  SET j.queued = all_queued, j.running = all_running, j.done = all_done, "
+            "j.failed = all_failed, j.short = all_short, j.wanted = all_wanted, "
+            "j.covered = all_covered, j.accepted = all_accepted, j.rejected = all_rejected, "
+            "j.remaining = all_remaining, j.microseconds = all_microseconds\n"
+            "}",
             "MATCH (d:Dataset) SET d.cliques_digest = null",
         ),
+    ),
+    Migration(
+        4,
+        "the property whole of jobs is named complete",
+        ("MATCH (j:Job) WHERE j.whole IS NOT NULL SET j.complete = j.whole REMOVE j.whole",),
     ),
 )
 

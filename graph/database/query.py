@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.database.schema import Node
+from graph.database.declarations import Node
 from graph.errors import OptionError, UnknownNameError
 
 

@@ -1,370 +1,276 @@
-"""What the graph holds, declared once: constraints, indexes and every write are derived from it."""
+"""The graph's nodes and edges, declared once with the types of their properties."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from datetime import datetime
 
-from graph.database.job_counters import COUNTS
+from graph.database.declarations import Edge, Json, Node, Property
 
-DATASET = "dataset"  # the property that keys every node to its dataset
+_DIGEST = Property("digest", int, "of its content, to find what has changed")
+_NAME = Property("name")
+_STARTED_AT = Property("started_at", datetime)
+_ENDED_AT = Property("ended_at", datetime)
+_SECONDS = Property("seconds", float, "that its images took to make")
 
+DATASET_NODE = Node(
+    "Dataset",
+    "A dataset, with what is up to date of all that is derived from its images",
+    _NAME,
+    (
+        Property("source", str, "where its annotations came from"),
+        Property("images", int, "how many it has"),
+        Property("created_at", datetime),
+        Property("updated_at", datetime),
+        Property("digest", int, "of all images; missing while they are being written"),
+        Property("cooccurrence_digest", int, "of the images that CO_OCCURS edges count"),
+        Property("cliques_digest", int, "of the images that the cliques were mined from"),
+        Property("mining", Json, "the options that the cliques were mined with"),
+        Property("mined_classes", list[str]),
+        Property("mined_images", list[int], "of each of these classes"),
+        Property("writer", str, "token of the process that writes it"),
+        Property("renaming_to", str, "its new name, while it is being renamed"),
+        Property("rebalanced_by", str, "the job whose images it has beside those of the original"),
+    ),
+    scope="none",
+)
+MIGRATION = Node(
+    "Migration",
+    "A schema migration that this database has seen",
+    Property("version", int),
+    (_NAME, Property("applied_at", datetime)),
+    scope="none",
+)
+WORKER = Node(
+    "Worker",
+    "A worker process that makes images of jobs",
+    Property("id"),
+    (
+        Property("host", str, "its machine's name"),
+        Property("job", str, "the job that it works on"),
+        _STARTED_AT,
+        Property("heartbeat_at", datetime),
+    ),
+    scope="none",
+)
 
-@dataclass(frozen=True)
-class Node:
-    """A kind of node, unique in its dataset by one property.
-
-    Parameters
-    ----------
-    label : str
-        The Cypher label.
-    key : str
-        The property that identifies the node within its dataset.
-    properties : tuple of str
-        All other properties, in the order in which writes pass them.
-    indexed : tuple of (str or tuple of str)
-        Properties, alone or several together, that reads filter or sort by within a dataset.
-    in_whole_store : bool
-        Its key is unique in the store, and its indexes span all datasets: such nodes are found by
-        their key alone, also while their dataset is being renamed.
-    """
-
-    label: str
-    key: str
-    properties: tuple[str, ...] = ()
-    indexed: tuple[str | tuple[str, ...], ...] = ()
-    in_whole_store: bool = False
-
-    def __post_init__(self) -> None:
-        _check_names(self.label, self.key, *self.properties)
-        unknown = {name for names in self.index_properties() for name in names}
-        unknown -= {self.key, *self.properties}
-        if unknown:
-            raise ValueError(f"{self.label}: indexed but not declared: {sorted(unknown)}")
-
-    def index_properties(self) -> list[tuple[str, ...]]:
-        """The properties of each index, but for the dataset."""
-        return [(names,) if isinstance(names, str) else names for names in self.indexed]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A kind of relationship, at most once between two nodes of one dataset."""
-
-    type: str
-    start: Node
-    end: Node
-    properties: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_names(self.type, *self.properties)
-
-
-def _check_names(*names: str) -> None:
-    for name in names:
-        if not name.isidentifier():
-            raise ValueError(f"{name!r} cannot stand in Cypher unquoted")
-
-
-CLASS = Node("Class", "name")
-CONCEPT = Node("Concept", "name")
-IMAGE = Node("Image", "id", ("digest", "split", "uri", "width_px", "height_px", "synthetic"))
+CLASS = Node("Class", "A class, the label of images", _NAME)
+CONCEPT = Node("Concept", "Something that images show beside their class", _NAME)
+IMAGE = Node(
+    "Image",
+    "An annotated image",
+    Property("id"),
+    (
+        _DIGEST,
+        Property("split", str, 'such as "train"'),
+        Property("uri", str, "of its file, as the annotations have it"),
+        Property("width_px", int),
+        Property("height_px", int),
+        Property("synthetic", bool, "whether it was generated"),
+    ),
+)
 CLIQUE = Node(
     "Clique",
-    "concepts",  # ascending
+    "Concepts that occur together, with the statistics of their counts in the classes",
+    Property("concepts", list[str], "names, ascending"),
     (
-        "digest",
-        "size",
-        "gap",
-        "under_represented",
-        "over_represented",
-        "lift",
-        "log_odds_ratio",
-        "log_odds_ratio_low",
-        "log_odds_ratio_high",
-        "p_value",
-        "q_value",
-        "test",
+        _DIGEST,
+        Property("size", int, "how many concepts"),
+        Property("gap", int, "largest count less the smallest, in images"),
+        Property("under_represented", str, "the class with the smallest count"),
+        Property("over_represented", str, "the class with the largest count"),
+        Property("lift", float),
+        Property("log_odds_ratio", float),
+        Property("log_odds_ratio_low", float, "of the confidence interval"),
+        Property("log_odds_ratio_high", float, "of the confidence interval"),
+        Property("p_value", float),
+        Property("q_value", float, "the p-value, adjusted for the number of cliques"),
+        Property("test", str, "that the p-value is of"),
     ),
-    ("gap",),
+    (("gap",),),
 )
-CLIQUE_TABLE = Node("CliqueTable", "part", ("mined_as", "parts", "concepts", "members", "counts"))
+CLIQUE_TABLE = Node(
+    "CliqueTable",
+    "A part of all mined cliques, packed for those who read all of them",
+    Property("part", int, "from 0"),
+    (
+        Property("mined_as", str, "the images and mining options that they are of"),
+        Property("parts", int, "how many there are"),
+        Property("concepts", list[str], "that the members' codes stand for"),
+        Property("members", bytes, "concept codes, zlib"),
+        Property("counts", bytes, "images of each class, zlib"),
+    ),
+)
 PLAN = Node(
     "Plan",
-    "name",
-    ("planner", "mined_as", "min_size", "max_size", "images", "max_per_query", "budget"),
+    "Generation queries that rebalance the dataset",
+    _NAME,
+    (
+        Property("planner"),
+        Property("mined_as", str, "the images and mining options that it was made for"),
+        Property("min_size", int, "of its cliques"),
+        Property("max_size", int, "of its cliques"),
+        Property("images", int, "that it asks for"),
+        Property("max_per_query", int, "the limit it was made with"),
+        Property("budget", int, "the limit it was made with"),
+    ),
 )
 GENERATION_QUERY = Node(
-    "GenerationQuery", "key", ("digest", "plan", "class_name", "concepts", "n"), ("plan",)
+    "GenerationQuery",
+    "Images that a plan asks for: so many of a class that show some concepts",
+    Property("key", list[str], "plan, class and concepts"),
+    (
+        _DIGEST,
+        Property("plan"),
+        Property("class_name"),
+        Property("concepts", list[str]),
+        Property("n", int, "images"),
+    ),
+    (("plan",),),
 )
+
+JOB_COUNTERS = (
+    Property("queued", int, "queries in this state"),
+    Property("running", int, "queries in this state"),
+    Property("done", int, "queries in this state"),
+    Property("failed", int, "queries in this state"),
+    Property("short", int, "queries that are done with fewer accepted images than wanted"),
+    Property("wanted", int, "images that its queries ask for"),
+    Property("covered", int, "wanted images that have an accepted candidate"),
+    Property("accepted", int, "candidates"),
+    Property("rejected", int, "candidates"),
+    Property("remaining", int, "images that queries still to run have yet to get accepted"),
+    Property("microseconds", int, "that its candidates took"),
+)
+"""Sums over a job's queries, kept on its node so that whoever watches it reads one node."""
 
 JOB = Node(
     "Job",
-    "id",
+    "The making of a plan's images",
+    Property("id"),
     (
-        "plan",
-        "state",
-        "settings",  # JSON
-        "created_by",
-        "created_at",
-        "started_at",
-        "ended_at",
-        "updated_at",
-        "heartbeat_at",
-        "error",
-        "note",
-        "dataset_digest",
-        "whole",
-        "attempt",
-        "round",
-        "round_spans",  # JSON
-        *COUNTS,
+        Property("plan", str, "whose queries were copied"),
+        Property("state", str, "preparing, queued, running, done, failed or cancelled"),
+        Property("settings", Json, "how the images are made"),
+        Property("created_by"),
+        Property("created_at", datetime),
+        _STARTED_AT,
+        _ENDED_AT,
+        Property("updated_at", datetime, "written to take the lock of a write"),
+        Property("heartbeat_at", datetime, "of the last worker heard of"),
+        Property("error", str, "why it failed"),
+        Property("note", str, "what people should know of its images"),
+        Property("dataset_digest", int, "of the images when it was created"),
+        Property("complete", bool, "whether all its queries were written"),
+        Property("attempt", int, "how often it was queued again"),
+        Property("round", int),
+        Property("round_spans", Json, "the images that the round makes"),
+        *JOB_COUNTERS,
     ),
-    in_whole_store=True,
+    scope="store",
 )
 JOB_QUERY = Node(
     "JobQuery",
-    "id",
+    "A job's copy of a generation query",
+    Property("id"),
     (
-        "job",
-        "position",
-        "class_name",
-        "concepts",
-        "n",
-        "state",
-        "accepted",
-        "rejected",
-        "seconds",
-        "message",
-        "retries",
-        "started_at",
-        "ended_at",
+        Property("job"),
+        Property("position", int, "among the job's queries, from 0"),
+        Property("class_name"),
+        Property("concepts", list[str]),
+        Property("n", int, "images wanted"),
+        Property("state", str, "queued, running, done or failed"),
+        Property("accepted", int, "candidates"),
+        Property("rejected", int, "candidates"),
+        _SECONDS,
+        Property("message", str, "why it failed, or what people should know"),
+        Property("retries", int, "how often it was queued again"),
+        _STARTED_AT,
+        _ENDED_AT,
     ),
     (("job", "state"),),
-    in_whole_store=True,
+    scope="store",
 )
 CANDIDATE = Node(
     "Candidate",
-    "id",
+    "An image that a worker has made for a query",
+    Property("id"),
     (
-        "job",
-        "query",
-        "uri",
-        "source_image",
-        "source_uri",
-        "mask_uri",
-        "scores",  # JSON
-        "provenance",  # JSON
-        "fingerprint",
-        "verdict",
-        "reason",
-        "decided_by",
-        "decided_at",
-        "seed",
-        "seconds",
-        "created_at",
+        Property("job"),
+        Property("query"),
+        Property("uri", str, "of its file; missing where none was kept"),
+        Property("source_image", str, "the image that its object was taken from"),
+        Property("source_uri", str, "of that image"),
+        Property("mask_uri"),
+        Property("scores", Json, "of the filters"),
+        Property("provenance", Json, "with what it was made"),
+        Property("fingerprint", str, "perceptual hash"),
+        Property("verdict", str, "accepted or rejected"),
+        Property("reason", str, "why it was rejected"),
+        Property("decided_by", str, "missing where the filters decided"),
+        Property("decided_at", datetime),
+        Property("seed", int),
+        Property("seconds", float, "that it took to make"),
+        Property("created_at", datetime),
     ),
     (("job", "verdict"), ("query", "verdict")),
-    in_whole_store=True,
+    scope="store",
 )
 
-LABELED = Edge("LABELED", IMAGE, CLASS)
-CONTAINS = Edge("CONTAINS", IMAGE, CONCEPT, ("source", "score", "count"))
-CO_OCCURS = Edge("CO_OCCURS", CONCEPT, CONCEPT, ("images",))
-CLASS_CO_OCCURS = Edge("CO_OCCURS", CLASS, CONCEPT, ("images",))
-HAS = Edge("HAS", CLIQUE, CONCEPT)
-COUNTED_IN = Edge("COUNTED_IN", CLIQUE, CLASS, ("images",))
-REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE)
-FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS)
-ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN)
-RUNS = Edge("RUNS", JOB, JOB_QUERY)
-JOB_REBALANCES = Edge("REBALANCES", JOB_QUERY, CLIQUE)
-JOB_FOR_CLASS = Edge("FOR_CLASS", JOB_QUERY, CLASS)
-MADE_FOR = Edge("MADE_FOR", CANDIDATE, JOB_QUERY)
-GENERATED_BY = Edge("GENERATED_BY", IMAGE, JOB)  # of whichever dataset the job is
-DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE)
+_IMAGES = Property("images", int, "that show both")
+
+LABELED = Edge("LABELED", IMAGE, CLASS, "the image is of the class")
+CONTAINS = Edge(
+    "CONTAINS",
+    IMAGE,
+    CONCEPT,
+    "the image shows the concept",
+    (
+        Property("source", str, "who says so, such as annotation"),
+        Property("score", float, "the confidence of the surest mention"),
+        Property("count", int, "mentions"),
+    ),
+)
+CO_OCCURS = Edge("CO_OCCURS", CONCEPT, CONCEPT, "from the lower name to the higher", (_IMAGES,))
+CLASS_CO_OCCURS = Edge("CO_OCCURS", CLASS, CONCEPT, "some image of the class shows it", (_IMAGES,))
+HAS = Edge("HAS", CLIQUE, CONCEPT, "the concept is a member")
+COUNTED_IN = Edge(
+    "COUNTED_IN",
+    CLIQUE,
+    CLASS,
+    "how often the clique occurs in the class",
+    (Property("images", int, "of the class that show all concepts; may be 0"),),
+)
+REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE, "the imbalance that it makes good")
+FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS, "the class to make images of")
+ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN, "the query is part of the plan")
+RUNS = Edge("RUNS", JOB, JOB_QUERY, "the query is part of the job")
+JOB_REBALANCES = Edge("REBALANCES", JOB_QUERY, CLIQUE, "while the clique exists")
+JOB_FOR_CLASS = Edge("FOR_CLASS", JOB_QUERY, CLASS, "while the class exists")
+MADE_FOR = Edge("MADE_FOR", CANDIDATE, JOB_QUERY, "the query that it was made for")
+GENERATED_BY = Edge("GENERATED_BY", IMAGE, JOB, "the job, of whichever dataset it is")
+DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE, "the image that its object was taken from")
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
+"""The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
 COPIES = (CLIQUE_TABLE,)
 """What other nodes say already, packed for those who read all of it."""
+STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
+"""What belongs to no dataset."""
 
-
-STORE_STATEMENTS = (
-    "CREATE CONSTRAINT dataset_key IF NOT EXISTS FOR (n:Dataset) REQUIRE n.name IS UNIQUE",
-    "CREATE CONSTRAINT migration_key IF NOT EXISTS FOR (n:Migration) REQUIRE n.version IS UNIQUE",
+ALL_NODES = (*NODES, *JOB_NODES, *COPIES, *STORE_NODES)
+EDGES = (
+    LABELED,
+    CONTAINS,
+    CO_OCCURS,
+    CLASS_CO_OCCURS,
+    HAS,
+    COUNTED_IN,
+    REBALANCES,
+    FOR_CLASS,
+    ASKED_BY,
+    RUNS,
+    JOB_REBALANCES,
+    JOB_FOR_CLASS,
+    MADE_FOR,
+    GENERATED_BY,
+    DERIVED_FROM,
 )
-"""Constraints of what belongs to no dataset."""
-
-
-def definition_statements(nodes: Iterable[Node] = NODES) -> list[str]:
-    """Constraints and indexes for declared nodes; each may be run any number of times.
-
-    Examples
-    --------
-    >>> definition_statements()[0]
-    'CREATE CONSTRAINT class_key IF NOT EXISTS FOR (n:Class) REQUIRE (n.dataset, n.name) IS UNIQUE'
-    >>> for statement in definition_statements([JOB]):
-    ...     print(statement)
-    CREATE CONSTRAINT job_key IF NOT EXISTS FOR (n:Job) REQUIRE (n.id) IS UNIQUE
-    CREATE INDEX job_dataset IF NOT EXISTS FOR (n:Job) ON (n.dataset)
-    """
-    statements = []
-    for node in nodes:
-        name = node.label.lower()
-        within = () if node.in_whole_store else (DATASET,)
-        statements.append(
-            f"CREATE CONSTRAINT {name}_key IF NOT EXISTS FOR (n:{node.label}) "
-            f"REQUIRE ({_listed(*within, node.key)}) IS UNIQUE"
-        )
-        indexes = [(DATASET,)] if node.in_whole_store else []
-        statements.extend(
-            f"CREATE INDEX {name}_{'_'.join(names)} IF NOT EXISTS FOR (n:{node.label}) "
-            f"ON ({_listed(*within, *names)})"
-            for names in (*indexes, *node.index_properties())
-        )
-    return statements
-
-
-def _listed(*properties: str) -> str:
-    return ", ".join(f"n.{name}" for name in properties)
-
-
-def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
-    """Cypher that writes a batch of nodes, each with all its edges to nodes that exist.
-
-    The statement takes ``$dataset``; ``$writer``, which must be the token of the dataset's latest
-    writer (see `graph.dataset.state.claim`); ``$targets``, for each edge the keys of the nodes
-    that the batch points to; and ``$rows``: ``[key, [properties...], edges of the first kind,
-    ...]``. A row's edges of a kind are columns of equal length: ``[positions in the targets,
-    values of the first property, ...]``. It returns how many rows it wrote: fewer than were sent
-    means that a node it needs is gone or that another process writes now, and the caller must not
-    commit.
-
-    Parameters
-    ----------
-    node : Node
-        The kind of node.
-    *edges : Edge
-        Kinds of edge that start there.
-    replace : bool
-        False creates new nodes. True takes existing ones, and replaces their properties and the
-        declared edges.
-
-    Notes
-    -----
-    On 118,000 images, looking end nodes up once a batch and then by position in a list takes half
-    the time of a look-up per edge, and ``FOREACH`` over columns three quarters of that of a
-    subquery over edges, which planned an Eager. ``benchmarks/ingest.py`` times the whole.
-
-    Examples
-    --------
-    >>> print(write_statement(CONCEPT))
-    MATCH (:Dataset {name: $dataset, writer: $writer})
-    UNWIND $rows AS row
-    CREATE (n:Concept {dataset: $dataset, name: row[0]})
-    RETURN count(*) AS written
-    """
-    lines = [f"MATCH (:Dataset {{name: ${DATASET}, writer: $writer}})"]
-    for i, edge in enumerate(edges):
-        lines += [
-            "WITH *, COLLECT {",
-            f"  UNWIND range(0, size($targets[{i}]) - 1) AS at",
-            f"  MATCH (t:{edge.end.label} "
-            f"{{{DATASET}: $dataset, {edge.end.key}: $targets[{i}][at]}})",
-            f"  RETURN t ORDER BY at }} AS ends_{i}",
-            f"WHERE size(ends_{i}) = size($targets[{i}])",
-        ]
-    lines.append("UNWIND $rows AS row")
-    values = [f"{prop}: row[1][{j}]" for j, prop in enumerate(node.properties)]
-    identity = f"{DATASET}: $dataset, {node.key}: row[0]"
-    if replace:
-        lines.append(f"MATCH (n:{node.label} {{{identity}}})")
-        lines.append(f"SET n = {{{', '.join([identity, *values])}}}")
-        types = "|".join(edge.type for edge in edges)
-        if edges:
-            lines.append(f"WITH * CALL (n) {{ MATCH (n)-[old:{types}]->() DELETE old }}")
-    else:
-        lines.append(f"CREATE (n:{node.label} {{{', '.join([identity, *values])}}})")
-    for i, edge in enumerate(edges):
-        columns = f"row[{i + 2}]"
-        values = [f"{prop}: {columns}[{j + 1}][k]" for j, prop in enumerate(edge.properties)]
-        properties = f" {{{', '.join(values)}}}" if values else ""
-        lines += [
-            f"FOREACH (k IN range(0, size({columns}[0]) - 1) |",
-            f"  FOREACH (target IN [ends_{i}[{columns}[0][k]]] |",
-            f"    CREATE (n)-[:{edge.type}{properties}]->(target)))",
-        ]
-    lines.append("RETURN count(*) AS written")
-    return "\n".join(lines)
-
-
-def merge_statement(node: Node) -> str:
-    """Cypher that makes sure that nodes with the keys in ``$keys`` exist in ``$dataset``."""
-    return f"UNWIND $keys AS key MERGE (n:{node.label} {{{DATASET}: $dataset, {node.key}: key}})"
-
-
-def delete_statement(node: Node) -> str:
-    """Cypher that deletes the nodes with the keys in ``$keys`` in ``$dataset``, and their edges."""
-    return (
-        f"UNWIND $keys AS key MATCH (n:{node.label} {{{DATASET}: $dataset, {node.key}: key}}) "
-        "DETACH DELETE n"
-    )
-
-
-def digests_statement(node: Node) -> str:
-    """Cypher that reads the key and content digest of every node of a kind in ``$dataset``."""
-    return (
-        f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) "
-        f"RETURN n.{node.key} AS key, n.digest AS digest"
-    )
-
-
-def edges_statement(edge: Edge) -> str:
-    """Cypher that reads both end keys and all properties of every edge of a kind."""
-    values = "".join(f", e.{prop} AS {prop}" for prop in edge.properties)
-    return (
-        f"MATCH (a:{edge.start.label} {{{DATASET}: $dataset}})-[e:{edge.type}]->"
-        f"(b:{edge.end.label}) RETURN a.{edge.start.key} AS start, b.{edge.end.key} AS end{values}"
-    )
-
-
-def merge_edges_statement(edge: Edge) -> str:
-    """Cypher that merges edges between existing nodes: rows of [start, end, properties...].
-
-    Examples
-    --------
-    >>> print(merge_edges_statement(GENERATED_BY))
-    UNWIND $rows AS row
-    MATCH (a:Image {dataset: $dataset, id: row[0]})
-    MATCH (b:Job {id: row[1]})
-    MERGE (a)-[e:GENERATED_BY]->(b)
-    RETURN count(*) AS written
-    """
-    values = ", ".join(f"e.{prop} = row[{j + 2}]" for j, prop in enumerate(edge.properties))
-    return "\n".join(
-        [
-            "UNWIND $rows AS row",
-            f"MATCH (a{_one(edge.start, 'row[0]')})",
-            f"MATCH (b{_one(edge.end, 'row[1]')})",
-            f"MERGE (a)-[e:{edge.type}]->(b)",
-            *([f"SET {values}"] if values else []),
-            "RETURN count(*) AS written",
-        ]
-    )
-
-
-def _one(node: Node, key: str) -> str:
-    within = "" if node.in_whole_store else f"{DATASET}: $dataset, "
-    return f":{node.label} {{{within}{node.key}: {key}}}"
-
-
-def delete_edges_statement(edge: Edge) -> str:
-    """Cypher that deletes the edges between the pairs of keys in ``$rows``."""
-    return "\n".join(
-        [
-            "UNWIND $rows AS row",
-            f"MATCH (a:{edge.start.label} {{{DATASET}: $dataset, {edge.start.key}: row[0]}})"
-            f"-[e:{edge.type}]->"
-            f"(b:{edge.end.label} {{{DATASET}: $dataset, {edge.end.key}: row[1]}})",
-            "DELETE e",
-        ]
-    )

@@ -27,7 +27,7 @@ from neo4j.exceptions import (
 )
 
 from graph.database.migrations import migrate
-from graph.errors import StoreError, StoreUnavailableError
+from graph.errors import ConstraintViolatedError, StoreError, StoreUnavailableError
 
 OLDEST_SERVER = (5, 26)
 
@@ -200,9 +200,10 @@ def _in_our_words(uri: str, username: str, database: str) -> Iterator[None]:
             "Start it, or see `cobalance store status`."
         ) from error
     except ConstraintError as error:
-        raise StoreError(
-            "Another process is writing the same dataset. What is done stays; run the command "
-            "again when the other one has ended."
+        raise ConstraintViolatedError(
+            f"The database refuses a write that breaks one of its constraints: {error.message}. "
+            "Nothing of that write is kept. Where another process writes the same dataset, run "
+            "the command again when it has ended."
         ) from error
     except TransientError as error:
         raise StoreError(

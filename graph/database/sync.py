@@ -1,16 +1,16 @@
 """Write what differs: nodes with their edges, and edges alone, batch by batch and in parallel."""
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from graph.database import schema
-from graph.database.schema import Edge, Node
+from graph.database import statements
+from graph.database.declarations import Edge, Node
 from graph.database.store import GraphStore
 from graph.progress import Progress
 
@@ -76,7 +76,7 @@ def compare(
 
 def stored_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
     """Read the content digest of every node of a kind in a dataset, by key."""
-    rows = store.stream(schema.digests_statement(node), dataset=dataset)
+    rows = store.stream(statements.digests_statement(node), dataset=dataset)
     return {hashable(row["key"]): row["digest"] for row in rows}
 
 
@@ -116,11 +116,12 @@ def apply_change(
     def batches() -> Iterator[tuple[str, dict[str, Any], int]]:
         for start in range(0, len(change.deleted), BATCH):
             keys = list(change.deleted[start : start + BATCH])
-            yield schema.delete_statement(node), {"keys": keys}, 0
+            yield statements.delete_statement(node), {"keys": keys}, 0
         for positions, replace in ((change.created, False), (change.updated, True)):
-            text = schema.write_statement(node, *edges, replace=replace)
+            text = statements.write_statement(node, *edges, replace=replace)
             for start in range(0, len(positions), BATCH):
                 rows = rows_at(positions[start : start + BATCH])
+                _check_types(node, edges, rows)
                 yield text, _with_targets(rows, len(edges)), len(rows)
 
     def write(text: str, parameters: dict[str, Any], expected: int) -> int:
@@ -130,15 +131,19 @@ def apply_change(
         store.write(text, dataset=dataset, **parameters)
         return len(parameters["keys"])
 
-    # Millions of objects wait here to be written; the collector need not look through them again
-    # for every few batches, which took a quarter of a load.
-    gc.freeze()
-    try:
-        for count in in_parallel(write, batches()):
-            done += count
-            progress(stage, done, total)
-    finally:
-        gc.unfreeze()
+    for count in in_parallel(write, batches()):
+        done += count
+        progress(stage, done, total)
+
+
+def _check_types(node: Node, edges: Sequence[Edge], rows: Sequence[NodeRow]) -> None:
+    """Raise TypeError if a value to be written is not of the type that the schema declares."""
+    node.key.check(key for key, _, _ in rows)
+    for at, declared in enumerate(node.properties):
+        declared.check(properties[at] for _, properties, _ in rows)
+    for kind, edge in enumerate(edges):
+        for column, declared in enumerate(edge.properties, start=1):
+            declared.check(chain.from_iterable(columns[kind][column] for _, _, columns in rows))
 
 
 def _with_targets(rows: list[NodeRow], n_edges: int) -> dict[str, Any]:
@@ -162,17 +167,19 @@ def sync_edges(
     mended by running again.
     """
     stored = {
-        (row["start"], row["end"]): tuple(row[name] for name in edge.properties)
-        for row in store.stream(schema.edges_statement(edge), dataset=dataset)
+        (row["start"], row["end"]): tuple(row[name] for name in edge.property_names)
+        for row in store.stream(statements.edges_statement(edge), dataset=dataset)
     }
     gone = [[*ends] for ends in stored.keys() - wanted.keys()]
     new = [[*ends, *values] for ends, values in wanted.items() if stored.get(ends) != values]
     for start in range(0, len(gone), 10 * BATCH):
         rows = sorted(gone)[start : start + 10 * BATCH]
-        store.write(schema.delete_edges_statement(edge), dataset=dataset, rows=rows)
+        store.write(statements.delete_edges_statement(edge), dataset=dataset, rows=rows)
     for start in range(0, len(new), 10 * BATCH):
         rows = new[start : start + 10 * BATCH]
-        store.write_all(schema.merge_edges_statement(edge), len(rows), dataset=dataset, rows=rows)
+        store.write_all(
+            statements.merge_edges_statement(edge), len(rows), dataset=dataset, rows=rows
+        )
     return bool(gone or new)
 
 

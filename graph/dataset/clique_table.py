@@ -12,6 +12,7 @@ import numpy as np
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.database import schema
+from graph.database.statements import write_statement
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState
 from graph.errors import StaleError
@@ -50,7 +51,7 @@ def write_clique_table(
         rows = slice(part * CLIQUES_PER_PART, (part + 1) * CLIQUES_PER_PART)
         packed = (_pack(members[rows], _MEMBER), _pack(cliques.counts[rows], _COUNT))
         store.write_all(
-            schema.write_statement(schema.CLIQUE_TABLE),
+            write_statement(schema.CLIQUE_TABLE),
             1,
             dataset=dataset,
             writer=writer,

@@ -20,7 +20,7 @@ from graph.errors import UnknownNameError
 from graph.progress import Progress, silent
 from graph.records import plain_values
 
-_STATISTICS = [name for name in schema.CLIQUE.properties if name != "digest"]
+_STATISTICS = [name for name in schema.CLIQUE.property_names if name != "digest"]
 
 
 @dataclass(frozen=True)

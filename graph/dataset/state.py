@@ -8,7 +8,7 @@ from shlex import quote
 import pandas as pd
 
 from graph.database import schema
-from graph.database.schema import DATASET
+from graph.database.declarations import DATASET
 from graph.database.store import GraphStore
 from graph.errors import (
     DatasetExistsError,

@@ -8,6 +8,8 @@ from graph.arrays import IntArray
 from graph.counting.cooccurrence import cooccurrence
 from graph.counting.incidence import Incidence, build_incidence, incidence_of
 from graph.database import schema
+from graph.database.declarations import DATASET
+from graph.database.statements import merge_statement
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset.contents import ImageContents, image_digests
@@ -177,14 +179,12 @@ def _write_images(
     images = annotations.images
     contents = ImageContents.of(annotations)
     store.write(
-        schema.merge_statement(schema.CLASS),
+        merge_statement(schema.CLASS),
         dataset=dataset,
         keys=images["class_name"].iloc[wanted].unique().tolist(),
     )
-    store.write(
-        schema.merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted)
-    )
-    columns = [plain_values(images[name]) for name in schema.IMAGE.properties[1:]]
+    store.write(merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted))
+    columns = [plain_values(images[name]) for name in schema.IMAGE.property_names[1:]]
     class_names = images["class_name"].tolist()
     digest_list = digests.tolist()
 
@@ -214,7 +214,7 @@ def _delete_orphans(store: GraphStore, dataset: str) -> None:
         (schema.CONTAINS, (schema.HAS,)),
     ):
         orphans = (
-            f"MATCH (n:{edge.end.label} {{{schema.DATASET}: $dataset}}) "
+            f"MATCH (n:{edge.end.label} {{{DATASET}: $dataset}}) "
             f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }} "
         )
         for dependant in derived:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from graph.database.job_counters import PUT_IN, TAKE_OUT
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
 from graph.errors import OptionError, UnknownNameError
+from graph.jobs.counters import PUT_IN, TAKE_OUT
 from graph.jobs.lifecycle import LOCK_JOB, VERDICTS, Verdict, not_found
 
 # Counted anew from the candidates in every write that adds or decides one: nothing can drift.

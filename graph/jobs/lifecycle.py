@@ -20,12 +20,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from graph.database.job_counters import COUNTS, PUT_IN_NEW, RECOUNT
 from graph.database.store import GraphStore, Row
 from graph.database.sync import BATCH
 from graph.dataset.plans import PlannedQuery
 from graph.dataset.state import check_name, dataset_state
 from graph.errors import JobNotFoundError, OptionError, StoreError, UnknownNameError
+from graph.jobs.counters import COUNTS, PUT_IN_NEW, RECOUNT
 from graph.progress import Progress, silent
 
 JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
@@ -118,7 +118,7 @@ def _write_job(
             "plan": plan,
             "settings": json.dumps(dict(settings), ensure_ascii=False),
             "created_by": created_by,
-            "whole": False,
+            "complete": False,
             **dict.fromkeys(COUNTS, 0),
         },
     )
@@ -138,7 +138,7 @@ def _write_job(
         store.write_all(_ADD_QUERIES, len(batch), job=job, rows=batch)
         progress("write job", start + len(batch), len(rows))
     store.write(
-        f"{LOCK_JOB} WHERE j.state = 'preparing' SET j.state = 'queued', j.whole = true", job=job
+        f"{LOCK_JOB} WHERE j.state = 'preparing' SET j.state = 'queued', j.complete = true", job=job
     )
 
 
@@ -233,7 +233,7 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
     """
     rows = store.write(
         f"""{LOCK_JOB}
-WITH j WHERE j.state = 'preparing' OR coalesce(j.whole, true)
+WITH j WHERE j.state = 'preparing' OR coalesce(j.complete, true)
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE j.state <> 'preparing' AND (q.state = 'failed'

@@ -10,7 +10,8 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from graph.database import schema
-from graph.database.schema import Edge
+from graph.database.declarations import Edge
+from graph.database.statements import merge_edges_statement
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
 from graph.dataset.read import read_annotations
@@ -301,7 +302,7 @@ def _link(store: GraphStore, dataset: str, images: Sequence[GeneratedImage]) -> 
 
 
 def _merge(store: GraphStore, dataset: str, edge: Edge, rows: list[list[Any]]) -> None:
-    text = schema.merge_edges_statement(edge)
+    text = merge_edges_statement(edge)
     for start in range(0, len(rows), BATCH):
         store.write(text, dataset=dataset, rows=rows[start : start + BATCH])
 

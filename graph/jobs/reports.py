@@ -5,9 +5,9 @@ All may be repeated, by any number of workers. What they make is in `graph.jobs.
 
 from collections.abc import Mapping, Sequence
 
-from graph.database.job_counters import PUT_IN, RECOUNT, TAKE_OUT
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
+from graph.jobs.counters import PUT_IN, RECOUNT, TAKE_OUT
 from graph.jobs.lifecycle import LOCK_JOB, not_found
 
 

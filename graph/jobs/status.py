@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from graph.database.job_counters import COUNTS
 from graph.database.store import GraphStore, Row
 from graph.errors import OptionError, UnknownNameError
+from graph.jobs.counters import COUNTS
 from graph.jobs.lifecycle import (
     QUERY_STATES,
     VERDICTS,

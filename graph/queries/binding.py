@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from graph.database.declarations import DATASET, Node
 from graph.database.query import Query
-from graph.database.schema import DATASET, PLAN, Node
+from graph.database.schema import PLAN
 from graph.database.store import GraphStore
 from graph.dataset.plans import plan_command
 from graph.dataset.state import DatasetState, dataset_state
@@ -66,7 +67,7 @@ def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
 def check_names(store: GraphStore, dataset: str, node: Node, names: list[str]) -> None:
     """Raise UnknownNameError unless the dataset has a node of the kind with each name."""
     rows = store.read(
-        f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) RETURN n.{node.key} AS name",
+        f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) RETURN n.{node.key.name} AS name",
         dataset=dataset,
     )
     known = {row["name"] for row in rows}

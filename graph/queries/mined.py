@@ -191,7 +191,7 @@ def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
             return "count", by.removeprefix(prefix)
     numeric = [
         name
-        for name in schema.CLIQUE.properties
+        for name in schema.CLIQUE.property_names
         if name not in ("digest", "concepts", "under_represented", "over_represented", "test")
     ]
     if by not in numeric:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from app.views.state.session import CurrentDataset
 from graph.database import schema
-from graph.database.schema import Node
+from graph.database.declarations import Node
 from graph.database.store import GraphStore
 from graph.queries.binding import bind_named
 

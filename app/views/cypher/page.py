@@ -21,7 +21,6 @@ from app.views.state.session import CurrentDataset
 from graph.console.run import ConsoleResult
 from graph.database import schema
 from graph.database.query import REQUIRED
-from graph.database.schema import Edge
 from graph.errors import CobalanceError, OptionError, StoreUnavailableError
 from graph.queries.catalogue import CATALOGUE
 
@@ -255,11 +254,13 @@ def schema_in_cypher() -> str:
     (:Class {name})
     (:Concept {name})
     """
-    nodes = [f"(:{node.label}{_properties(node.key, *node.properties)})" for node in schema.NODES]
+    nodes = [
+        f"(:{node.label}{_properties(node.key.name, *node.property_names)})"
+        for node in schema.NODES
+    ]
     edges = [
-        f"(:{edge.start.label})-[:{edge.type}{_properties(*edge.properties)}]->(:{edge.end.label})"
-        for edge in vars(schema).values()
-        if isinstance(edge, Edge)
+        f"(:{edge.start.label})-[:{edge.type}{_properties(*edge.property_names)}]->(:{edge.end.label})"
+        for edge in schema.EDGES
     ]
     return "\n".join([*nodes, *edges])
 

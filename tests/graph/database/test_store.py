@@ -8,7 +8,7 @@ import pytest
 
 from graph.database.local.server import ensure_running
 from graph.database.store import PATIENCE, GraphStore
-from graph.errors import StoreUnavailableError
+from graph.errors import ConstraintViolatedError, StoreUnavailableError
 from tests.forwarder import Forwarder
 
 
@@ -33,6 +33,14 @@ def refused_within(seconds):
         yield
     assert time.monotonic() - start < seconds
     assert "resolved" not in str(e.value)
+
+
+def test_a_broken_constraint_is_called_one(store, dataset):
+    create = "CREATE (:Class {dataset: $dataset, name: 'a'})"
+    store.write(create, dataset=dataset)
+    with pytest.raises(ConstraintViolatedError, match="already exists with label `Class`"):
+        store.write(create, dataset=dataset)
+    store.write("MATCH (n:Class {dataset: $dataset}) DELETE n", dataset=dataset)
 
 
 def test_a_server_that_has_stopped(way):

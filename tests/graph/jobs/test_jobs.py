@@ -11,7 +11,6 @@ from app.services.plans import plan_dataset
 from app.services.stores import open_store
 from generation.jobs.rounds import next_spans
 from generation.planning.plan import PlanOptions
-from graph.database.job_counters import COUNTS
 from graph.database.migrations import MIGRATIONS
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.state import drop_dataset, rename_dataset
@@ -31,6 +30,7 @@ from graph.jobs.candidates import (
     record_made,
     reject_made,
 )
+from graph.jobs.counters import COUNTS
 from graph.jobs.lifecycle import QUERY_STATES, cancel_job, create_job, query_id, retry_job
 from graph.jobs.reports import (
     end_job,

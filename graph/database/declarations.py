@@ -1,0 +1,182 @@
+"""What a node, an edge and their properties are declared with; writes and constraints follow."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import NoneType
+from typing import Any, Literal
+
+DATASET = "dataset"
+"""The property that keys a node to its dataset."""
+
+
+class Json:
+    """The type of a property that holds JSON text."""
+
+
+_ACCEPTED: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    int: (int,),
+    float: (float,),
+    bool: (bool,),
+    bytes: (bytes,),
+    datetime: (datetime,),
+    Json: (str,),
+    list[str]: (list, tuple),
+    list[int]: (list, tuple),
+}
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of a node or an edge; any may be missing, but for a key.
+
+    Parameters
+    ----------
+    name : str
+        As in the database.
+    type : type
+        ``str``, ``int``, ``float``, ``bool``, ``bytes``, ``datetime``, `Json`, ``list[str]`` or
+        ``list[int]``.
+    about : str
+        What it holds, for the reference of the graph.
+
+    Examples
+    --------
+    >>> Property("n", int).check([3, None])
+    >>> Property("n", int).check([3, "four"])
+    Traceback (most recent call last):
+    ...
+    TypeError: n holds int, not str
+    """
+
+    name: str
+    type: Any = str
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if self.type not in _ACCEPTED:
+            raise ValueError(f"{self.name}: the database cannot hold {self.type}")
+
+    @property
+    def type_name(self) -> str:
+        """The type as documentation shows it."""
+        return {Json: "JSON"}.get(self.type) or (
+            str(self.type) if self.type in (list[str], list[int]) else str(self.type.__name__)
+        )
+
+    def check(self, values: Iterable[object]) -> None:
+        """Raise TypeError if a value is of another type; of a list, only that it is one."""
+        # A set of types costs next to nothing, even for a million values.
+        wrong = set(map(type, values)) - {*_ACCEPTED[self.type], NoneType}
+        if wrong:
+            found = ", ".join(sorted(each.__name__ for each in wrong))
+            raise TypeError(f"{self.name} holds {self.type_name}, not {found}")
+
+
+Scope = Literal["dataset", "store", "none"]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A uniqueness constraint or an index."""
+
+    kind: Literal["constraint", "index"]
+    name: str
+    label: str
+    properties: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A kind of node, identified by one property.
+
+    Parameters
+    ----------
+    label : str
+        The Cypher label.
+    about : str
+        What such a node stands for.
+    key : Property
+        Identifies the node within its scope.
+    properties : tuple of Property
+        All others but ``dataset``, in the order in which writes pass them.
+    indexed : tuple of tuple of str
+        Properties, alone or together, that reads filter or sort by.
+    scope : str
+        Where its key is unique. ``"dataset"``: in its dataset, which its indexes begin with.
+        ``"store"``: in the store, although it belongs to a dataset; such nodes are found by their
+        key alone, also while their dataset is being renamed. ``"none"``: in the store, and it
+        belongs to no dataset.
+    """
+
+    label: str
+    about: str
+    key: Property
+    properties: tuple[Property, ...] = ()
+    indexed: tuple[tuple[str, ...], ...] = ()
+    scope: Scope = "dataset"
+
+    def __post_init__(self) -> None:
+        _check_name(self.label)
+        unknown = {name for names in self.indexed for name in names}
+        unknown -= {self.key.name, *self.property_names}
+        if unknown:
+            raise ValueError(f"{self.label}: indexed but not declared: {sorted(unknown)}")
+
+    @property
+    def property_names(self) -> tuple[str, ...]:
+        """Names of the properties, without the key and the dataset."""
+        return tuple(each.name for each in self.properties)
+
+    @property
+    def definitions(self) -> Iterator[Definition]:
+        """The constraint on its key, and its indexes."""
+        name = self.label.lower()
+        within = (DATASET,) if self.scope == "dataset" else ()
+        yield Definition("constraint", f"{name}_key", self.label, (*within, self.key.name))
+        indexes = [(DATASET,)] if self.scope == "store" else []
+        for names in (*indexes, *self.indexed):
+            yield Definition("index", f"{name}_{'_'.join(names)}", self.label, (*within, *names))
+
+    def check(self, properties: Mapping[str, object]) -> dict[str, object]:
+        """Give properties to write, each declared and of its type.
+
+        Raises
+        ------
+        TypeError
+            One is of another type.
+        ValueError
+            One is not declared.
+        """
+        declared = {each.name: each for each in self.properties}
+        for name, value in properties.items():
+            if name not in declared:
+                raise ValueError(f"{self.label} has no property {name!r}")
+            declared[name].check([value])
+        return dict(properties)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A kind of relationship, at most once between two nodes."""
+
+    type: str
+    start: Node
+    end: Node
+    about: str
+    properties: tuple[Property, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_name(self.type)
+
+    @property
+    def property_names(self) -> tuple[str, ...]:
+        """Names of the properties."""
+        return tuple(each.name for each in self.properties)
+
+
+def _check_name(name: str) -> None:
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} cannot stand in Cypher unquoted")

@@ -1,0 +1,112 @@
+"""Migrations are frozen, and bring a database of any earlier version to the declared schema."""
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+from neo4j import GraphDatabase
+
+from graph.database import migrations
+from graph.database.declarations import Definition
+from graph.database.local.server import Endpoint, ensure_running, stop
+from graph.database.migrations import MIGRATIONS, migrate
+from graph.database.schema import ALL_NODES
+from graph.database.statements import definition_statement
+from graph.database.store import GraphStore
+from graph.errors import SchemaTooNewError
+
+FROZEN = {
+    1: "bb3cbb3be3a537c8b3f4f051976babb61fa88b4b451412423f4fe3e34c5e544e",
+    2: "beb8469d4fd35e90d6f2f9eb956b4ebbc9bc125afab359013a6442c1183dc036",
+    3: "202624b629baf71dfccd3e3ae565701b4ae0286cf5d7084616d79271067903de",
+    4: "700786ac656ba1630b2540c8f5426f6a3355c51d2cd0782006da438cc91de77b",
+}
+
+DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
+
+
+def digest(statements: tuple[str, ...]) -> str:
+    return hashlib.sha256("\n;\n".join(statements).encode()).hexdigest()
+
+
+def test_no_migration_is_edited():
+    """A change of the schema is a new migration; databases have seen these as they are."""
+    assert [migration.version for migration in MIGRATIONS] == list(FROZEN)
+    assert {each.version: digest(each.statements) for each in MIGRATIONS} == FROZEN
+
+
+@pytest.fixture(scope="module")
+def server(settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
+    """A server of its own, since constraints are those of a whole database."""
+    own = settings.model_copy(
+        update={"cobalance_home": tmp_path_factory.mktemp("schema"), "neo4j_uri": None}
+    ).local_server()
+    try:
+        yield ensure_running(own)
+    finally:
+        stop(own)
+
+
+@pytest.fixture
+def driver(server):
+    with GraphDatabase.driver(server.uri, auth=(server.username, server.password)) as opened:
+        yield opened
+        opened.execute_query("MATCH (n) DETACH DELETE n")
+        for definition in defined(opened):
+            opened.execute_query(f"DROP {definition.kind.upper()} {definition.name}")
+
+
+def defined(driver) -> set[Definition]:
+    """The constraints and indexes that a database has."""
+    constraints, _, _ = driver.execute_query("SHOW CONSTRAINTS YIELD *")
+    indexes, _, _ = driver.execute_query("SHOW INDEXES YIELD * WHERE owningConstraint IS NULL")
+    assert all(row["type"] == "UNIQUENESS" for row in constraints)
+    found = [("constraint", row) for row in constraints]
+    found += [("index", row) for row in indexes if row["type"] != "LOOKUP"]
+    return {
+        Definition(kind, row["name"], row["labelsOrTypes"][0], tuple(row["properties"]))
+        for kind, row in found
+    }
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+def test_a_database_of_any_version_comes_to_the_declared_schema(driver, monkeypatch, version):
+    if version:
+        with monkeypatch.context() as earlier:
+            earlier.setattr(migrations, "MIGRATIONS", MIGRATIONS[:version])
+            assert migrate(driver, "neo4j") == version
+    assert migrate(driver, "neo4j") == len(MIGRATIONS)
+    assert defined(driver) == DECLARED
+    rows, _, _ = driver.execute_query("MATCH (m:Migration) RETURN m.version AS v ORDER BY v")
+    assert [row["v"] for row in rows] == [migration.version for migration in MIGRATIONS]
+
+
+def test_the_statements_of_declarations_define_what_they_declare(driver):
+    for definition in DECLARED:
+        driver.execute_query(definition_statement(definition))
+    assert defined(driver) == DECLARED
+
+
+def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrations, "MIGRATIONS", MIGRATIONS[:3])
+        migrate(driver, "neo4j")
+    driver.execute_query(
+        "CREATE (:Job {id: 'a', whole: true}) CREATE (:Job {id: 'b', whole: false}) "
+        "CREATE (:Job {id: 'c'})"
+    )
+    migrate(driver, "neo4j")
+    rows, _, _ = driver.execute_query("MATCH (j:Job) RETURN properties(j) AS job ORDER BY j.id")
+    assert [row["job"] for row in rows] == [
+        {"id": "a", "complete": True},
+        {"id": "b", "complete": False},
+        {"id": "c"},
+    ]
+
+
+def test_a_newer_database_is_left_alone(server, driver):
+    migrate(driver, "neo4j")
+    newer = len(MIGRATIONS) + 1
+    driver.execute_query("CREATE (:Migration {version: $version})", version=newer)
+    with pytest.raises(SchemaTooNewError, match=f"has schema version {newer}"):
+        GraphStore.connect(server.uri, server.username, server.password)
