@@ -40,7 +40,7 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
-from app.services.jobs import places
+from app.services.jobs import worker_resources
 from app.services.stores import open_store
 from app.settings import Settings
 from generation.backends import BACKENDS
@@ -48,10 +48,13 @@ from generation.backends.backend import Backend
 from generation.filters import FILTERS
 from generation.image_request import ImageRequest, seed_of
 from generation.jobs import rounds
-from generation.jobs.chunks import Chunk, JobRunner, candidate_id, chunks_of, count_start
+from generation.jobs.chunks import Chunk, candidate_id, cut_round
+from generation.jobs.job_runner import JobRunner
 from generation.jobs.resources import WorkerResources
 from generation.jobs.settings import JobSettings, read_job_settings
 from generation.jobs.worker import Worker, WorkerOptions
+from generation.output.chunk_records import ChunkRecord
+from generation.output.image_files import save_images
 from generation.output.job_manifest import manifest_name
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore
@@ -205,7 +208,7 @@ class Bench:
         assert sources is not None
         queries = self.queries(images)
         batches = []
-        for chunk in chunks_of(job, whole_round(queries), settings.chunk_size):
+        for chunk in cut_round(job, whole_round(queries), settings.chunk_size):
             batch = []
             for query, index in chunk.items:
                 class_name, concepts, _ = queries[query]
@@ -339,7 +342,7 @@ def print_parts(bench: Bench, images: int) -> None:
         name: Timed(FILTERS.open(name, options), seconds, judge="filters")
         for name, options in settings.filter_options().items()
     }
-    studio = JobRunner(
+    runner = JobRunner(
         job,
         settings,
         {at: (class_name, concepts) for at, (class_name, concepts, _) in enumerate(queries)},
@@ -349,16 +352,20 @@ def print_parts(bench: Bench, images: int) -> None:
         nullcontext(),
     )
     begin = timed(start_queries, seconds, "graph: begun")
-    report = timed(rounds.report, seconds, "graph: made")
-    chunks: list[Chunk] = chunks_of(job, whole_round(queries), settings.chunk_size)
+    report = timed(rounds.report_chunk, seconds, "graph: made")
+    chunks: list[Chunk] = cut_round(job, whole_round(queries), settings.chunk_size)
     started = time.perf_counter()
     for chunk in chunks:
         if chunk is chunks[1]:  # the server has seen every query by now
             seconds.clear()
             started = time.perf_counter()
         begin(bench.store, job, 0, list({query_id(job, query): 0 for query, _ in chunk.items}))
-        count_start(folder, chunk)
-        report(bench.store, chunk, studio.make(chunk, folder))
+        record = ChunkRecord(folder, job, chunk.id)
+        record.count_start()
+        images = runner.run(chunk)
+        rows = save_images(folder, images, settings.image_format, keep_rejected=True)
+        record.write(rows)
+        report(bench.store, job, rows)
     seconds["the rest, PNG encoding above all"] = (
         time.perf_counter() - started - sum(seconds.values())
     )
@@ -422,7 +429,7 @@ def opened(settings: dict[str, Any], side_px: int, folder: Path) -> Iterator[Ben
             started = time.perf_counter()
             backend = BACKENDS.open(settings["backend"], read_job_settings(settings).making)
             print(f"  opening the backend: {time.perf_counter() - started:.1f} s")
-            yield Bench(store, folder, places(own), settings, backend)
+            yield Bench(store, folder, worker_resources(own), settings, backend)
     finally:
         local_server.stop(own.local_server())
 

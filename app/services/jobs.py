@@ -1,4 +1,4 @@
-"""The composition root of generation: what workers reach, and jobs created, exported and merged."""
+"""Run workers: with the resources that the settings name, here or one per GPU."""
 
 import os
 import signal
@@ -37,8 +37,8 @@ from ingest.images.regions import read_regions
 from ingest.images.roots import Roots
 
 
-def places(settings: Settings) -> WorkerResources:
-    """What a worker of this process reaches.
+def worker_resources(settings: Settings) -> WorkerResources:
+    """Open what workers of this process need.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def work(
         return
     options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
     with progress_bars() as progress:
-        worker = Worker(places(settings), options, progress)
+        worker = Worker(worker_resources(settings), options, progress)
         with _stopping(worker, say) as was_stopped:
             say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
             worker.run()
@@ -176,7 +176,7 @@ def run_here(
         A queue of their own: whoever works on the usual one goes on with the rest.
     """
     options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
-    Worker(places(settings), options, progress).run()
+    Worker(worker_resources(settings), options, progress).run()
 
 
 def gpu_numbers(gpus: str) -> list[int]:

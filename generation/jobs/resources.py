@@ -1,4 +1,4 @@
-"""What a worker reaches; the graph above all, for which it waits while it does not answer."""
+"""Worker resources: output folder, sources, and a graph connection that retries."""
 
 import logging
 import threading
@@ -18,12 +18,12 @@ _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
-_REFUSALS = 5  # of the graph, such as for a deadlock, before what was asked is given up
+_REFUSALS = 5  # transient errors of the graph, such as deadlocks, before a task is given up
 
 
 @dataclass(frozen=True, eq=False)
 class WorkerResources:
-    """What a worker is given to reach, by the one place that reads settings.
+    """What a worker needs from outside.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class WorkerResources:
     folder : OutputFolder
         Where images go.
     open_sources : callable
-        Gives where a job's objects come from: of the store, the dataset's name and the job's
-        settings; None for a dataset that names no image files.
+        Opens a job's sources, given the store, the dataset's name and the job's settings; None for
+        a dataset without image files.
     """
 
     connect: Callable[[], GraphStore]
@@ -42,18 +42,18 @@ class WorkerResources:
 
 
 class WorkerStopped(BaseException):
-    """The worker is told to end while it waits for something; its chunk is left to others."""
+    """The worker was stopped while it waited for the graph; its chunk is left to other workers."""
 
 
 class RetryingStore:
-    """The graph, which may go away and come back; for any number of threads.
+    """Graph connection that retries; for any number of threads.
 
     Parameters
     ----------
     connect : callable
         Opens the graph.
     stopped : threading.Event
-        Set when the worker is told to end.
+        Set when the worker is told to stop.
     """
 
     def __init__(self, connect: Callable[[], GraphStore], stopped: threading.Event) -> None:
@@ -62,36 +62,49 @@ class RetryingStore:
         self._lost: list[GraphStore] = []
         self._connecting = threading.Lock()
 
-    def __call__(self, ask: Callable[[GraphStore], _T], *, wait: bool = True) -> _T:
-        """Ask the graph; while it does not answer, wait for it.
+    def run(self, task: Callable[[GraphStore], _T]) -> _T:
+        """Run a task on the graph; retry while the graph does not answer.
+
+        Transient errors, such as deadlocks, are retried a few times.
 
         Raises
         ------
         WorkerStopped
-            The worker is told to end meanwhile.
+            The worker was stopped meanwhile.
         """
         pause_s, began, refusals = 0.5, time.monotonic(), 0
         while True:
-            store = None
             try:
-                store = self._connected()
-                return ask(store)
+                return self.run_once(task)
             except StoreUnavailableError as error:
-                self._forget(store)
-                if not wait:
-                    raise
                 _log.warning("waiting for the graph, %.0f s: %s", time.monotonic() - began, error)
             except StoreError as error:
                 refusals += 1
-                if not wait or type(error) is not StoreError or refusals >= _REFUSALS:
+                if type(error) is not StoreError or refusals >= _REFUSALS:
                     raise
-                _log.warning("asking the graph again: %s", error)
+                _log.warning("retrying on the graph: %s", error)
             if self._stopped.wait(pause_s):
                 raise WorkerStopped
             pause_s = min(pause_s * 2, 10.0)
 
-    def settings_of(self, job: str) -> JobSettings:
-        """Ask for a job's settings.
+    def run_once(self, task: Callable[[GraphStore], _T]) -> _T:
+        """Run a task on the graph without retries.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The graph does not answer. The next task connects again.
+        """
+        store = None
+        try:
+            store = self._connected()
+            return task(store)
+        except StoreUnavailableError:
+            self._forget(store)
+            raise
+
+    def job_settings(self, job: str) -> JobSettings:
+        """Read a job's settings.
 
         Raises
         ------
@@ -100,10 +113,10 @@ class RetryingStore:
         OptionError, UnknownNameError
             They cannot be used.
         """
-        return read_job_settings(self(lambda store: read_job(store, job)).settings)
+        return read_job_settings(self.run(lambda store: read_job(store, job)).settings)
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close all connections."""
         for store in (*self._lost, *([self._store] if self._store else [])):
             store.close()
 

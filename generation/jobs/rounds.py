@@ -1,4 +1,4 @@
-"""A job's rounds: reporting what was made, and deciding what to make next until all is accepted."""
+"""Rounds of a job: report finished chunks, decide what to generate next, end complete queries."""
 
 import json
 from collections import defaultdict
@@ -7,8 +7,8 @@ from typing import Any
 
 from generation.filters.duplicates import find_duplicates
 from generation.filters.options import DuplicatesOptions
-from generation.jobs.chunks import Chunk, Row
 from generation.jobs.settings import JobSettings
+from generation.output.rows import Row
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
 from graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
@@ -16,8 +16,8 @@ from graph.jobs.lifecycle import query_id
 from graph.jobs.reports import finish_queries
 from graph.jobs.rounds import QueryProgress, Round, Span, begin_round, read_query_progress
 
-MOST = 16_384
-"""Images of a round: those of one are listed, cut into chunks and queued at once."""
+MAX_ROUND = 16_384
+"""Most candidates of a round, which are listed, cut into chunks and queued at once."""
 
 _ALL_PROVENANCE = (
     *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
@@ -25,10 +25,10 @@ _ALL_PROVENANCE = (
 )
 
 
-def report(store: GraphStore, chunk: Chunk, rows: Sequence[Row]) -> None:
+def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
     """Write a chunk's candidates to the graph, and end the queries that it completes.
 
-    A query ends here if all its candidates are of this chunk; the others do when their round does.
+    A query ends here if all its candidates are in this chunk; the others end with their round.
 
     Raises
     ------
@@ -37,19 +37,19 @@ def report(store: GraphStore, chunk: Chunk, rows: Sequence[Row]) -> None:
     """
     by_query: dict[str, list[NewCandidate]] = defaultdict(list)
     for row in rows:
-        by_query[query_id(chunk.job, row["query"])].append(candidate_of(row))
-    counts = record_made(store, chunk.job, by_query)
+        by_query[query_id(job, row["query"])].append(candidate_of(row))
+    counts = record_made(store, job, by_query)
     complete = [
         query
         for query, found in counts.items()
         if found.accepted >= found.n and found.accepted + found.rejected == len(by_query[query])
     ]
     if complete:
-        finish_queries(store, chunk.job, dict.fromkeys(complete, ""))
+        finish_queries(store, job, dict.fromkeys(complete, ""))
 
 
 def candidate_of(row: Row) -> NewCandidate:
-    """Give a manifest's row as the graph keeps it."""
+    """Convert a manifest row into a candidate for the graph."""
     found = json.loads(row["scores"])
     scores = {name: judged["score"] for name, judged in found.items()}
     for name, judged in found.items():
@@ -74,8 +74,8 @@ def candidate_of(row: Row) -> NewCandidate:
     )
 
 
-def is_made(of: Round, progress: Sequence[QueryProgress]) -> bool:
-    """Whether every image of a round is a candidate, accepted or not, or no longer wanted."""
+def is_complete(of: Round, progress: Sequence[QueryProgress]) -> bool:
+    """Whether every candidate of a round is accepted or rejected, or its query has ended."""
     made = {query.position: query.made for query in progress if query.is_open}
     return all(
         made[span.query] >= span.first + span.count for span in of.spans if span.query in made
@@ -85,17 +85,16 @@ def is_made(of: Round, progress: Sequence[QueryProgress]) -> bool:
 def next_spans(
     progress: Sequence[QueryProgress], candidates_per_image: int
 ) -> tuple[list[Span], dict[int, str]]:
-    """Decide what to make next, and which queries end, each with a message for people.
+    """Decide what to generate next, and which queries end, each with a message for people.
 
-    At most `MOST` images; the queries that get none wait for the next round.
+    A round has at most `MAX_ROUND` candidates; queries that get none wait for the next one.
 
     Parameters
     ----------
     progress : sequence of QueryProgress
         All queries of the job.
     candidates_per_image : int
-        A query gets so many candidates for each image that it wants; as many again each time that
-        people had it queued anew.
+        Most candidates of a query for each image that it wants; each retry allows as many again.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def next_spans(
     {0: '', 2: '1 of 10 images accepted after 40 candidates, the most that the job allows. Look at \
 the rejected ones for why.'}
     """
-    spans, ended, room = list[Span](), dict[int, str](), MOST
+    spans, ended, room = list[Span](), dict[int, str](), MAX_ROUND
     for query in progress:
         if not query.is_open:
             continue
@@ -128,14 +127,14 @@ the rejected ones for why.'}
     return spans, ended
 
 
-def settle(
+def next_round(
     store: GraphStore, job: str, settings: JobSettings, current: Round | None
 ) -> Round | None:
-    """End a round and begin the next; None where the job has all that it can get.
+    """End a round and begin the next; None if nothing is left to generate.
 
-    Images of a query that repeat an earlier one of another chunk are rejected first. Any number
-    of workers may do this at the same time. The job is ended by `graph.jobs.reports.end_job`, when
-    its manifest is written.
+    Images of a query that repeat an earlier one of another chunk are rejected first. Any number of
+    workers may do this at the same time. `graph.jobs.reports.end_job` ends the job, once its
+    manifest is written.
     """
     if current is not None and "duplicates" in settings.filter_options():
         _reject_repeated(store, job, settings, current)

@@ -1,4 +1,4 @@
-"""Worker ids: they name the machine and the process, so that a death is seen where it happened."""
+"""Worker ids: machine and process, so that a dead process is noticed on its own machine."""
 
 import hashlib
 import os
@@ -11,12 +11,12 @@ import psutil
 
 
 def new_worker_id() -> str:
-    """Name a worker of this process: machine, process and a random part."""
+    """A new id for a worker in this process."""
     return f"{_machine()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-def is_gone(worker: str) -> bool:
-    """Whether a worker ran on this machine and its process has ended.
+def is_dead(worker: str) -> bool:
+    """Whether a worker's process ran on this machine and has ended.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def is_gone(worker: str) -> bool:
 
 @cache
 def _machine() -> str:
-    """Name this machine: unlike one with the same host name, or a container with own processes."""
+    """Name this machine, or container: different for another one with the same host name."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
         about = f"{boot} {Path('/proc/self/ns/pid').readlink()}"

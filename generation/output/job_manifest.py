@@ -1,36 +1,34 @@
-"""A job's manifest: what its chunks say of each image, with the verdicts that the graph has now."""
+"""A job's manifest: the rows of its chunk records, with the current verdicts from the graph."""
 
 import json
-from collections.abc import Sequence
 from io import BytesIO
-from typing import Any
 
 import pandas as pd
 
 from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.manifest import manifest_frame, manifest_table, write_table
-from generation.output.provenance import WITHOUT_SOURCE
+from generation.output.rows import WITHOUT_SOURCE, Row
 from graph.database.store import GraphStore
 from graph.jobs.candidates import read_verdicts
 
 
 def manifest_name(job: str) -> str:
-    """The manifest's file in the output folder."""
+    """Name of a job's manifest in the output folder."""
     return f"{job}/manifest.parquet"
 
 
 def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.DataFrame:
-    """Give a job's candidates as the manifest has them, with the verdicts of now.
+    """Read a job's manifest, with the current verdicts.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of `generation.output.manifest.MANIFEST_SCHEMA`: all candidates that the graph
-        has, in order of id. What people decided since is in ``verdict`` and ``decided_by``.
+        The columns of `generation.output.manifest.MANIFEST_SCHEMA`, one row per candidate in the
+        graph, in order of id. ``verdict`` and ``decided_by`` follow what people have decided.
     """
     verdicts = read_verdicts(store, job)
-    rows: Sequence[dict[str, Any]] = [
+    rows: list[Row] = [
         row | verdicts[row["candidate"]]
         for row in read_records(folder, job)
         if row["candidate"] in verdicts
@@ -39,14 +37,14 @@ def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.D
 
 
 def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str:
-    """Write a job's manifest to the output folder, in place of an earlier one.
+    """Write a finished job's manifest to the output folder, replacing an earlier one.
 
-    It is for when all images are made: what killed workers left half-written is deleted.
+    Temporary files of killed workers are deleted.
 
     Returns
     -------
     str
-        What people should know of the images; empty for nothing.
+        A note on the images for people; may be empty.
 
     Raises
     ------
@@ -63,7 +61,7 @@ def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str
 
 
 def _note_of(manifest: pd.DataFrame) -> str:
-    """Say how many images show a painted object although the dataset names image files, and why."""
+    """How many images show a painted object although the dataset has image files, and why."""
     accepted = manifest[manifest["verdict"] == "accepted"]
     texts = accepted["settings"]
     painted = texts[texts.str.contains(f'"{WITHOUT_SOURCE}":', regex=False)]

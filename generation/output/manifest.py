@@ -1,20 +1,17 @@
-"""The table of generated images: a row a candidate, with all that is known of where it comes from.
+"""The manifest: a Parquet table of candidates, one row each, with their provenance.
 
-It is Parquet, and the same rows give the same bytes: rows are in order of candidate, columns in
-that of the schema, and nothing of the time or the place of writing is in the file.
+The same rows give the same bytes: rows are ordered by candidate and columns by the schema, and the
+file holds neither the time nor the place of writing.
 """
 
-import os
-import secrets
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graph.errors import InputError, OptionError, StoreError
+from graph.errors import OptionError
 
 _TEXT = pa.string()
 _TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
@@ -57,29 +54,28 @@ GROUP_ROWS = 10_000
 
 
 def manifest_table(frame: pd.DataFrame) -> pa.Table:
-    """Give rows as an Arrow table of `MANIFEST_SCHEMA`, in order of candidate.
+    """Convert rows to an Arrow table of `MANIFEST_SCHEMA`, in order of candidate.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        With the schema's columns in any order; others are left out. Missing values may be None,
-        NaN or NaT; times may be ISO 8601 text.
+        The schema's columns in any order; others are ignored. Missing values may be None, NaN or
+        NaT; times may be ISO 8601 text.
 
     Raises
     ------
     OptionError
-        A column is missing, a value is not of its type, or two rows have one candidate.
+        A column is missing, a value has the wrong type, or two rows have the same candidate.
     """
     missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
     if missing:
         raise OptionError(
-            f"The manifest's rows have no {', '.join(missing)}. Give all columns of "
-            "generation.output.manifest.MANIFEST_SCHEMA."
+            f"The manifest's rows have no {', '.join(missing)}. Add the missing columns."
         )
     twice = frame["candidate"][frame["candidate"].duplicated()]
     if len(twice):
         raise OptionError(
-            f"Two rows of the manifest are of the candidate {twice.iloc[0]!r}. Give it one."
+            f"Two rows of the manifest have the candidate {twice.iloc[0]!r}. Keep one of them."
         )
     ordered = frame.sort_values("candidate", kind="stable")
     table = pa.Table.from_arrays(
@@ -87,12 +83,15 @@ def manifest_table(frame: pd.DataFrame) -> pa.Table:
     )
     for field in MANIFEST_SCHEMA:
         if not field.nullable and table[field.name].null_count:
-            raise OptionError(f"A row of the manifest has no {field.name}. Give it one.")
+            raise OptionError(f"A row of the manifest has no {field.name}. Add it.")
     return table
 
 
 def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Give rows as the frame that `read_manifest` would give, in order of candidate.
+    """Convert rows to a frame of the schema's columns, in order of candidate.
+
+    Lists are lists, missing text is None, missing numbers are NA in Int64 columns, and times are
+    timestamps in UTC.
 
     Raises
     ------
@@ -109,69 +108,9 @@ def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return _frame(manifest_table(pd.DataFrame(list(rows), columns=names, dtype=object)))
 
 
-def write_manifest(path: Path, frame: pd.DataFrame) -> None:
-    """Write rows to a file, in place of an earlier one; interrupted, that one stays.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As `manifest_table` takes it.
-
-    Raises
-    ------
-    OptionError
-        As `manifest_table`.
-    StoreError
-        The file cannot be written.
-    """
-    table = manifest_table(frame)
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("xb") as file:
-                write_table(table, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{path}: the manifest cannot be written ({error.strerror or error}). Make room there, "
-            "or name another folder."
-        ) from error
-
-
 def write_table(table: pa.Table, file: Any) -> None:
-    """Write a table as Parquet to an open file: the same rows give the same bytes."""
+    """Write a table as Parquet to an open file; the same rows give the same bytes."""
     pq.write_table(table, file, compression="zstd", row_group_size=GROUP_ROWS)
-
-
-def read_manifest(path: Path) -> pd.DataFrame:
-    """Read a manifest.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `MANIFEST_SCHEMA`: lists as lists, missing text as None, missing numbers as
-        NA in Int64 columns, times as timestamps in UTC.
-
-    Raises
-    ------
-    InputError
-        There is no such file, or it is none of ours.
-    """
-    try:
-        with path.open("rb") as file:
-            table = pq.ParquetFile(file).read(columns=MANIFEST_SCHEMA.names, use_threads=False)
-        return _frame(table.select(MANIFEST_SCHEMA.names).cast(MANIFEST_SCHEMA))
-    except FileNotFoundError:
-        reason = "there is no such file"
-        raise InputError(str(path), None, reason, "Check the path and its spelling.") from None
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        reason = f"is no manifest of generated images ({str(error).splitlines()[0]})"
-        raise InputError(str(path), None, reason, "Name one that cobalance wrote.") from error
 
 
 def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
@@ -184,7 +123,7 @@ def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
         return pa.array(items, field.type)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise OptionError(
-            f"The column {field.name} of the manifest has a value that is no {field.type} "
+            f"The column {field.name} of the manifest has a value that is not {field.type} "
             f"({error}). Correct it."
         ) from None
 
@@ -194,7 +133,7 @@ def _utc(time: pd.Timestamp) -> pd.Timestamp:
 
 
 def _plain(value: Any) -> Any:
-    """Give a value as Arrow takes it: lists from any sequence, None for anything missing."""
+    """Convert a value for Arrow: lists from any sequence, None for anything missing."""
     if isinstance(value, str):
         return value
     if hasattr(value, "__iter__"):

@@ -27,13 +27,12 @@ from generation.image_request import GeneratedImage
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import Chunk
 from generation.jobs.resources import RetryingStore
-from generation.jobs.supervision import Supervision
+from generation.jobs.supervision import JobSupervisor
 from generation.jobs.worker import Worker, WorkerOptions
 from generation.output import folder as output
 from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import manifest_name
-from generation.output.manifest import read_manifest
 from graph.database.local.server import ensure_running
 from graph.database.store import GraphStore
 from graph.dataset.state import rename_dataset
@@ -46,6 +45,7 @@ from graph.plugins import Plugin
 from graph.records import Annotations, ImageRecord, Mention
 from tests.e2e import failing
 from tests.forwarder import Forwarder
+from tests.manifests import read_manifest
 from tests.tiny.diffusion import inpainting
 from tests.waiting import until
 
@@ -70,7 +70,7 @@ def loaded(store, dataset, tmp_path):
 
 @pytest.fixture
 def own(settings, tmp_path):
-    """Settings with places of this test's own."""
+    """Settings with folders of this test's own."""
     return settings.model_copy(
         update={
             "cobalance_output": str(tmp_path / "generated"),
@@ -98,7 +98,7 @@ def address(settings):
 @pytest.fixture
 def work(own, options):
     """Work until no job is left to run."""
-    return lambda: Worker(workers.places(own), options).run()
+    return lambda: Worker(workers.worker_resources(own), options).run()
 
 
 @pytest.fixture
@@ -426,7 +426,9 @@ def test_the_graph_goes_away_and_comes_back(address, store, loaded, own, options
     fails.BEFORE.append(begun.set)
     with Forwarder(urlsplit(address[0]).port) as way:
         uri = f"bolt://127.0.0.1:{way.port}"
-        there = replace(workers.places(own), connect=lambda: GraphStore.connect(uri, *address[1:]))
+        there = replace(
+            workers.worker_resources(own), connect=lambda: GraphStore.connect(uri, *address[1:])
+        )
         thread = threading.Thread(target=Worker(there, options).run)
         thread.start()
         assert begun.wait(60)
@@ -457,7 +459,7 @@ def test_the_queue_goes_away_and_comes_back(store, loaded, own, work, fails, mon
 def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, options, tmp_path):
     """As after its database was away between giving the chunk out and handing it over."""
 
-    places, begun, go_on = workers.places(own), threading.Event(), threading.Event()
+    resources, begun, go_on = workers.worker_resources(own), threading.Event(), threading.Event()
 
     def work(_chunk, _attempt):
         begun.set()
@@ -475,12 +477,12 @@ def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, 
                 "WHERE workflow_uuid LIKE 'lost/%'"
             )
             connection.commit()
-        reach = RetryingStore(places.connect, threading.Event())
-        supervision = Supervision("mine", reach, queue, places.folder, dead_after_s=0.5)
-        supervision.adopt()
+        retrying = RetryingStore(resources.connect, threading.Event())
+        supervisor = JobSupervisor("mine", retrying, queue, resources.folder, dead_after_s=0.5)
+        supervisor.requeue_orphans()
         assert set(queue.running()) == {"ours/0/000-000000", "lost/0/000-000000"}
-        until(lambda: supervision.adopt() or set(queue.running()) == {"ours/0/000-000000"})
-        reach.close()
+        until(lambda: supervisor.requeue_orphans() or set(queue.running()) == {"ours/0/000-000000"})
+        retrying.close()
     finally:
         go_on.set()
         queue.close(wait_s=60)
@@ -498,7 +500,7 @@ def test_a_refusal_of_the_graph_is_no_end(store, loaded, own, options, fails, mo
         return write(self, text, **parameters)
 
     monkeypatch.setattr(GraphStore, "write", write_in_vain)
-    Worker(workers.places(own), options).run()
+    Worker(workers.worker_resources(own), options).run()
     assert len(refused) == 2
     assert_complete(store, own, job)
 
@@ -506,7 +508,7 @@ def test_a_refusal_of_the_graph_is_no_end(store, loaded, own, options, fails, mo
 def test_a_worker_that_is_told_to_end_is_alive_until_it_has(store, loaded, own, options, fails):
     """Others would make again what it ends."""
     create_job(store, loaded, "plan", QUERIES[:1], settings=PLAIN | {"chunk_size": 8})
-    worker = Worker(workers.places(own), replace(options, dead_after_s=1.0))
+    worker = Worker(workers.worker_resources(own), replace(options, dead_after_s=1.0))
     alive = []
 
     def end_slowly():
@@ -540,18 +542,18 @@ def test_jobs_of_two_backends_take_turns_on_the_device(
 def test_a_dataset_that_gets_another_name_meanwhile(store, loaded, own, work, fails, monkeypatch):
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
     opened = []
-    places = workers.places
+    open_resources = workers.worker_resources
 
     def watched(settings):
-        reached = places(settings)
+        resources = open_resources(settings)
 
         def open_sources(store, dataset, job):
             opened.append(dataset)
-            return reached.open_sources(store, dataset, job)
+            return resources.open_sources(store, dataset, job)
 
-        return replace(reached, open_sources=open_sources)
+        return replace(resources, open_sources=open_sources)
 
-    monkeypatch.setattr(workers, "places", watched)
+    monkeypatch.setattr(workers, "worker_resources", watched)
     fails.BEFORE.append(
         lambda: len(fails.SEEN) == 3 and rename_dataset(store, loaded, f"{loaded} renamed")
     )

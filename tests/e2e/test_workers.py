@@ -1,5 +1,6 @@
 """Workers killed at random moments: each image is made once; graph, manifest and files agree."""
 
+import hashlib
 import io
 import random
 import subprocess
@@ -16,13 +17,13 @@ import generation.jobs.chunk_queue
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import Chunk
 from generation.output.job_manifest import manifest_name
-from generation.output.manifest import read_manifest
-from generation.output.provenance import read_provenance, sha256
 from graph.dataset.write import write_annotations
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import read_job
 from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
+from tests.manifests import read_manifest
+from tests.provenance import read_provenance
 from tests.waiting import until
 
 CONCEPTS = ("cow", "forest_road", "gate", "street sign")
@@ -141,7 +142,7 @@ def check(store, job, output, images):
     assert not list((output / job).rglob("*.tmp"))
     for row in manifest.itertuples():
         data = (output / row.path).read_bytes()
-        assert sha256(data) == row.sha256
+        assert hashlib.sha256(data).hexdigest() == row.sha256
         with Image.open(io.BytesIO(data)) as image:
             assert np.asarray(image).shape == (row.height_px, row.width_px, 3)
         said = read_provenance(data)
@@ -155,7 +156,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(
 
 
 def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
-    monkeypatch.setattr(generation.jobs.chunk_queue, "_DELETED_AT_ONCE", 5)
+    monkeypatch.setattr(generation.jobs.chunk_queue, "_DELETE_BATCH", 5)
     made = []
 
     def work(chunk, _attempt):
@@ -168,7 +169,7 @@ def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch
         queue.enqueue([Chunk("ended", "000-000000", ((0, 0),))], 1, "models")
         queue.enqueue([Chunk("ended2", "000-000000", ((0, 0),))], 0, "worker")
         until(lambda: len(made) == 14 and not queue.running())
-        queue.forget("ended")
+        queue.delete_job("ended")
         assert [left.workflow_id for left in DBOS.list_workflows()] == ["ended2/0/000-000000"]
     finally:
         queue.close()

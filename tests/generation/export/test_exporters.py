@@ -14,8 +14,8 @@ import pytest
 
 from generation.export import EXPORTERS, ExportError, ExportOptions, export
 from generation.export.writing.staging import Staging, _Digesting
-from generation.output.manifest import read_manifest
 from graph.errors import OptionError, UnknownNameError
+from tests.manifests import read_manifest
 
 FORMATS = list(EXPORTERS)
 WITH_IMAGES = [name for name in FORMATS if name != "weights"]

@@ -1,110 +1,36 @@
-"""A chunk made into files: what becomes of images whose object cannot be taken from the dataset."""
+"""Chunks: each candidate of a round once and in order, however often they are halved."""
 
-import json
-from contextlib import nullcontext
-from io import BytesIO
+from hypothesis import given
+from hypothesis import strategies as st
 
-import numpy as np
-import pytest
-from PIL import Image
-
-import generation.sources.sampler
-from generation.backends import BACKENDS
-from generation.image_request import NoSourceError
-from generation.jobs.chunks import Chunk, JobRunner
-from generation.jobs.settings import JobSettings
-from generation.output.folder import OutputFolder
-from generation.sources.sampler import Sources
-from graph.dataset.class_images import ClassImages
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.regions import read_regions, write_regions
-
-SECRET = "https://me:hunter2@data.example/{}.png?X-Amz-Signature=0f3c"
-SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])
+from generation.jobs.chunks import Chunk, cut_round
+from graph.jobs.rounds import Round, Span
 
 
-def png():
-    pixels = np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)
-    out = BytesIO()
-    Image.fromarray(pixels).save(out, "PNG")
-    return out.getvalue()
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), max_size=12),
+    st.integers(1, 9),
+)
+def test_chunks_have_each_image_of_a_round_once_and_in_order(spans, size):
+    of = Round(3, 0, tuple(Span(query, first, 5) for query, (first, _) in enumerate(spans)))
+    chunks = cut_round("job", of, size)
+    items = [item for chunk in chunks for item in chunk.items]
+    assert items == [(s.query, s.first + i) for s in of.spans for i in range(s.count)]
+    assert all(len(chunk.items) == size for chunk in chunks[:-1])
+    assert len({chunk.id for chunk in chunks}) == len(chunks)
+    assert all(chunk.id.startswith("003-") for chunk in chunks)
 
 
-@pytest.fixture
-def studio(tmp_path):
-    """Make a studio whose images of cats are these, by address; of dogs there is none."""
-
-    def make(contents, **settings):
-        records = [
-            ImageRecord(f"{i}", "cat", (Mention("cat", segmentation=SQUARE),), None, uri)
-            for i, uri in enumerate(contents)
-        ]
-        write_regions(tmp_path / "regions", "d", Annotations.from_records(records))
-        checked = JobSettings(filters={}, **settings)
-        sources = Sources(
-            {"cat": ClassImages(tuple(r.id for r in records), tuple(r.uri for r in records))},
-            contents.__getitem__,
-            lambda ids: read_regions(tmp_path / "regions", "d", ids),
-            checked.masks,
-        )
-        queries = {0: ("cat", ("sofa",)), 1: ("dog", ("sofa",)), 2: ("dog", ("rug",))}
-        backend = BACKENDS.open(checked.backend, checked.making)
-        return JobRunner("job", checked, queries, backend, {}, sources, nullcontext())
-
-    return make
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return OutputFolder(str(tmp_path / "made"))
-
-
-def test_what_is_said_of_a_painted_object_names_no_file(studio, folder):
-    (row,) = studio({SECRET.format(0): b"<Error>expired</Error>"}).make(
-        Chunk("job", "000", ((0, 0),)), folder
-    )
-    assert json.loads(row["settings"])["without_source"] == (
-        "No object of class 'cat' can be taken from 1 of its 1 images. Most often (1 times) an "
-        "image has a file that is no usable image."
-    )
-    written = folder.read(row["path"]) + folder.read("job/chunks/000.json")
-    assert b"hunter2" not in written
-    assert b"0f3c" not in written
-
-
-def test_a_class_that_must_not_be_painted_blocks_its_queries_once(studio, folder):
-    made = studio({SECRET.format(0): png()}, masks={"object": "cat"})
-    rows = made.make(Chunk("job", "000", ((0, 0), (1, 0))), folder)
-    assert [row["verdict"] for row in rows] == ["accepted", "rejected"]
-    with pytest.raises(NoSourceError, match="No image of class 'dog'"):
-        made.make(Chunk("job", "001", ((1, 1), (2, 0))), folder)
-    ((why, queries),) = made.take_blocked().items()
-    assert (queries, why[:23]) == ([1, 2], "No image of class 'dog'")
-    with pytest.raises(NoSourceError):
-        made.make(Chunk("job", "002", ((2, 1),)), folder)
-    assert made.take_blocked() == {}
-
-
-def test_an_image_that_has_no_luck_is_painted_too(studio, folder, monkeypatch):
-    monkeypatch.setattr(generation.sources.sampler, "TRIES", 1)
-    first = int(np.random.default_rng(0).choice(2, size=1, replace=False)[0])  # as seed 0 does
-    contents = [b"none", b"none"]
-    contents[first] = png()
-    made = studio({f"{i}.png": content for i, content in enumerate(contents)})
-    rows = made.make(Chunk("job", "000", tuple((0, i) for i in range(16))), folder)
-    said = [json.loads(row["settings"]).get("without_source") for row in rows]
-    assert {row["verdict"] for row in rows} == {"accepted"}
-    assert [one is None for one in said] == [row["source_image"] is not None for row in rows]
-    assert 0 < sum(one is None for one in said) < 16
-
-
-def test_failures_are_counted_by_query_and_reason(studio):
-    made = studio({})
-    first, other = Chunk("job", "0", ((1, 0),)), Chunk("job", "1", ((2, 0),))
-    assert [made.count_failed(first, "no memory") for _ in range(3)] == [1, 2, 3]
-    assert made.count_failed(other, "no memory") == 1
-    made.count_made(other)
-    assert made.count_failed(first, "no memory") == 4
-    assert made.count_failed(first, "no words") == 1
-    made.count_made(first)
-    assert made.count_failed(first, "no words") == 1
+@given(st.integers(1, 40))
+def test_halving_ends_at_single_images(n):
+    todo = [Chunk("job", "000-000000", tuple((0, i) for i in range(n)))]
+    singles = []
+    while todo:
+        chunk = todo.pop()
+        halves = chunk.halves()
+        assert [item for half in halves for item in half.items] == list(chunk.items) or not halves
+        if halves:
+            todo += halves
+        else:
+            singles += chunk.items
+    assert sorted(singles) == [(0, i) for i in range(n)]

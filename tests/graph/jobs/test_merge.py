@@ -7,7 +7,7 @@ from app.services.rebalanced import rebalanced_dataset
 from app.services.results import export_job
 from app.settings import Settings
 from generation.export import ExportError, ExportOptions
-from generation.jobs.chunks import Chunk, write_record
+from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.state import dataset_state, drop_dataset, find_dataset
@@ -260,7 +260,7 @@ def test_a_generated_image_takes_no_real_ones_place(store, loaded, job):
 
 
 def write_as_a_worker(output, job, candidates):
-    """Write the files of candidates, and what became of their chunk."""
+    """Write the files of candidates, and their chunk's record."""
     stores = Stores()
     rows = []
     for number, (candidate, source) in enumerate(candidates.items()):
@@ -268,7 +268,7 @@ def write_as_a_worker(output, job, candidates):
         row = generated_row(number, stores, candidate=candidate, job=job, source_image=source)
         output.write(path, stores.generated[row["path"]])
         rows.append(row | {"path": path, "mask_path": None, "class": "water"})
-    write_record(output, Chunk(job, "000-000000", ()), rows)
+    ChunkRecord(output, job, "000-000000").write(rows)
 
 
 def test_an_export_has_the_images_of_jobs_before(store, loaded, job, home, tmp_path, monkeypatch):

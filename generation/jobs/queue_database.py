@@ -1,0 +1,74 @@
+"""The job queue's database: its URL, and JSON alone as the format of what it stores."""
+
+from pathlib import Path
+
+from dbos import DBOSPortableJSONSerializer
+from dbos._serialization import DefaultSerializer
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from graph.errors import OptionError
+
+SERIALIZER = DBOSPortableJSONSerializer()
+"""Writes what the queue stores, in place of DBOS's default, which pickles."""
+
+
+def _refuse_pickle(*_: object) -> None:
+    raise TypeError("The job queue holds a pickle. Pickles can run any code and are not loaded.")
+
+
+# Each row names its own serializer, which DBOS follows whatever `SERIALIZER` is; no option of DBOS
+# forbids pickles. A test reads its source for other places that load them.
+DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
+
+
+def check_url(url: str) -> str:
+    """Return a queue's URL; create the folder of an SQLite file.
+
+    Raises
+    ------
+    OptionError
+        It is neither SQLite's nor Postgres'.
+
+    Examples
+    --------
+    >>> check_url("mysql://host/db")
+    Traceback (most recent call last):
+    ...
+    graph.errors.OptionError: The job queue mysql://host/db is neither sqlite:///path nor \
+postgresql://user:password@host:port/database. Name one of these with COBALANCE_QUEUE.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    kind = parsed.get_backend_name() if parsed is not None else ""
+    if parsed is None or kind not in ("sqlite", "postgresql"):
+        raise OptionError(
+            f"The job queue {without_password(url)} is neither sqlite:///path nor "
+            "postgresql://user:password@host:port/database. Name one of these with "
+            "COBALANCE_QUEUE."
+        )
+    if kind == "sqlite" and parsed.database:
+        try:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise OptionError(
+                f"The folder of the job queue {url} cannot be created: {error.strerror}. Name "
+                "another one with COBALANCE_QUEUE."
+            ) from error
+    return url
+
+
+def without_password(url: str) -> str:
+    """Hide a URL's password.
+
+    Examples
+    --------
+    >>> without_password("postgresql://me:secret@host/db")
+    'postgresql://me:***@host/db'
+    """
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(no URL)"

@@ -1,0 +1,99 @@
+"""Keep one job runner open: the device has memory for one model."""
+
+import contextlib
+import gc
+import threading
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from generation.backends import BACKENDS
+from generation.backends.backend import Backend
+from generation.filters import FILTERS
+from generation.jobs.job_runner import JobRunner
+from generation.jobs.resources import RetryingStore, WorkerResources
+from graph.dataset.state import concept_names
+from graph.jobs.rounds import read_query_progress
+
+
+class RunnerSlot:
+    """Holds the runner that was opened last; for any number of threads.
+
+    Parameters
+    ----------
+    store : RetryingStore
+        The graph.
+    resources : WorkerResources
+        How sources are opened.
+    """
+
+    def __init__(self, store: RetryingStore, resources: WorkerResources) -> None:
+        self._store, self._resources = store, resources
+        self._device = threading.Lock()
+        self._changed = threading.Condition()
+        self._runner: JobRunner | None = None
+        self._opened_for, self._users = ("", 0, ""), 0
+        self._opened_as: tuple[str, str] | None = None
+
+    @contextlib.contextmanager
+    def use(self, job: str, attempt: int, dataset: str) -> Iterator[JobRunner]:
+        """Use the runner of an attempt of a job, opened unless it is the open one.
+
+        Waits while another one is in use. A runner is opened anew when its job is queued again, and
+        when its dataset is renamed.
+
+        Raises
+        ------
+        OptionError, UnknownNameError, MissingExtraError, JobBlockedError, OutOfMemoryError
+            It cannot be opened.
+        """
+        wanted = (job, attempt, dataset)
+        with self._changed:
+            while self._users and self._opened_for != wanted:
+                self._changed.wait()
+            if self._runner is None or self._opened_for != wanted:
+                self._runner = self._open(job, dataset)
+                self._opened_for = wanted
+            runner = self._runner
+            self._users += 1
+        try:
+            yield runner
+        finally:
+            del runner
+            with self._changed:
+                self._users -= 1
+                self._changed.notify_all()
+
+    def _open(self, job: str, dataset: str) -> JobRunner:
+        settings = self._store.job_settings(job)
+        kept = self._runner.backend if self._runner is not None else None
+        self._runner = None  # its memory is needed for the next
+        opened_as = (settings.backend, settings.making.model_dump_json())
+        backend: Backend
+        if kept is not None and opened_as == self._opened_as:
+            backend = kept
+        else:
+            kept = None
+            gc.collect()  # past errors hold frames, and these the last one
+            backend = BACKENDS.open(settings.backend, settings.making)
+        filters = {
+            name: FILTERS.open(name, self._with_vocabulary(name, options, dataset))
+            for name, options in settings.filter_options().items()
+        }
+        queries = {
+            query.position: (query.class_name, query.concepts)
+            for query in self._store.run(lambda store: read_query_progress(store, job))
+        }
+        sources = self._store.run(
+            lambda store: self._resources.open_sources(store, dataset, settings)
+        )
+        self._opened_as = opened_as
+        return JobRunner(job, settings, queries, backend, filters, sources, self._device)
+
+    def _with_vocabulary(
+        self, name: str, options: Mapping[str, Any], dataset: str
+    ) -> Mapping[str, Any]:
+        """Have the filter that looks for objects know what else the dataset could show."""
+        if name != "objects" or "vocabulary" in options:
+            return options
+        return {**options, "vocabulary": self._store.run(partial(concept_names, dataset=dataset))}

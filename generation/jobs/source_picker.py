@@ -1,0 +1,85 @@
+"""Pick the source image of each candidate, and remember the classes that have none."""
+
+import logging
+from typing import NamedTuple
+
+from generation.image_request import NoSourceError, SourceImage
+from generation.sources.sampler import Sources
+
+_log = logging.getLogger(__name__)
+
+
+class MissingSource(NamedTuple):
+    """Why no image of a class can be a source: for people, and in brief for provenance."""
+
+    message: str
+    brief: str
+
+
+_UNLUCKY = MissingSource("", "None of the images that were tried for it can be used.")
+
+
+class SourcePicker:
+    """Picks source images by class and seed.
+
+    Parameters
+    ----------
+    sources : Sources or None
+        The dataset's images; None where it has no image files.
+    required : bool
+        Whether each image needs a source. Otherwise the backend paints the object where the class
+        has none.
+    backend : str
+        The backend's name, for messages.
+    """
+
+    def __init__(self, sources: Sources | None, *, required: bool, backend: str) -> None:
+        self._sources, self.required, self._backend = sources, required, backend
+        self._missing: dict[str, MissingSource | None] = {}
+
+    def pick(self, class_name: str, seed: int) -> SourceImage | None:
+        """Pick an image of a class; None where its object is to be painted.
+
+        Raises
+        ------
+        NoSourceError
+            A source is required, and there is none.
+        """
+        missing = self.missing(class_name)
+        if missing is not None and self.required:
+            raise NoSourceError(*missing)
+        if missing is not None or self._sources is None:
+            return None
+        try:
+            return self._sources.sample(class_name, seed)
+        except NoSourceError:
+            if self.required:
+                raise
+            return None
+
+    def missing(self, class_name: str) -> MissingSource | None:
+        """Why a class has no source at all; None if it has one. The same in every process."""
+        if class_name not in self._missing:
+            missing = self._missing[class_name] = self._find_missing(class_name)
+            if missing is not None and not self.required and self._sources is not None:
+                _log.warning("%s Until then its objects are painted.", missing.message)
+        return self._missing[class_name]
+
+    def why_painted(self, class_name: str) -> str:
+        """Why an image of a class has a painted object, for provenance; empty without images."""
+        if self._sources is None:
+            return ""
+        return (self._missing.get(class_name) or _UNLUCKY).brief
+
+    def _find_missing(self, class_name: str) -> MissingSource | None:
+        if self._sources is None:
+            return MissingSource(
+                f"The backend {self._backend} takes the object from an image of class "
+                f"{class_name!r}, and the dataset names no image files. Ingest it with them.",
+                "",
+            )
+        try:
+            self._sources.sample(class_name, 0)
+        except NoSourceError as error:  # only its text: its traceback would keep frames alive
+            return MissingSource(str(error), error.brief)
+        return None

@@ -1,0 +1,128 @@
+"""Manifest rows: one per candidate, with the provenance of its image."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from generation.filters.filter import Judgement
+from generation.image_request import GeneratedImage, ImageRequest
+from ingest.images.uris import unsigned
+
+Row = dict[str, Any]
+"""A row of the manifest: the columns of `generation.output.manifest.MANIFEST_SCHEMA`."""
+
+WITHOUT_SOURCE = "without_source"
+"""In an image's settings: why its object is painted and none of the dataset's."""
+
+# The parts of a backend's description that decide pixels or verdicts, beside its settings.
+_MADE_WITH = (
+    *("pipeline", "scheduler", "scheduler_config", "variant", "device", "dtype"),
+    *("filters", "segmenter"),
+)
+
+
+def new_row(
+    request: ImageRequest,
+    *,
+    job: str,
+    chunk: str,
+    chunk_items: Sequence[str],
+    backend: Mapping[str, Any],
+    without_source: str = "",
+) -> Row:
+    """Start a manifest row with what is known before the image is generated; it is rejected.
+
+    Parameters
+    ----------
+    request : ImageRequest
+        The image's.
+    job, chunk : str
+        Ids of the job and of the chunk that the image is generated in.
+    chunk_items : sequence of str
+        Candidates of the chunk, in order: what else is in a batch can change a grey level.
+    backend : mapping
+        From `Backend.describe`, with the descriptions of ``filters`` and ``segmenter``.
+    without_source : str
+        Why the object is painted; empty where it is from the dataset, or that has no image files.
+    """
+    settings = dict(backend.get("settings", {}))
+    settings |= {name: backend[name] for name in _MADE_WITH if backend.get(name) is not None}
+    if without_source:
+        settings[WITHOUT_SOURCE] = without_source
+    query, index = map(int, request.id.split("/")[-2:])
+    source = request.source
+    software = {"cobalance": _version("cobalance"), **backend.get("software", {})}
+    return {
+        "candidate": request.id,
+        "job": job,
+        "query": query,
+        "index": index,
+        "class": request.class_name,
+        "concepts": list(request.concepts),
+        "prompt": request.prompt,
+        "seed": request.seed,
+        "source_image": source.image_id if source else None,
+        "source_uri": unsigned(source.uri) if source else None,
+        "mask_sha256": source.mask_sha256() if source else None,
+        "chunk": chunk,
+        "chunk_items": list(chunk_items),
+        "backend": backend["backend"],
+        "model": backend.get("model"),
+        "revision": backend.get("revision"),
+        "weights_sha256": backend.get("weights_sha256"),
+        "digital_source_type": backend["digital_source_type"],
+        "settings": _json(settings),
+        "software": _json(software),
+        "path": None,
+        "mask_path": None,
+        "width_px": None,
+        "height_px": None,
+        "sha256": None,
+        "verdict": "rejected",
+        "reason": "",
+        "scores": "{}",
+        "made_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "decided_by": None,
+    }
+
+
+def judged_row(row: Row, generated: GeneratedImage, judgements: Mapping[str, Judgement]) -> Row:
+    """Complete a row with the filters' judgements; accepted if all filters accept."""
+    against = [judgement.reason for judgement in judgements.values() if not judgement.accepted]
+    scores = {
+        name: {
+            "score": float(judgement.score),
+            "accepted": judgement.accepted,
+            "reason": judgement.reason,
+            "details": dict(judgement.details),
+        }
+        for name, judgement in judgements.items()
+    }
+    height, width = generated.image.shape[:2]
+    details = dict(generated.details or {})
+    source_type = details.pop("digital_source_type", row["digital_source_type"])
+    settings = json.loads(row["settings"]) | details
+    return row | {
+        "digital_source_type": source_type,
+        "verdict": "rejected" if against else "accepted",
+        "reason": " ".join(against),
+        "scores": _json(scores),
+        "settings": _json(settings),
+        "width_px": width,
+        "height_px": height,
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from a checkout that was not installed
+        return "unknown"
