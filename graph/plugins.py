@@ -1,7 +1,13 @@
-"""Implementations that are imported when they are used: what they need may not be installed."""
+"""Pluggable implementations: one module each, imported when it is asked for.
+
+A plugin is a module with a `Plugin` record named ``PLUGIN``, and a function ``open_<kind>`` that
+takes its options. Importing the module needs no optional package: what an extra installs is
+imported inside the function. So names, purposes and options are known wherever cobalance runs.
+"""
 
 import importlib
-from collections.abc import Mapping
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -11,85 +17,103 @@ from graph.registry import Registry
 
 T = TypeVar("T")
 
+EXTRAS: Mapping[str, str] = {"worker": "dbos", "models": "torch"}
+"""The extras that plugins need, each with a package that is there only where it is installed."""
+
+
+def is_installed(extra: str) -> bool:
+    """Whether an extra's packages are installed here."""
+    return importlib.util.find_spec(EXTRAS[extra]) is not None
+
 
 @dataclass(frozen=True)
 class Plugin:
-    """An implementation in a module of its own.
+    """What a plugin's module declares about itself.
 
     Parameters
     ----------
-    module : str
-        The module.
-    extra : str
-        The part of cobalance whose packages it needs, as pip installs it.
+    name : str
+        The name by which it is chosen.
     purpose : str
-        What it is for, in a line.
+        What it is for, as one line for people.
+    extra : str or None
+        The extra that installs its packages, a name in `EXTRAS`; None where it needs none.
     options : type
-        The options that it takes; by default it takes none. They are declared in another module,
-        which needs no extra: a job is checked where it is ordered, and run where the extra is.
+        Its options; by default it has none.
     """
 
-    module: str
-    extra: str
+    name: str
     purpose: str
+    extra: str | None = None
     options: type[Options] = Options
 
-    def load(self, name: str, what: str) -> Any:
-        """Import the module and give what it has under a name.
 
-        Parameters
-        ----------
-        name : str
-            The name in the module.
-        what : str
-            The implementation, as people call it.
-
-        Raises
-        ------
-        MissingExtraError
-            A package is not installed.
-
-        Examples
-        --------
-        >>> Plugin("json", "worker", "Reads JSON.").load("loads", "The reader json")("[1]")
-        [1]
-        """
-        try:
-            return getattr(importlib.import_module(self.module), name)
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] == self.module.partition(".")[0]:
-                raise
-            raise MissingExtraError(what, self.extra) from error
-
-
-class Plugins(Registry[Plugin], Generic[T]):
-    """All implementations of one kind.
-
-    A module of the kind ``filter`` has a function ``open_filter``: it takes the options that are
-    registered with it, loads what they ask for, and gives a `generation.filters.filter.Filter`.
+class Plugins(Generic[T]):
+    """Registry of the plugins of one kind.
 
     Parameters
     ----------
     kind : str
-        What they are, as people call one of them: ``"filter"``.
+        What they are, as people call one of them: ``"filter"``. Their modules define
+        ``open_filter``.
+    modules : mapping of str to str
+        The full name of each plugin's module, by the plugin's name.
+
+    Examples
+    --------
+    >>> from generation.filters import FILTERS
+    >>> FILTERS["blank"].purpose
+    'The image is not one colour, or nearly.'
+    >>> FILTERS.open("blank", {"threshold": 0.1}).describe()["settings"]
+    {'threshold': 0.1, 'min_luminance': 0.01}
     """
 
+    def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
+        self.kind = kind
+        self._modules: Registry[str] = Registry(kind)
+        for name, module in (modules or {}).items():
+            self.register(name, module)
+
+    def register(self, name: str, module: str) -> None:
+        """Add the plugin of a module; a name that is taken raises DuplicateNameError."""
+        self._modules.register(name, module)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, name: str) -> Plugin:
+        """The record of a plugin; UnknownNameError where there is none of this name."""
+        record = self._attribute(name, "PLUGIN")
+        if not isinstance(record, Plugin) or record.name != name:
+            raise TypeError(
+                f"{self._modules[name]}.PLUGIN is {record!r}, not the record of the {self.kind} "
+                f"{name!r}. Declare PLUGIN = Plugin({name!r}, ...) in this module."
+            )
+        return record
+
+    def items(self) -> list[tuple[str, Plugin]]:
+        """Names and records in the order of registration."""
+        return [(name, self[name]) for name in self]
+
     def check(self, name: str, values: Mapping[str, Any]) -> Options:
-        """The options for an implementation, checked without importing it.
+        """Options of a plugin, checked without loading what it needs.
 
         Parameters
         ----------
         name : str
-            The implementation's.
+            The plugin's name.
         values : mapping
-            Some of its options, or all; each has a default.
+            Its options; those that are left out have their defaults.
 
         Raises
         ------
         UnknownNameError
-            No implementation has this name.
+            No plugin has this name.
         OptionError
-            An option is unknown, or its value cannot be used.
+            An option is unknown, or its value is not allowed.
 
         Examples
         --------
@@ -100,38 +124,54 @@ class Plugins(Registry[Plugin], Generic[T]):
         graph.errors.OptionError: The filter clip has no option 'treshold'. Its options: \
 batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         """
-        return read_options(self[name].options, values, self._called(name))
+        return read_options(self[name].options, values, f"The {self.kind} {name}")
 
     def open(self, name: str, options: Mapping[str, Any] | Options | None = None) -> T:
-        """An implementation with all that it needs loaded.
+        """An implementation, with everything that it needs loaded.
 
         Parameters
         ----------
         name : str
-            The implementation's.
+            The plugin's name.
         options : mapping, Options or None
             As `check` takes or gives them; None for the defaults.
 
         Raises
         ------
         UnknownNameError
-            No implementation has this name.
+            No plugin has this name.
         OptionError
-            An option is unknown, or asks for what cannot be done.
+            An option is unknown or not allowed, or cannot be met on this machine.
         MissingExtraError
             It needs packages that are not installed.
         JobBlockedError
             Its model is missing, incomplete or of the wrong kind.
-
-        Examples
-        --------
-        >>> from generation.filters import FILTERS
-        >>> FILTERS.open("blank", {"threshold": 0.1}).describe()["settings"]
-        {'threshold': 0.1, 'min_luminance': 0.01}
         """
+        record = self[name]
         checked = options if isinstance(options, Options) else self.check(name, options or {})
-        opener = self[name].load(f"open_{self.kind}", self._called(name))
-        return cast("T", opener(checked))
+        try:
+            return self.opener(name)(checked)
+        except ModuleNotFoundError as error:
+            if record.extra is None or not _is_missing(error):
+                raise
+            raise MissingExtraError(f"The {self.kind} {name}", record.extra) from error
 
-    def _called(self, name: str) -> str:
-        return f"The {self.kind} {name}"
+    def opener(self, name: str) -> Callable[[Any], T]:
+        """The function of a plugin's module that opens it, given options that were checked."""
+        function = self._attribute(name, f"open_{self.kind.replace(' ', '_')}")
+        return cast("Callable[[Any], T]", function)
+
+    def _attribute(self, name: str, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._modules[name]), attribute)
+
+
+def needed_extras(plugins: Iterable[Plugin]) -> list[str]:
+    """The extras that some plugins need together, in the order of `EXTRAS`."""
+    wanted = {plugin.extra for plugin in plugins}
+    return [extra for extra in EXTRAS if extra in wanted]
+
+
+def _is_missing(error: ModuleNotFoundError) -> bool:
+    """Whether a whole package is not installed; else an installed one lacks a module: a defect."""
+    package = (error.name or "").partition(".")[0]
+    return bool(package) and importlib.util.find_spec(package) is None

@@ -1,8 +1,7 @@
 """Keeps the object, and paints everything around it from words."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import diffusers
 import numpy as np
 
 from generation.backends.backend import BackendSettings
@@ -15,12 +14,22 @@ from generation.backends.canvas.framing import (
     resize_mask,
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
-from generation.backends.pipelines.painter import Painter, open_painter
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import Checkpoint, find_checkpoint, quiet
 from ingest.models.weight_files import PIPELINE_FILE
+
+if TYPE_CHECKING:
+    from generation.backends.pipelines.painter import Painter
+    from ingest.models.checkpoints import Checkpoint
+
+PLUGIN = Plugin(
+    "inpaint",
+    "Keeps the object, and paints everything around it from words.",
+    extra="models",
+    options=BackendSettings,
+)
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"
 KINDS = {
@@ -45,6 +54,9 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
         As in `generation.backends.pipelines.painter.open_painter`; the model was not trained to
         inpaint.
     """
+    from generation.backends.pipelines.painter import open_painter
+    from ingest.models.checkpoints import find_checkpoint
+
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
     # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
     check_channels(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
@@ -52,7 +64,11 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     return DiffusionBackend("inpaint", painter, _Inpaint(painter, settings))
 
 
-def _choose_kind(checkpoint: Checkpoint) -> Any:
+def _choose_kind(checkpoint: "Checkpoint") -> Any:
+    import diffusers
+
+    from ingest.models.checkpoints import quiet
+
     saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
     if saved_as == "FluxFillPipeline":
         transformer = checkpoint.read_config("transformer/config.json")
@@ -75,7 +91,7 @@ def _choose_kind(checkpoint: Checkpoint) -> Any:
 
 
 class _Inpaint:
-    def __init__(self, painter: Painter, settings: BackendSettings) -> None:
+    def __init__(self, painter: "Painter", settings: BackendSettings) -> None:
         self._painter, self._settings = painter, settings
 
     def __call__(self, source: SourceImage, _seed: int) -> Work:

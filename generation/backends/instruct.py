@@ -4,7 +4,7 @@ ConBias (table 3) and ALIA use it; the object may change with the rest, so that 
 `paste` are better where masks are at hand. The prompt of a request is the instruction.
 """
 
-import diffusers
+from typing import TYPE_CHECKING
 
 from generation.backends.backend import BackendSettings
 from generation.backends.canvas.cutout import to_pillow
@@ -15,12 +15,22 @@ from generation.backends.canvas.framing import (
     resize_image,
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
-from generation.backends.pipelines.painter import Painter, open_painter
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import Checkpoint, find_checkpoint, quiet
 from ingest.models.weight_files import PIPELINE_FILE
+
+if TYPE_CHECKING:
+    from generation.backends.pipelines.painter import Painter
+    from ingest.models.checkpoints import Checkpoint
+
+PLUGIN = Plugin(
+    "instruct",
+    "Edits the whole image as an instruction says.",
+    extra="models",
+    options=BackendSettings,
+)
 
 MODEL = "timbrooks/instruct-pix2pix"
 
@@ -37,6 +47,11 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
         As in `generation.backends.pipelines.painter.open_painter`; the model does not edit images,
         or is InstructPix2Pix XL.
     """
+    import diffusers
+
+    from generation.backends.pipelines.painter import open_painter
+    from ingest.models.checkpoints import find_checkpoint, quiet
+
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
     if not checkpoint.read_config("unet/config.json"):
@@ -55,7 +70,7 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     return DiffusionBackend("instruct", painter, _Instruct(painter, settings))
 
 
-def _is_xl(checkpoint: Checkpoint) -> bool:
+def _is_xl(checkpoint: "Checkpoint") -> bool:
     """Whether the U-Net wants what this pipeline does not give it: sizes and pooled words."""
     unet = checkpoint.read_config("unet/config.json")
     kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
@@ -63,7 +78,7 @@ def _is_xl(checkpoint: Checkpoint) -> bool:
 
 
 class _Instruct:
-    def __init__(self, painter: Painter, settings: BackendSettings) -> None:
+    def __init__(self, painter: "Painter", settings: BackendSettings) -> None:
         self._painter, self._settings = painter, settings
 
     def __call__(self, source: SourceImage, _seed: int) -> Work:

@@ -4,7 +4,8 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 ..., and concept N", cuts the object out of an image of the class by its mask, and pastes it on.
 """
 
-import diffusers
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from generation.backends.backend import BackendSettings
@@ -16,10 +17,19 @@ from generation.backends.canvas.framing import (
     resize_image,
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
-from generation.backends.pipelines.painter import Painter, open_painter
 from generation.image_request import GeneratedImage, SourceImage
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import find_checkpoint, quiet
+
+if TYPE_CHECKING:
+    from generation.backends.pipelines.painter import Painter
+
+PLUGIN = Plugin(
+    "paste",
+    "Makes a background from words, and pastes the object onto it.",
+    extra="models",
+    options=BackendSettings,
+)
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 
@@ -38,6 +48,11 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
         As in `generation.backends.pipelines.painter.open_painter`; the model does not paint from
         words.
     """
+    import diffusers
+
+    from generation.backends.pipelines.painter import open_painter
+    from ingest.models.checkpoints import find_checkpoint, quiet
+
     checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
     check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
     with quiet():
@@ -47,7 +62,7 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
 
 
 class _Paste:
-    def __init__(self, painter: Painter, settings: BackendSettings) -> None:
+    def __init__(self, painter: "Painter", settings: BackendSettings) -> None:
         self._painter, self._settings = painter, settings
 
     def __call__(self, source: SourceImage, seed: int) -> Work:

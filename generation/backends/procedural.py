@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ from scipy import ndimage
 
 from generation.backends.backend import SYNTHETIC_SOURCE, BackendSettings
 from generation.backends.canvas.cutout import find_box, paste_object, place_object, spread_colours
-from generation.backends.canvas.exemplars import Exemplar, Exemplars, read_exemplars
 from generation.backends.canvas.framing import (
     Size,
     choose_output_size,
@@ -28,7 +27,18 @@ from generation.backends.canvas.styles import (
     style_of,
 )
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray, MaskArray
+
+if TYPE_CHECKING:
+    from generation.backends.canvas.exemplars import Exemplar, Exemplars
+
+PLUGIN = Plugin(
+    "procedural",
+    "Paints concepts by rule, without any model.",
+    extra="worker",
+    options=BackendSettings,
+)
 
 COMPOSITE = SYNTHETIC_SOURCE + "compositeSynthetic"
 ALGORITHMIC = SYNTHETIC_SOURCE + "algorithmicMedia"
@@ -66,6 +76,8 @@ def open_backend(settings: BackendSettings) -> "ProceduralBackend":
     JobBlockedError
         The folder has no exemplars, or one cannot be read.
     """
+    from generation.backends.canvas.exemplars import read_exemplars
+
     exemplars = None if settings.model is None else read_exemplars(Path(settings.model))
     return ProceduralBackend(settings, exemplars)
 
@@ -86,7 +98,7 @@ class ProceduralBackend:
 
     needs_source = False
 
-    def __init__(self, settings: BackendSettings, exemplars: Exemplars | None = None) -> None:
+    def __init__(self, settings: BackendSettings, exemplars: "Exemplars | None" = None) -> None:
         self._settings, self._exemplars = settings, exemplars
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
@@ -152,7 +164,7 @@ class ProceduralBackend:
             image, mask, scale = fit_source(source, size)
         return image, mask, {"object": "source", "placement": settings.placement, "scale": scale}
 
-    def _pictures(self, concept: str) -> tuple[Exemplar, ...]:
+    def _pictures(self, concept: str) -> "tuple[Exemplar, ...]":
         return () if self._exemplars is None else self._exemplars.of(concept)
 
     def _is_ground(self, concept: str) -> bool:
@@ -197,7 +209,7 @@ class _Cut:
     place: tuple[int, int] | None = None
 
 
-def _cut_out(picture: Exemplar, size: Size) -> _Cut:
+def _cut_out(picture: "Exemplar", size: Size) -> _Cut:
     """The object of a picture, as large and where it would be, were the picture fitted in."""
     scale = min(size[0] / picture.shown.shape[0], size[1] / picture.shown.shape[1])
     box = find_box(picture.shown)
@@ -257,7 +269,9 @@ def _plain(size: Size, rng: np.random.Generator) -> ImageArray:
     return np.repeat(np.rint(light).astype(np.uint8)[..., np.newaxis], 3, axis=2)
 
 
-def _put_together(pictures: Sequence[Exemplar], size: Size, rng: np.random.Generator) -> ImageArray:
+def _put_together(
+    pictures: "Sequence[Exemplar]", size: Size, rng: np.random.Generator
+) -> ImageArray:
     """A background from as many pictures of it as it takes until no hole is left.
 
     Each next picture shows through the holes of those above it, and they fade into it. It is, of
@@ -292,7 +306,7 @@ def _share_inside(shown: MaskArray) -> npt.NDArray[np.float64]:
 
 
 def _framed(
-    picture: Exemplar, size: Size, rng: np.random.Generator
+    picture: "Exemplar", size: Size, rng: np.random.Generator
 ) -> tuple[ImageArray, MaskArray]:
     """A random window of a picture in the size of the image; smaller pictures are made larger."""
     image, shown = picture.image, picture.shown

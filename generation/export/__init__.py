@@ -1,17 +1,45 @@
 """One module per format of a rebalanced dataset, and the registry of them all."""
 
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from generation.export.dataset import ExportDataset
 from generation.export.options import ExportError, ExportOptions, ExportReport
-from graph.plugins import Plugin
+from graph.errors import MissingExtraError
 from graph.progress import Progress, silent
 from graph.registry import Registry
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
 
-EXPORTERS: Registry[Plugin] = Registry("export format")
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format whose module is imported when it is used.
+
+    Parameters
+    ----------
+    module : str
+        Full name of the module.
+    purpose : str
+        What it is for, in a line.
+    """
+
+    module: str
+    purpose: str
+
+    def load(self, name: str, what: str) -> Any:
+        """Give what the module has under a name; MissingExtraError where a package is missing."""
+        try:
+            return getattr(import_module(self.module), name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] == "generation":
+                raise
+            raise MissingExtraError(what, "worker") from error
+
+
+EXPORTERS: Registry[ExportFormat] = Registry("export format")
 for _name, _module, _purpose in (
     ("folder", "folder", "Images in a folder, and a Parquet table of them."),
     ("coco", "coco", "COCO instances: images, and JSON with the boxes and outlines of concepts."),
@@ -23,8 +51,8 @@ for _name, _module, _purpose in (
         "Weights of the real images in place of new ones, for comparison.",
     ),
 ):
-    EXPORTERS.register(_name, Plugin(f"generation.export.formats.{_module}", "worker", _purpose))
-_RUN = Plugin("generation.export.writing.run", "worker", "Writes an export.")
+    EXPORTERS.register(_name, ExportFormat(f"generation.export.formats.{_module}", _purpose))
+_RUN = ExportFormat("generation.export.writing.run", "Writes an export.")
 
 
 def export(

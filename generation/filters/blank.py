@@ -6,10 +6,36 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from generation.filters.filter import Judgement
-from generation.filters.options import BlankOptions
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.options import Options
+from graph.plugins import Plugin
+
+
+class BlankOptions(Options):
+    """When an image counts as blank.
+
+    Parameters
+    ----------
+    threshold : float
+        The least standard deviation of luminance, from 0 to 0.5: 0.02 is five of 255 grey levels.
+    min_luminance : float
+        The least mean luminance, from 0 to 1: overflow in half precision makes black images.
+    """
+
+    threshold: float = Field(default=0.02, ge=0, le=0.5)
+    min_luminance: float = Field(default=0.01, ge=0, le=1)
+
+
+PLUGIN = Plugin(
+    "blank",
+    "The image is not one colour, or nearly.",
+    extra="worker",
+    options=BlankOptions,
+)
+
 
 LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Weights of red, green and blue in luminance (ITU-R BT.601)."""

@@ -2,21 +2,64 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
+from pydantic import Field, field_validator
 
 from generation.filters.filter import Judgement
-from generation.filters.options import CLIP_REVISION, CLIPSCORE_WEIGHT, ClipOptions
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import load_processor
-from ingest.models.devices import out_of_memory
-from ingest.models.prompts import PHOTO, prompt_for
-from ingest.models.vision import VisionModel, find_model, open_vision
+from ingest.models.options import ModelOptions
+from ingest.models.prompts import PHOTO, check_template, prompt_for
+
+if TYPE_CHECKING:
+    from ingest.models.vision import VisionModel
+
+CLIPSCORE_WEIGHT = 2.5
+"""The factor by which CLIPScore multiplies a cosine."""
+
+CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
+"""The hub's own conversion of CLIP's default model to safetensors: its main branch has a pickle."""
+
+
+class ClipOptions(ModelOptions):
+    """How to score with CLIP.
+
+    Parameters
+    ----------
+    threshold : float
+        The least CLIPScore, from 0 to 2.5. The paper's 0.6 is a cosine of 0.24.
+    text : str
+        What the image is compared with: ``prompt``, the request's; ``concepts``, the paper's
+        prompt for the request's concepts, whatever the backend was told; or a template as in
+        `ingest.models.prompts`. A request without concepts is compared with its prompt.
+    prefix : str
+        Put before the text. The authors of CLIPScore write "A photo depicts " before captions;
+        the prompts here begin with "a photo of" as they are.
+    """
+
+    model: str = "openai/clip-vit-base-patch32"
+    threshold: float = Field(default=0.6, ge=0, le=CLIPSCORE_WEIGHT)
+    text: str = "prompt"
+    prefix: str = ""
+
+    @field_validator("text")
+    @classmethod
+    def _check_text(cls, text: str) -> str:
+        if text not in ("prompt", "concepts"):
+            check_template(text)
+        return text
+
+
+PLUGIN = Plugin(
+    "clip",
+    "The image shows what the prompt says: CLIPScore.",
+    extra="models",
+    options=ClipOptions,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +91,7 @@ class ClipFilter:
     """
 
     options: ClipOptions
-    vision: VisionModel
+    vision: "VisionModel"
     tokenizer: Any
 
     def judge(
@@ -56,7 +99,7 @@ class ClipFilter:
     ) -> list[Judgement]:
         """Judge a batch; see `generation.filters.filter.Filter`."""
         texts = [self._text(request) for request in requests]
-        with out_of_memory(f"CLIP on {len(made)} images"):
+        with self.vision.computing(f"CLIP on {len(made)} images"):
             cosines = self.cosines([one.image for one in made], texts)
         return [self._judgement(*pair) for pair in zip(texts, cosines, strict=True)]
 
@@ -65,7 +108,6 @@ class ClipFilter:
         settings = self.options.model_dump(include={"threshold", "text", "prefix"})
         return {"filter": "clip", "settings": settings, **self.vision.describe()}
 
-    @torch.inference_mode()
     def cosines(
         self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> npt.NDArray[np.float64]:
@@ -135,6 +177,11 @@ def _rows(features: Any) -> npt.NDArray[np.float64]:
 
 def open_filter(options: ClipOptions) -> ClipFilter:
     """The filter with its model loaded; see `graph.plugins.Plugins`."""
+    from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
+
+    from ingest.models.checkpoints import load_processor
+    from ingest.models.vision import find_model, open_vision
+
     checkpoint = find_model(options, CLIP_REVISION)
     processor = load_processor(CLIPImageProcessorPil, checkpoint)
     vision = open_vision(options, checkpoint, CLIPModel, processor)

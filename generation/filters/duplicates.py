@@ -1,20 +1,44 @@
 """The filter of repetitions: an image that looks like another of its query, or like its source."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import imagehash
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from pydantic import Field
 
 from generation.filters.filter import Judgement
-from generation.filters.options import DuplicatesOptions
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import OptionError
+from graph.options import Options
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
+
+
+class DuplicatesOptions(Options):
+    """When two images count as the same.
+
+    Parameters
+    ----------
+    distance : int
+        Images whose hashes differ in so many bits or fewer are the same.
+    hash_size : int
+        Side of the hash, which has its square in bits: 8 for 64 bits.
+    """
+
+    distance: int = Field(default=2, ge=0)
+    hash_size: int = Field(default=8, ge=4, le=32, multiple_of=4)
+
+
+PLUGIN = Plugin(
+    "duplicates",
+    "The image is not nearly the same as another one of its query.",
+    extra="worker",
+    options=DuplicatesOptions,
+)
+
 
 Words = npt.NDArray[np.uint64]
 
@@ -32,6 +56,10 @@ class DuplicatesFilter:
     ----------
     options : DuplicatesOptions
         The distance.
+    phash : callable
+        The perceptual hash of an image, in hexadecimal.
+    version : str
+        Of the package imagehash, which computes it.
 
     References
     ----------
@@ -41,6 +69,8 @@ class DuplicatesFilter:
     """
 
     options: DuplicatesOptions
+    phash: Callable[[ImageArray], str]
+    version: str
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
@@ -62,19 +92,19 @@ class DuplicatesFilter:
             "filter": "duplicates",
             "hash": "phash",
             "settings": self.options.model_dump(),
-            "software": {"imagehash": imagehash.__version__},
+            "software": {"imagehash": self.version},
         }
 
     def _judge(
         self, request: ImageRequest, made: GeneratedImage, kept: list[Words]
     ) -> tuple[Judgement, Words]:
-        text = self.hash_of(made.image)
+        text = self.phash(made.image)
         words = _words([text])[0]
         limit = self.options.distance
         to_kept = int(_distances(words, np.array(kept)).min()) if kept else None
         to_source = None
         if request.source is not None:
-            source = _words([self.hash_of(request.source.image)])
+            source = _words([self.phash(request.source.image)])
             to_source = int(_distances(words, source).min())
         found = [distance for distance in (to_kept, to_source) if distance is not None]
         reason = ""
@@ -85,10 +115,6 @@ class DuplicatesFilter:
         score = float(min(found, default=self.options.hash_size**2))
         judgement = Judgement(score, accepted=not reason, reason=reason, details={"phash": text})
         return judgement, words
-
-    def hash_of(self, image: ImageArray) -> str:
-        """The perceptual hash of an image, in hexadecimal."""
-        return str(imagehash.phash(Image.fromarray(image), hash_size=self.options.hash_size))
 
 
 def query_of(request_id: str) -> str:
@@ -176,4 +202,10 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
 
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
     """The filter; see `graph.plugins.Plugins`."""
-    return DuplicatesFilter(options)
+    import imagehash
+    from PIL import Image
+
+    def phash(image: ImageArray) -> str:
+        return str(imagehash.phash(Image.fromarray(image), hash_size=options.hash_size))
+
+    return DuplicatesFilter(options, phash, imagehash.__version__)

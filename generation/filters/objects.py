@@ -3,14 +3,47 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from generation.filters.filter import Judgement
-from generation.filters.options import ObjectsOptions
 from generation.image_request import GeneratedImage, ImageRequest
-from ingest.models.detector import Detector, open_detector
+from graph.plugins import Plugin
 from ingest.models.options import DetectorOptions
 from ingest.models.prompts import listed, readable
+
+if TYPE_CHECKING:
+    from ingest.models.detector import Detector
+
+
+class ObjectsOptions(DetectorOptions):
+    """What a detector must find.
+
+    Parameters
+    ----------
+    check_class : bool
+        Whether the class must be found too.
+    class_text : str, mapping of str to str, or None
+        What the class is called: one text for all classes, such as "bird" where they are kinds of
+        it, or one by class; None, or a class that is left out, for the class's own name.
+    vocabulary : tuple of str
+        The concepts of the dataset, to report those that nobody asked for.
+    reject_unasked : bool
+        Whether to reject an image that shows one of those: it would count for other cliques than
+        those that it was made for.
+    """
+
+    check_class: bool = True
+    class_text: str | Mapping[str, str] | None = None
+    vocabulary: tuple[str, ...] = ()
+    reject_unasked: bool = False
+
+
+PLUGIN = Plugin(
+    "objects",
+    "A detector finds the concepts and the class in the image.",
+    extra="models",
+    options=ObjectsOptions,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +63,7 @@ class ObjectsFilter:
     """
 
     options: ObjectsOptions
-    detector: Detector
+    detector: "Detector"
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
@@ -99,4 +132,6 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:
     """The filter with its detector loaded; see `graph.plugins.Plugins`."""
+    from ingest.models.detector import open_detector
+
     return ObjectsFilter(options, open_detector(options))

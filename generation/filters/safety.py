@@ -3,26 +3,50 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
-from transformers import CLIPImageProcessorPil
 
 from generation.filters.filter import Judgement
-from generation.filters.options import SAFETY_REVISION, SafetyOptions
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
+from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import Checkpoint, load_processor, quiet, software
-from ingest.models.devices import out_of_memory
-from ingest.models.vision import VisionModel, find_model, open_vision
+from ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    import torch
+
+    from ingest.models.checkpoints import Checkpoint
+    from ingest.models.vision import VisionModel
+
+SAFETY_REVISION = "refs/pr/41"
+"""A pull request that has the default checker's weights as safetensors, in half precision: its
+main branch has a pickle alone, which is refused."""
+
+
+class SafetyOptions(ModelOptions):
+    """Which checker to use.
+
+    Parameters
+    ----------
+    model : str
+        As for any model; a folder may be the ``safety_checker`` of a pipeline with safetensors.
+    """
+
+    model: str = "CompVis/stable-diffusion-safety-checker"
+
+
+PLUGIN = Plugin(
+    "safety",
+    "The image is safe to look at.",
+    extra="models",
+    options=SafetyOptions,
+)
+
 
 PROCESSOR_FILE = "preprocessor_config.json"
-
-# It warns that a black image is returned, which is not so here.
-logging.getLogger(StableDiffusionSafetyChecker.__module__).setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +70,14 @@ class SafetyFilter:
     """
 
     options: SafetyOptions
-    vision: VisionModel
+    vision: "VisionModel"
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge a batch, leaving the images as they are."""
         images = [one.image for _, one in zip(requests, made, strict=True)]
-        with out_of_memory(f"the safety checker on {len(made)} images"):
+        with self.vision.computing(f"the safety checker on {len(made)} images"):
             flags = [
                 flag for batch in self.vision.batches(images) for flag in self._is_flagged(batch)
             ]
@@ -62,10 +86,9 @@ class SafetyFilter:
     def describe(self) -> Mapping[str, Any]:
         """The model with its weights."""
         described = self.vision.describe()
-        packages = described["software"] | software("diffusers")
+        packages = described["software"] | {"diffusers": version("diffusers")}
         return {"filter": "safety", "settings": {}, **described, "software": packages}
 
-    @torch.inference_mode()
     def _is_flagged(self, images: Sequence[ImageArray]) -> list[bool]:
         # The checker blackens what it is given as images: it gets stand-ins.
         stand_ins = [np.empty(0) for _ in images]
@@ -81,6 +104,14 @@ def _judgement(flagged: bool) -> Judgement:
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:
     """The filter with its model loaded; see `graph.plugins.Plugins`."""
+    from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
+    from transformers import CLIPImageProcessorPil
+
+    from ingest.models.checkpoints import load_processor
+    from ingest.models.vision import find_model, open_vision
+
+    # It warns that a black image is returned, which is not so here.
+    logging.getLogger(StableDiffusionSafetyChecker.__module__).setLevel(logging.ERROR)
     checkpoint = find_model(options, SAFETY_REVISION)
     processor = load_processor(CLIPImageProcessorPil, _with_processor(checkpoint))
     vision = open_vision(
@@ -89,7 +120,7 @@ def open_filter(options: SafetyOptions) -> SafetyFilter:
     return SafetyFilter(options, vision)
 
 
-def _with_processor(checkpoint: Checkpoint) -> Checkpoint:
+def _with_processor(checkpoint: "Checkpoint") -> "Checkpoint":
     """Where the image processor is: in a pipeline, the checker's neighbour."""
     beside = checkpoint.folder.parent / "feature_extractor"
     if not (checkpoint.folder / PROCESSOR_FILE).exists() and (beside / PROCESSOR_FILE).exists():
@@ -97,8 +128,10 @@ def _with_processor(checkpoint: Checkpoint) -> Checkpoint:
     return checkpoint
 
 
-def _load_checker(kind: Any, checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
+def _load_checker(kind: Any, checkpoint: "Checkpoint", dtype: "torch.dtype") -> Any:
     """The checker with all of its weights: diffusers defines it, and transformers loads it."""
+    from ingest.models.checkpoints import quiet
+
     where = f"The model {checkpoint.name}"
     try:
         with quiet():

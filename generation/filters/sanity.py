@@ -5,10 +5,43 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from generation.filters.filter import Judgement
-from generation.filters.options import SanityOptions
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.options import Options
+from graph.plugins import Plugin
+
+
+class SanityOptions(Options):
+    """What is asked of an image before anything looks at what it shows.
+
+    Parameters
+    ----------
+    width_px, height_px : int or None
+        The size that images must have; None for any, since a backend may work at a model's size.
+    source_size : bool
+        The image must have its source's size, where it has a source.
+    min_background : float
+        The least share of the image that must be outside the object, where the mask is known:
+        without it there is no room for any concept.
+    min_unchanged : float
+        The least share of the object's pixels that must be as in the source.
+    """
+
+    width_px: int | None = Field(default=None, ge=1)
+    height_px: int | None = Field(default=None, ge=1)
+    source_size: bool = False
+    min_background: float = Field(default=0.05, ge=0, le=1)
+    min_unchanged: float = Field(default=1.0, ge=0, le=1)
+
+
+PLUGIN = Plugin(
+    "sanity",
+    "The image has the size that was asked for, and keeps its object.",
+    extra="worker",
+    options=SanityOptions,
+)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from generation.filters.duplicates import find_duplicates
-from generation.filters.options import DuplicatesOptions
+from generation.filters.duplicates import DuplicatesOptions, find_duplicates
 from generation.jobs.settings import JobSettings
 from generation.output.rows import Row
 from graph.database.store import GraphStore

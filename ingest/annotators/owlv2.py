@@ -2,12 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from graph.plugins import Plugin
 from graph.records import Mention
 from ingest.images.arrays import ImageArray
-from ingest.models.detector import Detector, open_detector
 from ingest.models.options import DetectorOptions
+
+if TYPE_CHECKING:
+    from ingest.models.detector import Detector
+
+PLUGIN = Plugin(
+    "owlv2",
+    "A detector finds the dataset's concepts, with score and box.",
+    extra="models",
+    options=DetectorOptions,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +30,7 @@ class Owlv2Annotator:
         With the threshold that a mention needs.
     """
 
-    detector: Detector
+    detector: "Detector"
 
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
@@ -43,4 +53,6 @@ class Owlv2Annotator:
 
 def open_annotator(options: DetectorOptions) -> Owlv2Annotator:
     """The annotator with its detector loaded; see `graph.plugins.Plugins`."""
+    from ingest.models.detector import open_detector
+
     return Owlv2Annotator(open_detector(options))

@@ -1,6 +1,7 @@
 """Models that look at images: loaded, fed with pixels, and described."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -48,6 +49,18 @@ class VisionModel:
         pictures = [Image.fromarray(image) for image in images]
         values: torch.Tensor = self.processor(images=pictures, return_tensors="pt")["pixel_values"]
         return values.to(self.device, self.dtype)
+
+    @contextmanager
+    def computing(self, what: str) -> Iterator[None]:
+        """Run a `with` block without gradients; what it does is named where memory is full.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The block has run out of memory.
+        """
+        with out_of_memory(what), torch.inference_mode():
+            yield
 
     def batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         """The items, so many at a time as are looked at together."""

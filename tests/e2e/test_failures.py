@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -22,7 +23,6 @@ import pytest
 from PIL import Image
 
 from app.services import jobs as workers
-from generation.backends import BACKENDS
 from generation.image_request import GeneratedImage
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import Chunk
@@ -41,7 +41,6 @@ from graph.errors import OptionError, OutOfMemoryError, StoreError, StoreUnavail
 from graph.jobs.candidates import decide
 from graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from graph.jobs.status import list_candidates, read_job, workers_alive
-from graph.plugins import Plugin
 from graph.records import Annotations, ImageRecord, Mention
 from tests.e2e import failing
 from tests.forwarder import Forwarder
@@ -104,9 +103,7 @@ def work(own, options):
 @pytest.fixture
 def fails(monkeypatch):
     """The backend that fails as asked, in place of the procedural one."""
-    monkeypatch.setitem(
-        BACKENDS._entries, "procedural", Plugin("tests.e2e.failing", "worker", "Fails.")
-    )
+    monkeypatch.setitem(sys.modules, "generation.backends.procedural", failing)
     monkeypatch.setattr(failing, "POISON", set())
     monkeypatch.setattr(failing, "CAPACITY", [1_000])
     monkeypatch.setattr(failing, "SEEN", [])
@@ -525,7 +522,10 @@ def test_a_worker_that_is_told_to_end_is_alive_until_it_has(store, loaded, own, 
 def test_jobs_of_two_backends_take_turns_on_the_device(
     store, loaded, own, work, fails, monkeypatch
 ):
-    monkeypatch.setitem(BACKENDS._entries, "paste", Plugin("tests.e2e.failing", "worker", "Fails."))
+    other = SimpleNamespace(
+        PLUGIN=replace(failing.PLUGIN, name="paste"), open_backend=failing.open_backend
+    )
+    monkeypatch.setitem(sys.modules, "generation.backends.paste", other)
     wanted = PLAIN | {"chunk_size": 1}
     jobs = [
         create_job(store, loaded, "plan", QUERIES, settings=wanted | {"backend": backend})

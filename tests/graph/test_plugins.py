@@ -3,19 +3,15 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
 
-from generation.backends import BACKENDS
-from generation.filters import FILTERS
-from generation.sources.segmenters import SEGMENTERS
-from graph.errors import MissingExtraError, OptionError, UnknownNameError
-from graph.plugins import Plugin, Plugins
-from ingest.annotators import ANNOTATORS
-
-ALL: tuple[Plugins[Any], ...] = (BACKENDS, FILTERS, SEGMENTERS, ANNOTATORS)
+from graph.errors import DuplicateNameError, MissingExtraError, OptionError, UnknownNameError
+from graph.plugins import Plugins
+from tests.graph.plugin_registries import REGISTRIES
 
 BAD = {
     "The filter clip has no option 'treshold'. Its options: batch_size, device, dtype, model, "
@@ -33,8 +29,17 @@ BAD = {
         "segmenter_options": {"batch_size": 0},
     },
 }
-ORDER = """
+OPTIONAL = ("torch", "transformers", "diffusers", "imagehash", "PIL", "dbos", "fsspec")
+WITHOUT = f"""
 import json, sys
+sys.modules.update(dict.fromkeys({OPTIONAL!r}))
+"""
+LIST = """
+from tests.graph.plugin_registries import REGISTRIES
+found = [[name, plugin.purpose] for one in REGISTRIES for name, plugin in one.items()]
+print(json.dumps(found))
+"""
+ORDER = """
 from generation.jobs.settings import read_job_settings
 from graph.errors import OptionError
 said = []
@@ -43,41 +48,54 @@ for settings in json.loads(sys.argv[1]):
         read_job_settings(settings)
     except OptionError as error:
         said.append(str(error))
-extras = {"torch", "transformers", "diffusers", "imagehash", "PIL"} & set(sys.modules)
-print(json.dumps([said, sorted(extras)]))
+print(json.dumps(said))
 """
 
 
+def run_without_extras(code: str, *arguments: str) -> Any:
+    command = [sys.executable, "-c", WITHOUT + code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_plugins_are_listed_without_the_packages_of_any_extra() -> None:
+    expected = [[name, plugin.purpose] for one in REGISTRIES for name, plugin in one.items()]
+    assert run_without_extras(LIST) == expected
+    assert all(purpose.endswith(".") for _, purpose in expected)
+
+
 def test_options_are_checked_without_the_packages_of_any_extra() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ORDER, json.dumps(list(BAD.values()))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout) == [list(BAD), []]
+    assert run_without_extras(ORDER, json.dumps(list(BAD.values()))) == list(BAD)
 
 
 @pytest.mark.parametrize(
     ("registry", "name"),
-    [pytest.param(one, name, id=f"{one.kind} {name}") for one in ALL for name in one],
+    [pytest.param(one, name, id=f"{one.kind} {name}") for one in REGISTRIES for name in one],
 )
-def test_an_opener_takes_the_options_that_are_registered(registry: Plugins[Any], name: str) -> None:
-    opener = registry[name].load(f"open_{registry.kind}", name)
-    hints = get_type_hints(opener)
+def test_an_opener_takes_the_options_that_it_declares(registry: Plugins[Any], name: str) -> None:
+    hints = get_type_hints(registry.opener(name))
     del hints["return"]
     assert list(hints.values()) == [registry[name].options]
 
 
 @pytest.fixture
-def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plugins[str]:
-    (tmp_path / "plain_reader.py").write_text("def open_reader(options):\n    return 'open'\n")
-    (tmp_path / "model_reader.py").write_text("import no_such_package\n")
+def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins[str]]:
+    for name, extra, body in (
+        ("plain", None, "return 'open'"),
+        ("model", "models", "import no_such_package"),
+        ("broken", "models", "import graph.no_such_module"),
+        ("misnamed", None, "return 'open'"),
+    ):
+        declared = "other" if name == "misnamed" else name
+        (tmp_path / f"{name}_reader.py").write_text(
+            "from graph.plugins import Plugin\n"
+            f"PLUGIN = Plugin({declared!r}, 'Reads.', {extra!r})\n"
+            f"def open_reader(options):\n    {body}\n"
+        )
     monkeypatch.syspath_prepend(tmp_path)
-    readers: Plugins[str] = Plugins("reader")
-    readers.register("plain", Plugin("plain_reader", "worker", "Reads."))
-    readers.register("model", Plugin("model_reader", "models", "Reads with a model."))
-    return readers
+    yield Plugins("reader", {"plain": "plain_reader", "model": "model_reader"})
+    for module in [name for name in sys.modules if name.endswith("_reader") and "." not in name]:
+        del sys.modules[module]
 
 
 def test_a_plugin_that_takes_no_options(readers: Plugins[str]) -> None:
@@ -90,6 +108,27 @@ def test_a_package_that_is_missing(readers: Plugins[str]) -> None:
     readers.check("model", {})
     with pytest.raises(MissingExtraError, match=r"(?s)The reader model .*cobalance\[models\]"):
         readers.open("model")
+
+
+def test_a_module_that_an_installed_package_lacks_is_a_defect(readers: Plugins[str]) -> None:
+    readers.register("broken", "broken_reader")
+    with pytest.raises(ModuleNotFoundError, match=r"graph\.no_such_module"):
+        readers.open("broken")
+
+
+def test_a_record_under_another_name_is_refused(readers: Plugins[str]) -> None:
+    readers.register("misnamed", "misnamed_reader")
+    with pytest.raises(TypeError, match=r"Declare PLUGIN = Plugin\('misnamed', \.\.\.\)"):
+        readers.items()
+
+
+def test_a_module_is_imported_when_it_is_asked_for(readers: Plugins[str]) -> None:
+    assert (list(readers), len(readers)) == (["plain", "model"], 2)
+    assert not {"plain_reader", "model_reader"} & set(sys.modules)
+    assert readers["plain"].purpose == "Reads."
+    assert "model_reader" not in sys.modules
+    with pytest.raises(DuplicateNameError, match="reader 'plain' is registered already"):
+        readers.register("plain", "other_reader")
 
 
 @pytest.mark.parametrize("ask", [Plugins.check, Plugins.open])

@@ -2,14 +2,17 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 from scipy import ndimage
 
 from generation.backends.canvas.framing import Size, resize_image, resize_mask
 from ingest.images.arrays import ImageArray, MaskArray
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 SCALES = (0.7, 1.3)
 """How large a placed object is beside its size in its own image; less where that does not fit."""
@@ -141,8 +144,10 @@ def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:
     return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
 
 
-def to_pillow(pixels: ImageArray | MaskArray) -> Image.Image:
+def to_pillow(pixels: ImageArray | MaskArray) -> "Image.Image":
     """An image for libraries that take Pillow's; a mask is white where it is true."""
+    from PIL import Image
+
     if pixels.dtype == np.bool_:
         return Image.fromarray(pixels.astype(np.uint8) * 255)
     return Image.fromarray(pixels)

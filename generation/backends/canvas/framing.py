@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from generation.backends.backend import BackendSettings
 from generation.image_request import GenerationError, SourceImage
@@ -119,6 +118,8 @@ def resize_image(image: ImageArray, size: Size) -> ImageArray:
     """The image at another size, by Lanczos' filter; the same one where it has that size."""
     if image.shape[:2] == size:
         return image
+    from PIL import Image
+
     resized = Image.fromarray(image).resize((size[1], size[0]), Image.Resampling.LANCZOS)
     return np.asarray(resized, dtype=np.uint8)
 
@@ -130,6 +131,8 @@ def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
     """
     if mask.shape == size:
         return mask
+    from PIL import Image
+
     image = Image.fromarray(mask.astype(np.uint8) * 255)
     share = np.asarray(image.resize((size[1], size[0]), Image.Resampling.BOX))
     return share >= min(128, max(1, int(share.max())))

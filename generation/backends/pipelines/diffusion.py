@@ -3,17 +3,19 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from generation.backends.backend import SYNTHETIC_SOURCE
 from generation.backends.canvas.cutout import to_image
 from generation.backends.canvas.framing import Size
-from generation.backends.pipelines.painter import Painter
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest, SourceImage
 from graph.errors import JobBlockedError
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import Checkpoint, software
 from ingest.models.weight_files import PIPELINE_FILE
+
+if TYPE_CHECKING:
+    from generation.backends.pipelines.painter import Painter
+    from ingest.models.checkpoints import Checkpoint
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""
@@ -54,7 +56,7 @@ class DiffusionBackend:
     needs_source = True
 
     def __init__(
-        self, name: str, painter: Painter, prepare: Callable[[SourceImage, int], Work]
+        self, name: str, painter: "Painter", prepare: Callable[[SourceImage, int], Work]
     ) -> None:
         self.name, self.painter, self._prepare = name, painter, prepare
 
@@ -96,6 +98,8 @@ class DiffusionBackend:
 
     def describe(self) -> Mapping[str, Any]:
         """What the images are made with, for their provenance; for JSON."""
+        from ingest.models.checkpoints import software
+
         return {
             "backend": self.name,
             "digital_source_type": COMPOSITE,
@@ -104,7 +108,7 @@ class DiffusionBackend:
         }
 
 
-def check_channels(checkpoint: Checkpoint, latents: int, extra: int, wanted: str) -> None:
+def check_channels(checkpoint: "Checkpoint", latents: int, extra: int, wanted: str) -> None:
     """Refuse a pipeline that was made for another task, before anything large is loaded.
 
     The libraries load a U-Net without complaint, and paint as if what it cannot see were not there.

@@ -2,20 +2,41 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
 
-from generation.sources.segmenters.options import ParsingOptions
 from generation.sources.segmenters.segmenter import check_box, check_mask
 from graph.errors import OptionError
+from graph.plugins import Plugin
 from graph.records import Box
 from ingest.images.arrays import ImageArray, MaskArray
-from ingest.models.checkpoints import load_processor
-from ingest.models.devices import out_of_memory
-from ingest.models.vision import VisionModel, find_model, open_vision
+from ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from ingest.models.vision import VisionModel
+
+
+class ParsingOptions(ModelOptions):
+    """Which parts belong to the object.
+
+    Parameters
+    ----------
+    labels : tuple of str or None
+        Names of the model's labels, such as Hair and Face; None for all but the background.
+    """
+
+    model: str = "mattmdjaga/segformer_b2_clothes"
+    labels: tuple[str, ...] | None = None
+
+
+PLUGIN = Plugin(
+    "parsing",
+    "Human parsing finds a person, by body parts and clothes.",
+    extra="models",
+    options=ParsingOptions,
+)
+
 
 BACKGROUND = "background"
 
@@ -38,14 +59,14 @@ class ParsingSegmenter:
     .. [1] Xie, E. et al., *SegFormer* (NeurIPS 2021).
     """
 
-    vision: VisionModel
+    vision: "VisionModel"
     labels: Mapping[int, str]
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
         if box is not None:
             check_box(image, box)
-        with out_of_memory("human parsing on one image"):
+        with self.vision.computing("human parsing on one image"):
             mask = self._predict(image)
         if box is not None:
             mask &= _within(image, box)
@@ -56,7 +77,6 @@ class ParsingSegmenter:
         settings = {"labels": list(self.labels.values())}
         return {"segmenter": "parsing", "settings": settings, **self.vision.describe()}
 
-    @torch.inference_mode()
     def _predict(self, image: ImageArray) -> MaskArray:
         output = self.vision.model(pixel_values=self.vision.pixels([image]))
         output.logits = output.logits.float().cpu()
@@ -82,6 +102,11 @@ def _within(image: ImageArray, box: Box) -> MaskArray:
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
     """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
+    from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
+
+    from ingest.models.checkpoints import load_processor
+    from ingest.models.vision import find_model, open_vision
+
     checkpoint = find_model(options)
     processor = load_processor(SegformerImageProcessorPil, checkpoint)
     vision = open_vision(options, checkpoint, SegformerForSemanticSegmentation, processor)

@@ -2,20 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import torch
-from PIL import Image
-from transformers import SamImageProcessorPil, SamModel, SamProcessor
+from typing import TYPE_CHECKING, Any
 
 from generation.image_request import GenerationError
-from generation.sources.segmenters.options import SamOptions
 from generation.sources.segmenters.segmenter import check_box, check_mask
+from graph.plugins import Plugin
 from graph.records import Box
 from ingest.images.arrays import ImageArray, MaskArray
-from ingest.models.checkpoints import load_processor
-from ingest.models.devices import out_of_memory
-from ingest.models.vision import VisionModel, find_model, open_vision
+from ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from ingest.models.vision import VisionModel
+
+
+class SamOptions(ModelOptions):
+    """Which model to use."""
+
+    model: str = "facebook/sam-vit-base"
+
+
+PLUGIN = Plugin(
+    "sam",
+    "Segment Anything finds the object in an annotated box.",
+    extra="models",
+    options=SamOptions,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +37,16 @@ class SamSegmenter:
     ----------
     vision : VisionModel
         A `SamModel`.
+    prepare : SamProcessor
+        What turns images and boxes into its input.
 
     References
     ----------
     .. [1] Kirillov, A. et al., *Segment anything* (ICCV 2023).
     """
 
-    vision: VisionModel
+    vision: "VisionModel"
+    prepare: Any
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
@@ -43,7 +57,7 @@ class SamSegmenter:
             )
         check_box(image, box)
         self._check_shape(image)
-        with out_of_memory("Segment Anything on one image"):
+        with self.vision.computing("Segment Anything on one image"):
             mask = self._predict(image, box)
         return check_mask(mask, "sam")
 
@@ -62,11 +76,11 @@ class SamSegmenter:
                 "segmenter, or annotate the outline."
             )
 
-    @torch.inference_mode()
     def _predict(self, image: ImageArray, box: Box) -> MaskArray:
+        from PIL import Image
+
         left, top, width, height = box
-        prepare: Any = SamProcessor(self.vision.processor)  # type: ignore[no-untyped-call]
-        inputs = prepare(
+        inputs = self.prepare(
             images=Image.fromarray(image),
             input_boxes=[[[left, top, left + width, top + height]]],
             return_tensors="pt",
@@ -87,6 +101,12 @@ class SamSegmenter:
 
 def open_segmenter(options: SamOptions) -> SamSegmenter:
     """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
+    from transformers import SamImageProcessorPil, SamModel, SamProcessor
+
+    from ingest.models.checkpoints import load_processor
+    from ingest.models.vision import find_model, open_vision
+
     checkpoint = find_model(options)
     processor = load_processor(SamImageProcessorPil, checkpoint)
-    return SamSegmenter(open_vision(options, checkpoint, SamModel, processor))
+    vision = open_vision(options, checkpoint, SamModel, processor)
+    return SamSegmenter(vision, SamProcessor(processor))  # type: ignore[no-untyped-call]

@@ -10,8 +10,7 @@ from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from generation.filters import FILTERS
-from generation.filters.clip import ClipFilter
-from generation.filters.options import CLIP_REVISION, ClipOptions
+from generation.filters.clip import CLIP_REVISION, ClipFilter, ClipOptions
 from generation.image_request import GeneratedImage
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request

@@ -11,7 +11,7 @@ from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionS
 from safetensors import safe_open
 
 from generation.filters import FILTERS
-from generation.filters.options import SAFETY_REVISION, SafetyOptions
+from generation.filters.safety import SAFETY_REVISION, SafetyOptions
 from generation.image_request import GeneratedImage
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request
