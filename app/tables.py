@@ -172,7 +172,7 @@ def as_table(
     table = Table(
         title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
     )
-    cells = [[_cell(value, most) for value in frame[name]] for name in frame.columns]
+    cells = [[cell_text(value, most) for value in frame[name]] for name in frame.columns]
     headers = [str(name).replace("_", " ") for name in frame.columns]
     if width is not None:
         lines = 3 if most else None
@@ -233,14 +233,14 @@ def narrowed(
             lambda value: _middle(value, width // 3) if isinstance(value, str) else value
         )
         taken = sum(
-            max([len(str(name)), *(len(_cell(value)) for value in others[name])]) + _BETWEEN
+            max([len(str(name)), *(len(cell_text(value)) for value in others[name])]) + _BETWEEN
             for name in others
         )
         left = width - taken - _BETWEEN
-        wanted = max(map(len, kept[shortened].map(_cell)), default=0)
+        wanted = max(map(len, kept[shortened].map(cell_text)), default=0)
         if left >= min(wanted, _SHORT):
             break
-    texts = kept[shortened].map(lambda value: _middle(_cell(value), max(left, _NARROW)))
+    texts = kept[shortened].map(lambda value: _middle(cell_text(value), max(left, _NARROW)))
     return kept.assign(**others, **{shortened: texts})
 
 
@@ -262,12 +262,19 @@ def _cut(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
-def _cell(value: Any, most: int | None = None) -> str:
+def cell_text(value: Any, most: int | None = None) -> str:
+    """A value as text: names joined by +, numbers with separators, - where missing.
+
+    Examples
+    --------
+    >>> cell_text(("cow", "road")), cell_text(1414), cell_text(None)
+    ('cow + road', '1,414', '-')
+    """
     if isinstance(value, (list, tuple)):
         return " + ".join(
-            f"{_cell(part[0], most)} {_cell(part[1], most)}"
+            f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
             if isinstance(part, (list, tuple)) and len(part) == 2
-            else _cell(part, most)
+            else cell_text(part, most)
             for part in value
         )
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):

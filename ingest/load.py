@@ -16,10 +16,12 @@ from graph.records import Annotations
 from ingest.concepts.plurals import counted
 from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
+from ingest.formats.table import TableReader
 from ingest.names import Coded, categorical, clean_name
 from ingest.options import ReadOptions, Refinement, TableOptions
 from ingest.problems import Problems
 from ingest.reader import Reader, read_head
+from ingest.tables.data_frame import FrameTable, one_row_per_image, with_id
 
 
 def read_annotations(
@@ -57,10 +59,45 @@ def read_annotations(
     _check_uses(reader, name, options)
     with _collection_paused():
         annotations = refine(reader.read(path, options, progress), options, str(path))
+    return _require_images(annotations, str(path))
+
+
+def read_frame(
+    frame: pd.DataFrame,
+    options: ReadOptions | None = None,
+    *,
+    concept_column: str | None = None,
+    name: str = "frame",
+    progress: Progress = silent,
+) -> Annotations:
+    """Read annotations from a pandas frame, as `read_annotations` reads a table in a file.
+
+    Parameters
+    ----------
+    concept_column : str or None
+        The frame has a row for each image and concept, and this column holds the concept. By
+        default it has a row for each image.
+    name : str
+        What messages call the frame.
+
+    Raises
+    ------
+    InputError, OptionError
+        As `read_annotations`.
+    """
+    options = options or ReadOptions()
+    table = options.table
+    if concept_column is not None:
+        frame, table = one_row_per_image(frame, concept_column, table)
+    frame, table = with_id(frame, table)
+    options = replace(options, table=table)
+    annotations = TableReader(FrameTable(frame)).read(Path(name), options, progress)
+    return _require_images(refine(annotations, options, name), name)
+
+
+def _require_images(annotations: Annotations, file: str) -> Annotations:
     if annotations.images.empty:
-        raise InputError(
-            str(path), None, _nothing_left(annotations), "Ask for less, or correct it."
-        )
+        raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
     return annotations
 
 

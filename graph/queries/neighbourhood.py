@@ -175,7 +175,7 @@ def to_graphml(nodes: pd.DataFrame, edges: pd.DataFrame) -> bytes:
     >>> b'<data key="d1">&lt;road&gt;</data>' in to_graphml(nodes, edges)
     True
     """
-    import networkx as nx  # type: ignore[import-untyped]  # a tenth of a second
+    import networkx as nx  # a tenth of a second
 
     graph = nx.Graph()
     key_of: dict[tuple[str, str], str] = {}

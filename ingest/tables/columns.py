@@ -78,12 +78,12 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
     for name in options.concept_columns:
         _require(table, name, "--concept-columns")
     explicit = set(of.values()) | set(options.concept_columns)
-    normal = {_normal(name): name for name in reversed(table.columns) if name not in explicit}
+    free = [name for name in table.columns if name not in explicit]
     guessed = []
     for role in roles:
         if role in of or (role == "concepts" and options.concept_columns):
             continue
-        found = next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
+        found = usual_column(role, free)
         if found is not None and (role == "uri" or found not in of.values()):
             of[role] = found
             guessed.append(f"{role.replace('_name', '')} = {found}")
@@ -98,6 +98,18 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
         if indicators:
             guessed.append(f"concepts = the {len(indicators)} columns of 0 and 1")
     return ColumnMap(of, indicators, tuple(guessed))
+
+
+def usual_column(role: str, names: Iterable[str]) -> str | None:
+    """Find the column whose name is usual for a role, the most usual one of several.
+
+    Examples
+    --------
+    >>> usual_column("class_name", ["y", "Label"])
+    'Label'
+    """
+    normal = {_normal(str(name)): name for name in reversed(list(names))}
+    return next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
 
 
 def text_column(table: Table, name: str, flag: str) -> pa.Array:

@@ -28,18 +28,14 @@ class Parquet:
         try:
             file = pq.ParquetFile(path)
             schema = file.schema_arrow
-            usable = [name for name in schema.names if _usable(schema.field(name).type)]
+            usable = [name for name in schema.names if is_usable(schema.field(name).type)]
             progress("read", 0, file.metadata.num_rows)
             loaded = file.read(columns=usable)
         except (pa.ArrowException, OSError) as error:
             reason = f"is no Parquet file that can be read ({_first_line(error)})"
             raise problems.fatal(reason, "Write or download it again.") from None
-        duplicates = {name for name in schema.names if schema.names.count(name) > 1}
-        if duplicates:
-            raise problems.fatal(
-                f"two columns are named {min(duplicates)!r}", "Give each a name of its own."
-            )
-        columns = {name: _plain(loaded[name].combine_chunks()) for name in usable}
+        check_names(schema.names, problems)
+        columns = {name: plain_column(loaded[name].combine_chunks()) for name in usable}
         unusable = {
             name: str(schema.field(name).type) for name in schema.names if name not in columns
         }
@@ -47,11 +43,22 @@ class Parquet:
         return Table(problems, columns, loaded.num_rows, lambda row: f"row {row + 1}", unusable)
 
 
-def _usable(kind: pa.DataType) -> bool:
+def check_names(names: list[str], problems: Problems) -> None:
+    """Raise InputError where two columns have one name."""
+    duplicates = {name for name in names if names.count(name) > 1}
+    if duplicates:
+        raise problems.fatal(
+            f"two columns are named {min(duplicates)!r}", "Give each a name of its own."
+        )
+
+
+def is_usable(kind: pa.DataType) -> bool:
+    """Tell whether a column of this type can hold names, numbers or concepts."""
     if pa.types.is_dictionary(kind):
-        return _usable(kind.value_type)
+        return is_usable(kind.value_type)
     if is_list(kind):
-        return pa.types.is_struct(kind.value_type) or _is_text(kind.value_type)
+        value = kind.value_type
+        return pa.types.is_struct(value) or pa.types.is_null(value) or _is_text(value)
     return (
         _is_text(kind)
         or pa.types.is_integer(kind)
@@ -75,7 +82,8 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def plain_column(column: pa.Array) -> pa.Array:
+    """Give a usable column as text, floats or lists of text or structures."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type

@@ -1,0 +1,70 @@
+"""Find and close concept imbalances of image datasets, from Python.
+
+Three lines need no database::
+
+    import cobalance as cb
+    data = cb.read("cars.csv")
+    cb.imbalances(data, max_size=2)
+
+`connect` opens a store for everything that outlives a session: datasets, plans and jobs.
+docs/python.md is a tour.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from cobalance.shadowing import require_own_packages
+
+require_own_packages()
+
+if TYPE_CHECKING:
+    from cobalance.diagnosis import Imbalances, imbalances
+    from cobalance.graphs import ConceptGraph, concept_graph
+    from cobalance.planning import Plan, Simulation, compare_planners, plan, read_plan, weights
+    from cobalance.reading import Data, from_frame, read, urbancars
+    from graph.errors import CobalanceError
+
+__all__ = [
+    "CobalanceError",
+    "ConceptGraph",
+    "Data",
+    "Imbalances",
+    "Plan",
+    "Simulation",
+    "compare_planners",
+    "concept_graph",
+    "from_frame",
+    "imbalances",
+    "plan",
+    "read",
+    "read_plan",
+    "urbancars",
+    "weights",
+]
+
+_HOMES = {
+    "cobalance.graphs": ("ConceptGraph", "concept_graph"),
+    "cobalance.reading": ("Data", "from_frame", "read", "urbancars"),
+    "cobalance.diagnosis": ("Imbalances", "imbalances"),
+    "cobalance.planning": (
+        "Plan",
+        "Simulation",
+        "compare_planners",
+        "plan",
+        "read_plan",
+        "weights",
+    ),
+    "graph.errors": ("CobalanceError",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: ``import cobalance`` alone loads nothing heavy."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'cobalance' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,207 @@
+"""Imbalances: how concept combinations lean to a class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.display import Result
+from cobalance.reading import Data
+from graph.arrays import IntArray
+from graph.counting.cliques import Cliques, mine_cliques
+from graph.diagnosis.imbalance import COUNT, imbalance_table
+from graph.diagnosis.selection import CliqueFilter, take
+from graph.errors import UnknownNameError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Imbalances(Result):
+    """Concept cliques with their counts, and how each leans to a class.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        All cliques that were mined.
+    table : pandas.DataFrame
+        The row of each, from `graph.diagnosis.imbalance.imbalance_table`.
+    rows : int array
+        Which of them `frame` has, in its order.
+    """
+
+    cliques: Cliques
+    table: pd.DataFrame
+    rows: IntArray
+
+    @classmethod
+    def of(cls, cliques: Cliques, confidence: float = 0.95) -> "Imbalances":
+        """Measure all of some cliques; the largest gap first."""
+        table = imbalance_table(cliques, confidence=confidence)
+        return cls(cliques, table, np.arange(len(table))).sort()
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a clique.
+
+        ``concepts``, ``size``, ``count_<class>``, ``rate_<class>``, ``gap``,
+        ``over_represented``, ``under_represented``, ``lift``, ``log_odds_ratio`` with ``_low`` and
+        ``_high``, ``p_value``, ``q_value`` (over all cliques that were mined) and ``test``.
+        """
+        return self.table.iloc[self.rows].reset_index(drop=True)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes, in ascending order."""
+        return self.cliques.classes
+
+    @property
+    def chosen(self) -> Cliques:
+        """The cliques of `frame`, in the order in which they were mined."""
+        return take(self.cliques, np.sort(self.rows))
+
+    def sort(self, by: str = "gap", *, ascending: bool = False) -> "Imbalances":
+        """The same rows in another order; among equals, small cliques first.
+
+        Raises
+        ------
+        UnknownNameError
+            No such column.
+        """
+        if by not in self.table.columns:
+            raise UnknownNameError("column", by, map(str, self.table.columns))
+        part = self.table.iloc[np.sort(self.rows)]
+        order = part[by].sort_values(ascending=ascending, kind="stable").index
+        return replace(self, rows=order.to_numpy())
+
+    def where(
+        self,
+        *,
+        under_represented: str | None = None,
+        concepts: str | Sequence[str] = (),
+        min_gap: int = 0,
+        max_q_value: float | None = None,
+        min_size: int = 1,
+        max_size: int | None = None,
+    ) -> "Imbalances":
+        """Those rows that pass, in the same order.
+
+        Parameters
+        ----------
+        under_represented : str, optional
+            Only where this class has the fewest images.
+        concepts : str or sequence of str
+            Only cliques with all of these concepts.
+        min_gap : int
+            At least this gap, in images.
+        max_q_value : float, optional
+            At most this false discovery rate.
+        min_size, max_size : int
+            Only cliques of so many concepts.
+
+        Raises
+        ------
+        OptionError
+            There is no such class or concept, or a number is out of range.
+        """
+        names = (concepts,) if isinstance(concepts, str) else tuple(concepts)
+        passed = CliqueFilter(under_represented, names, min_gap, max_q_value).rows(self.cliques)
+        sizes = self.cliques.sizes()
+        largest = sizes.max(initial=0) if max_size is None else max_size
+        fits = (sizes >= min_size) & (sizes <= largest) & np.isin(np.arange(len(sizes)), passed)
+        return replace(self, rows=self.rows[fits[self.rows]])
+
+    def top(self, n: int = 10) -> "Imbalances":
+        """The first rows."""
+        return replace(self, rows=self.rows[:n])
+
+    def title(self) -> str:
+        """How many, and how many have a gap."""
+        leaning = int((self.table["gap"].to_numpy()[self.rows] > 0).sum())
+        sizes = zip(self.classes, self.cliques.class_sizes.tolist(), strict=True)
+        of = ", ".join(f"{name} {n:,}" for name, n in sizes)
+        return f"{len(self):,} concept combinations, {leaning:,} imbalanced; images: {of}"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def shown(self) -> pd.DataFrame:
+        """Counts, gap and statistics, in words."""
+        frame = self.frame
+        return pd.DataFrame(
+            {
+                "concepts": frame["concepts"],
+                **{name: frame[COUNT + name] for name in self.classes},
+                "gap": frame["gap"],
+                "too few": frame["under_represented"].astype(object),
+                "log odds ratio": [
+                    "-" if np.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
+                    for value, low, high in zip(
+                        frame["log_odds_ratio"],
+                        frame["log_odds_ratio_low"],
+                        frame["log_odds_ratio_high"],
+                        strict=True,
+                    )
+                ],
+                "q-value": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in frame["q_value"]],
+            }
+        )
+
+    def bars(self) -> tuple[str, ...]:
+        """One a class."""
+        return self.classes
+
+
+def imbalances(
+    data: Data,
+    *,
+    max_size: int = 4,
+    min_support: int = 1,
+    common: Sequence[str] | None = None,
+    split: str | None = None,
+    confidence: float = 0.95,
+    max_cliques: int | None = None,
+) -> Imbalances:
+    """Mine the concept cliques of a dataset, and measure how each leans to a class.
+
+    Parameters
+    ----------
+    data : Data
+        From `read` or `from_frame`.
+    max_size : int
+        Concepts in the largest clique.
+    min_support : int
+        Least images that a clique must have in its most frequent class.
+    common : sequence of str, optional
+        Classes that every concept must occur with; every class by default. An empty one keeps
+        concepts that some class never shows, too.
+    split : str, optional
+        Count only images of this split.
+    confidence : float
+        Of the odds ratios' interval.
+    max_cliques : int, optional
+        Give up above this many.
+
+    Raises
+    ------
+    OptionError, TooManyCliquesError
+        An option cannot be used, or there are more cliques.
+
+    Examples
+    --------
+    >>> from cobalance.reading import urbancars
+    >>> found = imbalances(urbancars(), max_size=2)
+    >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
+    (89, ('cow',), 1414)
+    """
+    if not isinstance(data, Data):
+        raise TypeError(
+            f"imbalances takes what read() or from_frame() gives, not {type(data).__name__}"
+        )
+    cliques = mine_cliques(
+        data.incidence(split),
+        max_size=max_size,
+        min_support=min_support,
+        common=common,
+        max_cliques=max_cliques,
+    )
+    return Imbalances.of(cliques, confidence)

@@ -1,0 +1,165 @@
+"""The concept graph: how many images show two concepts, or a class and a concept."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.display import Result
+from cobalance.reading import Data
+from graph.counting.cooccurrence import cooccurrence
+from graph.counting.incidence import Incidence
+from graph.diagnosis.imbalance import COUNT
+from graph.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConceptGraph(Result):
+    """Concepts with the images that two of them share, counted by class.
+
+    Parameters
+    ----------
+    nodes : pandas.DataFrame
+        A row a concept: ``concept``, ``images``, ``count_<class>``.
+    edges : pandas.DataFrame
+        A row for two concepts that share an image: ``concept_1``, ``concept_2``, ``images``; the
+        most images first.
+    class_sizes : dict of str to int
+        Images of each class.
+    """
+
+    nodes: pd.DataFrame
+    edges: pd.DataFrame
+    class_sizes: dict[str, int]
+
+    @classmethod
+    def of(cls, incidence: Incidence) -> "ConceptGraph":
+        """Count the graph of images (section 3.2 of the ConBias paper)."""
+        counted = cooccurrence(incidence)
+        by_class = incidence.class_concept_counts()
+        concepts = np.array(incidence.concepts, dtype=object)
+        nodes = {COUNT + name: by_class[code] for code, name in enumerate(incidence.classes)}
+        edges = pd.DataFrame(
+            {
+                "concept_1": concepts[counted.concept_pairs[:, 0]],
+                "concept_2": concepts[counted.concept_pairs[:, 1]],
+                "images": counted.pair_images,
+            }
+        )
+        sizes = dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
+        return cls(
+            pd.DataFrame({"concept": concepts, "images": by_class.sum(axis=0), **nodes}),
+            edges.sort_values("images", ascending=False, kind="stable", ignore_index=True),
+            sizes,
+        )
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The edges."""
+        return self.edges
+
+    def to_networkx(self, *, classes: bool = False) -> "nx.Graph[str]":
+        """The graph for networkx: nodes by concept, ``images`` on nodes and edges.
+
+        Parameters
+        ----------
+        classes : bool
+            With a node for each class, named ``class:<class>``, and an edge to every concept that
+            it shares images with. ``kind`` says which nodes are which.
+
+        Raises
+        ------
+        MissingExtraError
+            networkx is not installed.
+        """
+        try:
+            import networkx as nx
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("A graph for networkx", "graphs") from error
+        graph: nx.Graph[str] = nx.Graph()
+        nodes, edges = self._parts(classes)
+        for name, attributes in nodes:
+            graph.add_node(name, **attributes)
+        for one, other, images in edges:
+            graph.add_edge(one, other, images=images)
+        return graph
+
+    def to_igraph(self, *, classes: bool = False) -> Any:
+        """The graph for igraph: vertices with ``name``, ``images`` on vertices and edges.
+
+        Parameters
+        ----------
+        classes : bool
+            As in `to_networkx`.
+
+        Raises
+        ------
+        MissingExtraError
+            igraph is not installed.
+        """
+        try:
+            import igraph
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("A graph for igraph", "graphs") from error
+        nodes, edges = self._parts(classes)
+        place = {name: at for at, (name, _) in enumerate(nodes)}
+        graph = igraph.Graph(n=len(nodes))
+        graph.vs["name"] = list(place)
+        for key in dict.fromkeys(key for _, attributes in nodes for key in attributes):
+            graph.vs[key] = [attributes.get(key) for _, attributes in nodes]
+        graph.add_edges([(place[one], place[other]) for one, other, _ in edges])
+        graph.es["images"] = [images for _, _, images in edges]
+        return graph
+
+    def title(self) -> str:
+        """How many concepts and edges."""
+        return f"Concept graph: {len(self.nodes):,} concepts, {len(self.edges):,} edges"
+
+    def bars(self) -> tuple[str, ...]:
+        """The images of each edge."""
+        return ("images",)
+
+    def _parts(self, classes: bool) -> tuple[list[tuple[str, dict[str, Any]]], list[Any]]:
+        """Nodes with attributes, and edges with images, as plain Python values."""
+        columns = [name for name in self.nodes.columns if name != "concept"]
+        values = self.nodes[columns].to_dict("records")
+        names = self.nodes["concept"].tolist()
+        nodes = [
+            (name, {"kind": "concept"} | {str(key): n for key, n in row.items()})
+            for name, row in zip(names, values, strict=True)
+        ]
+        edges = list(self.edges.itertuples(index=False, name=None))
+        if classes:
+            prefix = "class:"
+            while any(name.startswith(prefix) for name in names):
+                prefix += ":"
+            for class_name, images in self.class_sizes.items():
+                nodes.append((prefix + class_name, {"kind": "class", "images": images}))
+                edges += [
+                    (prefix + class_name, name, row[COUNT + class_name])
+                    for name, row in zip(names, values, strict=True)
+                    if row[COUNT + class_name]
+                ]
+        return nodes, edges
+
+
+def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
+    """Count the concept graph of a dataset.
+
+    Parameters
+    ----------
+    split : str, optional
+        Count only images of this split.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"label": ["a", "b"], "objects": ["cow|road", "cow"]})
+    >>> from cobalance.reading import from_frame
+    >>> concept_graph(from_frame(frame)).to_networkx()["cow"]["road"]
+    {'images': 1}
+    """
+    return ConceptGraph.of(data.incidence(split))

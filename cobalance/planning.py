@@ -1,0 +1,267 @@
+"""Plans: the images that are missing, what they would change, and weights in their place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cobalance.diagnosis import Imbalances, imbalances
+from cobalance.display import Result, card, table_html
+from cobalance.reading import Data
+from generation.planners import PLANNERS
+from generation.planners import plan as make_plan
+from generation.planning.effects import compare_planners as compare_all
+from generation.planning.effects import effect_table, touched_rows
+from generation.planning.plan import GenerationQuery, PlanOptions
+from generation.planning.plan import Plan as PlanRecord
+from generation.planning.plan_file import plan_from_json, plan_to_json
+from generation.planning.sample_weights import balancing_weights
+from generation.planning.simulation import simulate, summarize_plan
+from graph.counting.cliques import Cliques
+from graph.errors import UnknownNameError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """The images to make so that concepts are as frequent in every class.
+
+    Parameters
+    ----------
+    record : generation.planning.plan.Plan
+        Planner, options and queries.
+    cliques : Cliques
+        The counts before.
+    name : str
+        What a dataset in the store calls it.
+    """
+
+    record: PlanRecord
+    cliques: Cliques
+    name: str = ""
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a query: class, concepts, n."""
+        return pd.DataFrame(
+            [(query.class_name, query.concepts, query.n) for query in self.record.queries],
+            columns=["class", "concepts", "n"],
+        )
+
+    @property
+    def images(self) -> int:
+        """All images asked for."""
+        return self.record.images
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """By size of clique: how many are imbalanced before and after, and images to make."""
+        return summarize_plan(self.cliques, self.record)
+
+    def simulate(self) -> "Simulation":
+        """The exact counts once all images are made."""
+        return Simulation(self.cliques, simulate(self.cliques, self.record.queries))
+
+    def edited(self, frame: pd.DataFrame) -> "Plan":
+        """The plan with the queries of an edited `frame`; those with n of 0 are left out.
+
+        Raises
+        ------
+        OptionError
+            A query names what the dataset does not have, or asks for less than 0 images.
+        """
+        queries = tuple(
+            GenerationQuery(str(class_name), tuple(sorted(concepts)), int(n))
+            for class_name, concepts, n in zip(
+                frame["class"], frame["concepts"], frame["n"], strict=True
+            )
+            if n != 0
+        )
+        edited = replace(self, record=replace(self.record, queries=queries))
+        edited.simulate()
+        return edited
+
+    def to_json(self) -> str:
+        """The plan as text that `read_plan` and ``cobalance enqueue --plan-file`` read."""
+        return plan_to_json(self.record).decode()
+
+    def save(self, file: str | Path) -> None:
+        """Write `to_json` to a file."""
+        Path(file).write_text(self.to_json(), encoding="utf-8")
+
+    def title(self) -> str:
+        """How many images, of which classes."""
+        by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
+        queries = len(self.record.queries)
+        return f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
+
+    def _repr_html_(self) -> str:
+        summary = self.summary.reset_index()
+        return card(self.title(), table_html(summary), table_html(self.frame, ("n",)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Result):
+    """Every clique that a plan changes, before and after.
+
+    Parameters
+    ----------
+    before, after : Cliques
+        The same cliques with both counts.
+    """
+
+    before: Cliques
+    after: Cliques
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The cliques whose counts change, the largest gap before first.
+
+        ``concepts``, ``size``, ``gap_before``, ``gap_after``, ``too_few_before``,
+        ``too_few_after``, and for each class ``before_<class>`` and ``after_<class>``.
+        """
+        rows = touched_rows(self.before, self.after)
+        return effect_table(self.before, self.after, rows).reset_index(drop=True)
+
+    @property
+    def imbalances(self) -> Imbalances:
+        """The diagnosis afterwards."""
+        return Imbalances.of(self.after)
+
+    def title(self) -> str:
+        """The sum of all gaps before and after."""
+        sums = [int(np.ptp(cliques.counts, axis=1).sum()) for cliques in (self.before, self.after)]
+        return f"Sum of gaps: {sums[0]:,} → {sums[1]:,}; {len(self):,} combinations change"
+
+    def bars(self) -> tuple[str, ...]:
+        """The gaps."""
+        return ("gap_before", "gap_after")
+
+
+def plan(
+    source: Data | Imbalances,
+    planner: str = "conbias",
+    *,
+    min_size: int = 2,
+    max_size: int | None = None,
+    max_per_query: int | None = None,
+    budget: int | None = None,
+) -> Plan:
+    """Plan the images that bring gaps to zero, without a database.
+
+    Parameters
+    ----------
+    source : Imbalances or Data
+        The combinations to balance: those that `Imbalances.where` has left, or all of the data.
+    planner : str
+        ``conbias``: Algorithm 1 of the paper. ``published``: as its authors ran it.
+    min_size, max_size : int
+        The smallest and largest clique to balance; ``min_size=1`` balances single concepts, too.
+    max_per_query, budget : int, optional
+        Most images of one query, and in all.
+
+    Raises
+    ------
+    OptionError
+        No planner has this name, or a size was not mined.
+
+    Examples
+    --------
+    >>> from cobalance.reading import urbancars
+    >>> print(plan(imbalances(urbancars(), max_size=2), min_size=1).title())
+    7,308 images to make (3,654 country, 3,654 urban) in 76 queries
+    """
+    found = _measured(source, max_size)
+    options = PlanOptions(min_size, max_size, max_per_query, budget)
+    return Plan(make_plan(found.chosen, planner, options), found.cliques, planner)
+
+
+def read_plan(file: str | Path, source: Data | Imbalances) -> Plan:
+    """Read a plan that `Plan.save` or ``cobalance plan --format json`` wrote, for the same data.
+
+    Raises
+    ------
+    InputError
+        The file holds no plan.
+    OptionError
+        It is for other classes or concepts.
+    """
+    record = plan_from_json(Path(file).read_bytes(), file=str(file))
+    read = Plan(record, _measured(source, record.options.max_size).cliques, record.planner)
+    read.simulate()
+    return read
+
+
+def compare_planners(
+    source: Data | Imbalances,
+    planners: Sequence[str] = (),
+    *,
+    min_size: int = 2,
+    max_size: int | None = None,
+    max_per_query: int | None = None,
+    budget: int | None = None,
+) -> pd.DataFrame:
+    """Run planners on the same combinations, side by side.
+
+    Parameters
+    ----------
+    planners : sequence of str
+        Their names; all by default. The rest as in `plan`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By ``planner``: ``images``, ``queries``, ``imbalanced``, ``solved``, ``gap_before``,
+        ``gap_after``, ``widened``.
+    """
+    found = _measured(source, max_size)
+    chosen = {name: PLANNERS[name] for name in planners or PLANNERS}
+    options = PlanOptions(min_size, max_size, max_per_query, budget)
+    return compare_all(found.cliques, np.sort(found.rows), chosen, options)
+
+
+def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
+    """Give each image the weight by which every class counts for the same among its like.
+
+    The baseline that needs no new image: images of a split that show the same combination of
+    concepts are a group, and within each group the classes weigh the same.
+
+    Parameters
+    ----------
+    concepts : sequence of str, optional
+        The concepts whose combination makes a group; all by default, which makes many groups.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image, indexed by its id: ``class``, ``group`` (tuple of concepts), ``weight``
+        (the mean is 1), ``group_images``, ``class_images``, ``group_classes``.
+
+    Raises
+    ------
+    UnknownNameError
+        No image shows one of the concepts.
+    """
+    mentions = data.mentions[["image", "concept"]].astype({"concept": object})
+    known = set(mentions["concept"])
+    for name in concepts or ():
+        if name not in known:
+            raise UnknownNameError("concept", name, known)
+    if concepts is not None:
+        mentions = mentions[mentions["concept"].isin(list(concepts))]
+    held = mentions.drop_duplicates().sort_values("concept").groupby("image")["concept"].agg(tuple)
+    images = data.images
+    groups = [held.get(row, ()) for row in range(len(images))]
+    splits = images["split"].astype(object).where(images["split"].notna(), None)
+    found = balancing_weights(list(zip(splits, groups, strict=True)), list(images["class_name"]))
+    frame = pd.DataFrame(
+        {"class": images["class_name"].astype(object), "group": groups}, index=images.index
+    )
+    return frame.join(found).set_axis(pd.Index(images["id"], name="id"))
+
+
+def _measured(source: Data | Imbalances, max_size: int | None) -> Imbalances:
+    if isinstance(source, Imbalances):
+        return source
+    return imbalances(source) if max_size is None else imbalances(source, max_size=max_size)

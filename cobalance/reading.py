@@ -1,0 +1,298 @@
+"""Annotations in memory: read from a file of any known format, or from a pandas frame."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack
+
+import pandas as pd
+
+from cobalance.display import Result, card, table_html
+from graph.counting.incidence import Incidence, incidence_of
+from graph.diagnosis.imbalance import COUNT
+from graph.records import Annotations
+from ingest.load import read_annotations, read_frame, refine
+from ingest.options import (
+    ClassOptions,
+    ReadOptions,
+    Refinement,
+    TableOptions,
+    VocabularyOptions,
+)
+
+
+class ReaderOptions(TypedDict, total=False):
+    """What holds what, and what to keep; what is left out is found by the usual names."""
+
+    class_column: str
+    concepts: str | Sequence[str]
+    id_column: str
+    scores_column: str
+    caption_column: str
+    split_column: str
+    uri_column: str
+    width_column: str
+    height_column: str
+    delimiter: str
+    split: str
+    class_categories: Mapping[str, str] | Sequence[str]
+    class_file: str | Path
+    class_captions: str | Path
+    class_words: str
+    vocabulary: str | Path | Sequence[str]
+    match: Literal["words", "substring"]
+    keep_classes: Sequence[str]
+    keep_splits: Sequence[str]
+    rename_classes: Mapping[str, str]
+    concept_table: str | Path
+    min_score: float
+    min_area_px2: float
+    on_error: Literal["fail", "skip"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Data(Result):
+    """An image dataset's annotations: the class of each image, and the concepts seen in it.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        As `cobalance` readers give them.
+    source : str
+        Where they came from.
+    """
+
+    annotations: Annotations
+    source: str = ""
+
+    @property
+    def images(self) -> pd.DataFrame:
+        """A row an image: id, class_name, split, uri, width_px, height_px, synthetic."""
+        return self.annotations.images
+
+    @property
+    def mentions(self) -> pd.DataFrame:
+        """A row for each sighting of a concept in an image, with score and box where known."""
+        return self.annotations.mentions
+
+    @property
+    def classes(self) -> "pd.Series[int]":
+        """Images of each class, by name."""
+        sizes = self.images["class_name"].value_counts(sort=False).sort_index()
+        return sizes.set_axis(sizes.index.astype(str)).rename_axis("class").rename("images")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading took for granted, set aside or skipped."""
+        aside = (f"set aside {count:,}: {why}" for why, count in self.annotations.set_aside.items())
+        return (*self.annotations.notes, *aside, *self.annotations.skipped)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a concept: its images, in all and of each class; the most frequent first."""
+        incidence = self.incidence()
+        counts = incidence.class_concept_counts()
+        frame = pd.DataFrame(
+            {
+                "concept": pd.Series(incidence.concepts, dtype=object),
+                "images": counts.sum(axis=0),
+                **{COUNT + name: counts[at] for at, name in enumerate(incidence.classes)},
+            }
+        )
+        return frame.sort_values(["images", "concept"], ascending=[False, True], ignore_index=True)
+
+    def incidence(self, split: str | None = None) -> Incidence:
+        """Which image contains which concept, as counting kernels take it.
+
+        Raises
+        ------
+        UnknownNameError
+            No image is of the split.
+        """
+        annotations = self.annotations
+        if split is not None:
+            kept = ReadOptions(refine=Refinement(splits=(split,)))
+            annotations = refine(annotations, kept, self.source)
+        return incidence_of(annotations)
+
+    def title(self) -> str:
+        """Images, classes and concepts."""
+        sizes = ", ".join(f"{name} {n:,}" for name, n in self.classes.items())
+        concepts = self.mentions["concept"].nunique()
+        return f"{len(self.images):,} images ({sizes}) with {concepts:,} concepts"
+
+    def shown(self) -> pd.DataFrame:
+        """Concepts with their images of each class."""
+        return self.frame.rename(columns=lambda name: str(name).removeprefix(COUNT))
+
+    def bars(self) -> tuple[str, ...]:
+        """One a class."""
+        return tuple(self.classes.index)
+
+    def _repr_html_(self) -> str:
+        notes = pd.DataFrame({"note": self.notes})
+        return card(self.title(), table_html(self.shown(), self.bars()), table_html(notes, rows=5))
+
+
+def read(
+    file: str | Path, *, input_format: str | None = None, **options: Unpack[ReaderOptions]
+) -> Data:
+    """Read an annotation file: CSV, TSV, JSON Lines, Parquet, CelebA's lists, or COCO.
+
+    Parameters
+    ----------
+    file : str or Path
+        The file. Its format is found from its content.
+    input_format : str, optional
+        The format, where that goes wrong; an unknown one is answered with those there are.
+    class_column, id_column, split_column, uri_column, width_column, height_column : str
+        Columns of a table; by default those with usual names, such as ``label`` and ``image_id``.
+    concepts : str or sequence of str
+        The column with an image's concepts (delimited text, a JSON list, a list), or the columns of
+        one concept each, with 0 and 1.
+    scores_column, caption_column : str
+        A column with the concepts' scores, and one with text to search for `vocabulary`.
+    delimiter : str
+        What separates concepts in text; by default the first of ``|``, ``;`` and ``,`` that occurs.
+    split : str
+        The split of all images.
+    class_categories : mapping or sequence of str
+        COCO categories that are classes, perhaps with the class that each stands for.
+    class_file, class_captions, class_words
+        A table of image and class; COCO captions, and the word list to search them with.
+    vocabulary : str, Path or sequence of str
+        A file of concepts to find in captions, or the concepts.
+    match : {"words", "substring"}
+        How a caption names a concept.
+    keep_classes, keep_splits : sequence of str
+        Keep only these images.
+    rename_classes : mapping of str to str
+        New names; two to one name merge.
+    concept_table : str or Path
+        A file that renames, merges and drops concepts.
+    min_score, min_area_px2 : float
+        Leave out mentions below.
+    on_error : {"fail", "skip"}
+        Stop at a malformed record, or leave it out and note it.
+
+    Raises
+    ------
+    InputError, OptionError
+        The file or a record in it, or an option, cannot be used; the message says what to do.
+    """
+    return Data(
+        read_annotations(file, read_options("read", options), input_format), Path(file).name
+    )
+
+
+def from_frame(
+    frame: pd.DataFrame,
+    *,
+    concept_column: str | None = None,
+    name: str = "frame",
+    **options: Unpack[ReaderOptions],
+) -> Data:
+    """Take annotations from a pandas frame: a row for each image, or for each image and concept.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Without a column of ids, its index is taken for them.
+    concept_column : str, optional
+        The column with a concept a row, where an image has several rows (long format); missing for
+        an image without concepts.
+    name : str
+        What messages call the frame.
+    **options
+        Those of `read`, above all `class_column` and `concepts`; cells of `concepts` may be lists,
+        tuples or sets of names, or delimited text.
+
+    Raises
+    ------
+    InputError, OptionError
+        As `read`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"label": ["farm", "town"], "objects": [["cow", "road"], ["road"]]})
+    >>> print(from_frame(frame, class_column="label", concepts="objects").title())
+    2 images (farm 1, town 1) with 2 concepts
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"from_frame takes a pandas DataFrame, not {type(frame).__name__}")
+    read_with = read_options("from_frame", options)
+    return Data(read_frame(frame, read_with, concept_column=concept_column, name=name), name)
+
+
+def urbancars() -> Data:
+    """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
+    from app.demo import NAME
+    from app.demo import urbancars as records
+
+    return Data(Annotations.from_records(records()), NAME)
+
+
+def read_options(function: str, given: ReaderOptions) -> ReadOptions:
+    """Group the options of a reader by concern.
+
+    Raises
+    ------
+    TypeError
+        There is no such option.
+    """
+    unknown = given.keys() - ReaderOptions.__annotations__.keys()
+    if unknown:
+        known = ", ".join(ReaderOptions.__annotations__)
+        raise TypeError(f"{function}() has no option {min(unknown)!r}. Its options: {known}")
+    options: dict[str, Any] = dict(given)
+    concepts: Any = options.get("concepts")
+    one_column = concepts is None or isinstance(concepts, str)
+    vocabulary = options.get("vocabulary")
+    is_file = isinstance(vocabulary, str | Path)
+    categories = options.get("class_categories", {})
+    if not isinstance(categories, Mapping):
+        categories = {name: name for name in _names(categories)}
+    return ReadOptions(
+        table=TableOptions(
+            id=options.get("id_column"),
+            class_name=options.get("class_column"),
+            concepts=concepts if one_column else None,
+            scores=options.get("scores_column"),
+            caption=options.get("caption_column"),
+            split=options.get("split_column"),
+            uri=options.get("uri_column"),
+            width=options.get("width_column"),
+            height=options.get("height_column"),
+            concept_columns=() if one_column else tuple(concepts),
+            delimiter=options.get("delimiter"),
+        ),
+        classes=ClassOptions(
+            categories=categories,
+            file=_path(options.get("class_file")),
+            captions=_path(options.get("class_captions")),
+            words=options.get("class_words"),
+        ),
+        vocabulary=VocabularyOptions(
+            file=_path(vocabulary) if is_file else None,
+            concepts=() if is_file or vocabulary is None else tuple(vocabulary),
+            mode=options.get("match", "words"),
+        ),
+        refine=Refinement(
+            min_score=options.get("min_score"),
+            min_area_px2=options.get("min_area_px2"),
+            concept_table=_path(options.get("concept_table")),
+            class_names=options.get("rename_classes", {}),
+            classes=_names(options.get("keep_classes", ())),
+            splits=_names(options.get("keep_splits", ())),
+        ),
+        split=options.get("split"),
+        on_error=options.get("on_error", "fail"),
+    )
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
