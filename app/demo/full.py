@@ -8,12 +8,10 @@ the test images is known to it.
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from PIL import Image
 
 from app.demo import digits
 from app.demo.digits import Digits, make_test_digits, make_training_digits
@@ -35,6 +33,7 @@ from graph.jobs.lifecycle import create_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_job
 from graph.progress import Progress, silent
 from graph.queries.comparison import Comparison, compare_imbalances
+from ingest.images.decoding import decode, rgb_array
 from ingest.images.regions import write_regions
 
 PLANNER = "conbias"
@@ -232,8 +231,5 @@ def _generated(store: GraphStore, settings: Settings, job: str) -> TrainingSet:
     output = OutputFolder(settings.output_folder())
     manifest = read_job_manifest(store, output, job)
     accepted = manifest[manifest["verdict"] == "accepted"]
-    pixels = []
-    for path in accepted["path"]:
-        with Image.open(BytesIO(output.read(path))) as image:
-            pixels.append(np.asarray(image))
+    pixels = [rgb_array(decode(output.read(path)).stored) for path in accepted["path"]]
     return TrainingSet(np.stack(pixels), accepted["class"].tolist())

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from io import BytesIO
 from typing import Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from graph.errors import MissingExtraError
+from ingest.images.decoding import decode
 
 Split = Literal["train", "test"]
 Pixels = npt.NDArray[np.uint8]
@@ -176,4 +176,4 @@ def _open(package: str, path: str) -> Image.Image:
         data = files(package).joinpath(path).read_bytes()
     except ModuleNotFoundError as error:
         raise MissingExtraError("The demonstration with images", "demo") from error
-    return Image.open(BytesIO(data)).convert("RGB")
+    return decode(data).stored.convert("RGB")

@@ -1,6 +1,5 @@
 """Image files as pictures for pages: found inside the configured roots, scaled, drawn on, kept."""
 
-from app.pictures.drawing import draw_regions
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
 
-__all__ = ["GalleryImage", "ImageFiles", "Picture", "draw_regions"]
+__all__ = ["GalleryImage", "ImageFiles", "Picture"]

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BytesIO
 
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageColor, ImageDraw
 
 from app.pictures.lettering import Font, fitted, font, width_px
-from app.pictures.scaling import encoded
 from ingest.images.masks import Polygons, SegmentationError, parse_segmentation
 
 MOST_REGIONS = 200
@@ -24,48 +22,31 @@ Corners = tuple[float, float, float, float]  # left, top, right, bottom, in pixe
 
 
 def draw_regions(
-    picture: bytes,
+    image: Image.Image,
     regions: pd.DataFrame,
     colors: Mapping[str, str],
     *,
     scale: tuple[float, float] = (1.0, 1.0),
     masks: bool = True,
-) -> bytes:
-    """Draw boxes with labels, and half-transparent masks, onto a picture.
+) -> Image.Image:
+    """Draw boxes with labels, and half-transparent masks, onto an RGB image, in place.
+
+    What lies outside of the image is clipped or left out; a segmentation that cannot be read is
+    not drawn.
 
     Parameters
     ----------
-    picture : bytes
-        An image file's content, of a trusted origin: one that `ImageFiles` has given.
+    image : PIL.Image.Image
+        In RGB.
     regions : pandas.DataFrame
         From `ingest.images.regions.read_regions`, of one image.
     colors : mapping of str to str
-        CSS colour of each concept; those without get one and the same.
+        CSS colour of each concept; concepts without one share a default.
     scale : tuple of two floats
-        Pixels of the picture for one of the annotations, across and down.
+        Pixels of the image for one of the annotations, across and down.
     masks : bool
         Draw masks and not only boxes.
-
-    Returns
-    -------
-    bytes
-        A JPEG. What lies outside of the picture is cut off or left out, and a segmentation that
-        cannot be read is not drawn.
     """
-    with Image.open(BytesIO(picture)) as file:
-        image = file.convert("RGB")
-    return encoded(drawn(image, regions, colors, scale, masks=masks), sharp=True)
-
-
-def drawn(
-    image: Image.Image,
-    regions: pd.DataFrame,
-    colors: Mapping[str, str],
-    scale: tuple[float, float],
-    *,
-    masks: bool,
-) -> Image.Image:
-    """Draw regions onto a picture in RGB, in place, the largest first."""
     shapes = [_shape(row, colors, scale) for row in regions.to_dict("records")]
     shapes.sort(key=lambda shape: -shape.area_px2)
     shapes = shapes[:MOST_REGIONS]

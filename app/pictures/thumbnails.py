@@ -1,6 +1,7 @@
 """Image files for pages: thumbnails, large pictures, and pictures with their regions drawn."""
 
 import hashlib
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,15 +12,18 @@ import pandas as pd
 from PIL import Image
 
 from app.pictures.cache import LIMIT_BYTES, PictureCache
-from app.pictures.drawing import drawn
+from app.pictures.drawing import draw_regions
 from app.pictures.placeholder import placeholder
-from app.pictures.scaling import Scaled, encoded, scaled
-from ingest.images.problems import PictureError
-from ingest.images.roots import ImageFile, Roots
+from ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
+from ingest.images.image_file import ImageFile, ImageFileError
+from ingest.images.roots import ImageRoots
 
 THUMBNAIL_PX = 256
 FULL_PX = 1600
 
+_QUALITY = 88
+_LARGE_PX = 20_000_000
+_one_large_image = threading.Lock()
 _THREADS = 8  # that wait for files, most of the time
 _VERSION = "1"  # of how pictures are made; another one forgets those that are kept
 
@@ -68,7 +72,7 @@ class ImageFiles:
     """
 
     def __init__(self, roots: Sequence[str], cache: Path, cache_bytes: int = LIMIT_BYTES) -> None:
-        self._roots, self._cache = Roots(roots), PictureCache(cache, cache_bytes)
+        self._roots, self._cache = ImageRoots(roots), PictureCache(cache, cache_bytes)
 
     def thumbnail(self, uri: str | None, size_px: int = THUMBNAIL_PX) -> Picture:
         """Give a picture that fits into a square of this side, turned as its EXIF data say.
@@ -80,7 +84,7 @@ class ImageFiles:
         """
         try:
             return self._picture(self._roots.find(uri), size_px).shown
-        except PictureError as error:
+        except ImageFileError as error:
             return _instead(error, uri, size_px)
 
     def full(self, uri: str | None, max_px: int = FULL_PX) -> Picture:
@@ -124,10 +128,10 @@ class ImageFiles:
             if annotated != base.original_px and annotated == base.original_px[::-1]:
                 base = self._picture(file, size_px, upright=False)
             scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
-            with Image.open(BytesIO(base.shown.data)) as picture:
-                image = drawn(picture.convert("RGB"), regions, colors, scale, masks=masks)
-            return self._keep(key, Scaled(image, *base.original_px), sharp=True).shown
-        except PictureError as error:
+            image = decode(base.shown.data).stored
+            draw_regions(image, regions, colors, scale=scale, masks=masks)
+            return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
+        except ImageFileError as error:
             return _instead(error, uri, size_px)
 
     def gallery(
@@ -159,10 +163,10 @@ class ImageFiles:
     def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
         key = _key(file.identity, str(size_px), str(upright))
         kept = _opened(self._cache.get(key))
-        return kept or self._keep(key, scaled(file.read(), size_px, upright=upright))
+        return kept or self._keep(key, _scaled_down(file.read(), size_px, upright=upright))
 
-    def _keep(self, key: str, found: Scaled, *, sharp: bool = False) -> "_Kept":
-        data = encoded(found.image, f"{found.width_px} {found.height_px}", sharp=sharp)
+    def _keep(self, key: str, found: Thumbnail, *, sharp: bool = False) -> "_Kept":
+        data = _jpeg(found.image, f"{found.width_px} {found.height_px}", sharp=sharp)
         self._cache.put(key, data)
         return _Kept(Picture(data, *found.image.size), (found.width_px, found.height_px))
 
@@ -180,11 +184,28 @@ def _opened(data: bytes | None) -> _Kept | None:
     if data is None or not data.endswith(b"\xff\xd9"):
         return None
     try:
-        with Image.open(BytesIO(data), formats=["JPEG"]) as image:
+        with open_image(data, formats=["JPEG"]) as image:
             width, height = map(int, image.info["comment"].split())
             return _Kept(Picture(data, *image.size), (width, height))
-    except (OSError, ValueError, KeyError, SyntaxError):
+    except ImageFileError:
         return None
+
+
+def _scaled_down(content: bytes, size_px: int, *, upright: bool) -> Thumbnail:
+    """Make a thumbnail; of large images one at a time, for the memory that they take."""
+    header = read_header(content)
+    if header.width_px * header.height_px <= _LARGE_PX:
+        return thumbnail(content, size_px, upright=upright)
+    with _one_large_image:
+        return thumbnail(content, size_px, upright=upright)
+
+
+def _jpeg(image: Image.Image, comment: str = "", *, sharp: bool = False) -> bytes:
+    """Encode with a comment inside; a sharp picture keeps colour at full resolution."""
+    file = BytesIO()
+    subsampling = 0 if sharp else 2
+    image.save(file, "JPEG", quality=_QUALITY, subsampling=subsampling, comment=comment.encode())
+    return file.getvalue()
 
 
 def _key(*parts: str) -> str:
@@ -197,6 +218,6 @@ def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
     return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
 
 
-def _instead(problem: PictureError, uri: str | None, size_px: int) -> Picture:
+def _instead(problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
     image = placeholder(str(problem), uri, size_px)
-    return Picture(encoded(image, sharp=True), *image.size, str(problem))
+    return Picture(_jpeg(image, sharp=True), *image.size, str(problem))

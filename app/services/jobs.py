@@ -32,9 +32,9 @@ from graph.queries.mined import mined_with
 from graph.records import Box
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray, MaskArray
-from ingest.images.problems import PictureError
+from ingest.images.image_file import ImageFileError
 from ingest.images.regions import read_regions
-from ingest.images.roots import Roots
+from ingest.images.roots import ImageRoots
 
 
 def worker_resources(settings: Settings) -> WorkerResources:
@@ -45,12 +45,12 @@ def worker_resources(settings: Settings) -> WorkerResources:
     OptionError
         The output folder cannot be opened.
     """
-    roots = Roots(settings.image_roots())
+    roots = ImageRoots(settings.image_roots())
 
     def read_image(uri: str) -> bytes:
         try:
             return roots.find(uri).read()
-        except PictureError as error:
+        except ImageFileError as error:
             raise GenerationError(str(error)) from error
 
     def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:

@@ -1,13 +1,10 @@
 """What becomes of a job's images: exported for training, and merged for the next diagnosis."""
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from PIL import Image
 
 from app.services.rebalanced import RebalancedDataset, rebalanced_dataset
 from app.settings import Settings
@@ -32,9 +29,10 @@ from graph.progress import Progress, silent
 from graph.queries.mined import mined_with
 from graph.records import Mention
 from ingest.annotators import ANNOTATORS
-from ingest.images.problems import PictureError
+from ingest.images.decoding import decode, rgb_array
+from ingest.images.image_file import ImageFileError
 from ingest.images.regions import read_regions
-from ingest.images.roots import Roots
+from ingest.images.roots import ImageRoots
 
 _AT_ONCE = 16  # images that an annotator looks at
 MAX_CLIQUES = 1_000_000
@@ -73,7 +71,7 @@ def export_job(
         before = held[held["synthetic"] & ~held["id"].isin(own)]
         parts = [made, read_merged(store, output, before)]
         made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
-    roots = Roots(settings.image_roots())
+    roots = ImageRoots(settings.image_roots())
     exported = ExportDataset(
         dataset,
         held[~held["synthetic"]] if real else None,
@@ -144,7 +142,8 @@ def annotate_job(
     looks = ANNOTATORS.open(annotator, checked)
     found: dict[str, Sequence[Mention]] = {}
     for start in range(0, len(names), _AT_ONCE):
-        images = [_pixels(output.read(path)) for path in paths[start : start + _AT_ONCE]]
+        files = (output.read(path) for path in paths[start : start + _AT_ONCE])
+        images = [rgb_array(decode(content).stored) for content in files]
         mentions = looks.annotate(images, vocabulary)
         found |= zip(names[start : start + _AT_ONCE], mentions, strict=True)
         progress("annotate", len(found), len(names))
@@ -217,16 +216,11 @@ def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame
     )
 
 
-def _read(roots: Roots, uri: str) -> bytes:
+def _read(roots: ImageRoots, uri: str) -> bytes:
     try:
         return roots.find(uri).read()
-    except PictureError as error:
+    except ImageFileError as error:
         raise OSError(str(error)) from error
-
-
-def _pixels(data: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    with Image.open(BytesIO(data)) as image:
-        return np.asarray(image.convert("RGB"))
 
 
 def _check_target(settings: Settings, folder: Path) -> None:

@@ -18,6 +18,9 @@ from graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemo
 from graph.records import Box
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray, MaskArray
+from ingest.images.decoding import decode, rgb_array
+from ingest.images.image_file import ImageFileError
+from ingest.images.mask_images import mask_array
 from ingest.images.masks import SegmentationError, mask
 from ingest.images.uris import unsigned
 
@@ -185,8 +188,6 @@ class Sources:
                 ) from error
 
     def _source(self, image_id: str, uri: str, class_name: str) -> SourceImage:
-        from ingest.images.decoding import rgb_array
-
         if self.settings.masks == "files":
             picture, found = self._from_file(image_id, uri)
             pixels = rgb_array(picture)
@@ -230,29 +231,26 @@ class Sources:
         return chosen
 
     def _picture(self, uri: str, annotated_px: tuple[int, int] | None) -> "Image.Image":
-        from ingest.images.decoding import DecodingError, decode
-
         try:
             content = self.read_image(uri)
-            self._read_before[:] = [uri]
-            picture = decode(content).turned_for(annotated_px)
         except (JobBlockedError, OutOfMemoryError):
             raise
-        except DecodingError as error:
-            raise _UnusableError(
-                "has a file that is no usable image", "Replace it", f"{unsigned(uri)}: {error}"
-            ) from error
         except CobalanceError as error:
             raise _UnusableError(
                 "has a file that cannot be read", "Make the images' files readable", str(error)
+            ) from error
+        self._read_before[:] = [uri]
+        try:
+            picture = decode(content).turned_for(annotated_px)
+        except ImageFileError as error:
+            raise _UnusableError(
+                "has a file that is no usable image", "Replace it", f"{unsigned(uri)}: {error}"
             ) from error
         if annotated_px not in (None, picture.size):
             raise _other_size("annotations of", annotated_px, picture.size)
         return picture
 
     def _from_file(self, image_id: str, uri: str) -> tuple["Image.Image", MaskArray]:
-        from ingest.images.decoding import DecodingError, decode, mask_array
-
         path = mask_path(self.settings, image_id, uri)
         try:
             stored = decode(path.read_bytes()).stored
@@ -262,7 +260,7 @@ class Sources:
                 "Check the settings masks.mask_folder and masks.mask_pattern",
                 f"{path}: {error.strerror}",
             ) from error
-        except DecodingError as error:
+        except ImageFileError as error:
             raise _UnusableError(
                 "has a mask file that is no usable image", "Replace it", f"{path}: {error}"
             ) from error

@@ -1,67 +1,163 @@
-"""Bytes of image files as pixels, whatever the bytes are: images, and masks of objects."""
+"""The one place that opens image files: decoding within limits, EXIF orientation, thumbnails.
 
+Pillow is imported where a file is opened, as the core installs without it.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-from PIL import ExifTags, Image, UnidentifiedImageError
 
-from graph.errors import CobalanceError
-from ingest.images.arrays import ImageArray, MaskArray
+from graph.errors import CobalanceError, MissingExtraError
+from ingest.images.arrays import ImageArray
+from ingest.images.image_file import ImageFileError, check_size
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MAX_PIXELS = 89_478_485
-"""Of a file: Pillow's own limit, beyond which it warns of a decompression bomb."""
-
-VOID = 255
-"""The index of pixels that nobody has judged, in masks with a palette."""
-MOST_GREYS = 16
-"""Of a mask whose palette is a grey ramp: with more of them it has soft edges, not classes."""
-DARK, BRIGHT = 16, 128
-"""What the greatest of a colour's parts is, at most and at least."""
-FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
-"""Formats that are decoded, as Pillow names them."""
-TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
+"""Largest image that is decoded: Pillow's own limit, where it warns of a decompression bomb."""
+FORMATS = {
+    "AVIF": "avif",
+    "BMP": "bmp",
+    "GIF": "gif",
+    "JPEG": "jpg",
+    "JPEG2000": "jp2",
+    "MPO": "jpg",
+    "PNG": "png",
+    "PPM": "ppm",
+    "TIFF": "tif",
+    "WEBP": "webp",
 }
-"""How a picture is turned to be shown, by its EXIF orientation."""
+"""Supported formats, by Pillow's names, with the file ending that loaders expect."""
+
+_TRANSPOSE = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
+_QUARTER_TURNS = (5, 6, 7, 8)
+_SCALED_IN_PLACE = ("RGB", "L", "CMYK", "YCbCr")
 
 
-class DecodingError(CobalanceError):
-    """Bytes that are no image that can be used; the message says why, as a sentence."""
+@contextmanager
+def open_image(
+    content: bytes, formats: Collection[str] = FORMATS, max_pixels: int = MAX_PIXELS
+) -> Iterator["Image.Image"]:
+    """Open an image file whose pixels are decoded on first use.
+
+    Errors of Pillow inside the ``with`` block are translated, too.
+
+    Parameters
+    ----------
+    content : bytes
+        The file's content.
+    formats : collection of str
+        Accepted formats, by Pillow's names; those that this build of Pillow lacks are ignored.
+    max_pixels : int
+        Largest accepted image, in pixels.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, the file is damaged, or it is too large.
+    MissingExtraError
+        Pillow is not installed.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Opening images", "worker") from error
+    check_size(len(content))
+    Image.init()
+    known = [name for name in formats if name in Image.OPEN]
+    try:
+        with Image.open(BytesIO(content), formats=known) as image:
+            _check_pixels(image.width * image.height, max_pixels)
+            yield image
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise _too_many_pixels(max_pixels) from None
+    except UnidentifiedImageError:
+        raise ImageFileError(
+            "This is not an image file of a supported format, or it is damaged."
+        ) from None
+    except MemoryError:
+        raise ImageFileError("The image needs more memory than there is.") from None
+    except CobalanceError:
+        raise
+    except Exception as error:  # decoders of untrusted bytes may raise anything
+        raise ImageFileError(f"The image file is damaged: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ImageHeader:
+    """What an image file's header says; no pixel is decoded for it.
+
+    Parameters
+    ----------
+    suffix : str
+        The usual ending of such a file's name, without a dot.
+    width_px, height_px : int
+        Size as stored, before any EXIF orientation.
+    """
+
+    suffix: str
+    width_px: int
+    height_px: int
+
+
+def read_header(content: bytes) -> ImageHeader:
+    """Read the format and size of an image file; it may be larger than what is decoded.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, or the header is damaged.
+    """
+    with open_image(content, max_pixels=2 * MAX_PIXELS) as image:
+        return ImageHeader(FORMATS[str(image.format)], *image.size)
+
+
+def is_turned(content: bytes) -> bool:
+    """Whether EXIF turns an image by a quarter, so that width and height are swapped."""
+    try:
+        with open_image(content, max_pixels=2 * MAX_PIXELS) as image:
+            return _orientation(image) in _QUARTER_TURNS
+    except ImageFileError:
+        return False
 
 
 @dataclass(frozen=True, eq=False)
-class Decoded:
-    """An image as it lies in its file, and how it is to be shown.
+class DecodedImage:
+    """A decoded image and its EXIF orientation.
 
     Parameters
     ----------
     stored : PIL.Image.Image
-        As it lies in the file.
+        The pixels as stored in the file.
     orientation : int
-        From the EXIF data, from 1 to 8; 1 is for an image that is shown as it lies there.
+        EXIF orientation from 1 to 8; 1 leaves the image as stored.
     """
 
-    stored: Image.Image
+    stored: "Image.Image"
     orientation: int
 
-    def upright(self) -> Image.Image:
-        """The image as it is shown."""
-        turn = TURNS.get(self.orientation)
-        return self.stored if turn is None else self.stored.transpose(turn)
+    def upright(self) -> "Image.Image":
+        """The image with its EXIF orientation applied, as viewers show it."""
+        return _upright(self.stored, self.orientation)
 
-    def turned_for(self, annotated_px: tuple[int, int] | None) -> Image.Image:
-        """The image as it was annotated.
+    def turned_for(self, annotated_px: tuple[int, int] | None) -> "Image.Image":
+        """The image in the orientation that it was annotated in.
 
-        As shown, unless the annotations are of an image of the stored size and the EXIF data turn
-        it by a quarter: then as it lies in the file, which is what the web app draws regions on.
+        That is upright, unless EXIF swaps width and height and the annotations have the stored
+        size: then as stored, which is also what the web app draws regions on.
 
         Parameters
         ----------
@@ -74,131 +170,106 @@ class Decoded:
         return upright
 
 
-def decode(content: bytes) -> Decoded:
-    """Decode an image file whole.
+def decode(content: bytes) -> DecodedImage:
+    """Decode all pixels of an image file.
 
     Raises
     ------
-    DecodingError
-        The content is no image of a known kind, broken, or has too many pixels.
+    ImageFileError
+        The format is not supported, the file is damaged, or it is too large.
     """
-    try:
-        return _decoded(content)
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise DecodingError(_too_many()) from None
-    except UnidentifiedImageError:
-        raise DecodingError("It is no image file of a known kind, or a broken one.") from None
-    except DecodingError:
-        raise
-    # A decoder of foreign bytes may raise anything.
-    except Exception as error:
-        raise DecodingError(f"It is broken: {error}.") from error
-
-
-def _decoded(content: bytes) -> Decoded:
-    Image.init()
-    known = [name for name in FORMATS if name in Image.OPEN]
-    with Image.open(BytesIO(content), formats=known) as image:
-        if image.width * image.height > MAX_PIXELS:
-            raise DecodingError(_too_many())
+    with open_image(content) as image:
         image.load()
-        return Decoded(image.copy(), _orientation(image))
+        return DecodedImage(image.copy(), _orientation(image))
 
 
-def _orientation(image: Image.Image) -> int:
+@dataclass(frozen=True, eq=False)
+class Thumbnail:
+    """An image scaled down.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        In RGB.
+    width_px, height_px : int
+        Size of the original, in the orientation of `image`.
+    """
+
+    image: "Image.Image"
+    width_px: int
+    height_px: int
+
+
+def thumbnail(content: bytes, size_px: int, *, upright: bool = True) -> Thumbnail:
+    """Decode an image file and scale it down to fit into a square; JPEGs at reduced size.
+
+    Parameters
+    ----------
+    size_px : int
+        Side of the square; a smaller image keeps its size.
+    upright : bool
+        Apply the EXIF orientation.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, the file is damaged, or it is too large.
+    """
+    with open_image(content) as image:
+        width, height = image.size
+        if image.mode in _SCALED_IN_PLACE:
+            image.thumbnail((size_px, size_px))
+            small = to_rgb(image)
+        else:
+            small = to_rgb(image)
+            small.thumbnail((size_px, size_px))
+        orientation = _orientation(image) if upright else 1
+        small = _upright(small, orientation)
+    if orientation in _QUARTER_TURNS:
+        width, height = height, width
+    return Thumbnail(small, width, height)
+
+
+def to_rgb(image: "Image.Image") -> "Image.Image":
+    """Convert to 8-bit RGB; transparency is laid on white, deeper greys are scaled to 8 bits."""
+    from PIL import Image
+
+    if image.mode.startswith(("I", "F")):
+        values = np.asarray(image).astype(np.float64)
+        depth = 65_535 if image.mode.startswith("I;16") else max(float(np.nanmax(values)), 255.0)
+        grey = np.nan_to_num(values * (255 / depth)).clip(0, 255).astype(np.uint8)
+        return Image.fromarray(grey).convert("RGB")
+    if image.has_transparency_data:
+        layer = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return image.convert("RGB")
+
+
+def rgb_array(image: "Image.Image") -> ImageArray:
+    """Pixels as an array of shape (height, width, 3); see `to_rgb`."""
+    return np.array(to_rgb(image), dtype=np.uint8)
+
+
+def _check_pixels(n_pixels: int, max_pixels: int) -> None:
+    if n_pixels > max_pixels:
+        raise _too_many_pixels(max_pixels)
+
+
+def _too_many_pixels(max_pixels: int) -> ImageFileError:
+    return ImageFileError(f"The image has more than {max_pixels // 1_000_000} million pixels.")
+
+
+def _orientation(image: "Image.Image") -> int:
+    from PIL import ExifTags
+
     try:
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
     except Exception:  # noqa: BLE001
         return 1
 
 
-def rgb_array(image: Image.Image) -> ImageArray:
-    """Give pixels: what is transparent on white, what is deeper than 8 bits in 8."""
-    if image.mode.startswith(("I", "F")):
-        values = np.asarray(image).astype(np.float64)
-        depth = 65_535 if image.mode.startswith("I;16") else max(float(np.nanmax(values)), 255.0)
-        grey = np.nan_to_num(values * (255 / depth)).clip(0, 255).astype(np.uint8)
-        return np.repeat(grey[:, :, None], 3, axis=2)
-    if image.has_transparency_data:
-        layer = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
-    return np.array(image.convert("RGB"), dtype=np.uint8)
+def _upright(image: "Image.Image", orientation: int) -> "Image.Image":
+    from PIL import Image
 
-
-def mask_array(image: Image.Image) -> MaskArray:
-    """Give a mask: the pixels that are at least half as bright as the brightest; none of black.
-
-    So that 0 and 1, 0 and 255, and soft edges are all understood. Two kinds of picture say it in
-    another way:
-
-    - With a palette the indices count, whatever their colours: 0 is the background, 255 is void,
-      as on the edges of Pascal VOC's objects, and all others are the object. 255 is the object
-      where it is the only one beside 0. Brightness counts in three cases. 0 is not black and
-      another index is, or 0 is bright and another nearly black: programs that reduce colours
-      number them in any order. The colours are a ramp of more than `MOST_GREYS` greys: soft
-      edges. Each index is a grey of that brightness and most of what is not 0 is 255: the same.
-    - Where what can be seen has one colour and the transparency varies, opaqueness counts as
-      brightness does.
-
-    Examples
-    --------
-    >>> mask_array(Image.fromarray(np.array([[0, 100, 200]], dtype=np.uint8))).tolist()
-    [[False, True, True]]
-    """
-    if image.mode == "P":
-        indices = np.asarray(image)
-        if not _is_grey(image, indices):
-            return _of_indices(indices)
-    values = _opaqueness(image)
-    if values is None:
-        grey = image if image.mode.startswith(("I", "F")) else image.convert("L")
-        values = np.asarray(grey).astype(np.float64)
-    brightest = float(values.max(initial=0.0))
-    if not brightest > 0:
-        return np.zeros(values.shape, dtype=bool)
-    found: MaskArray = values * 2 >= brightest
-    return found
-
-
-def _of_indices(indices: npt.NDArray[np.uint8]) -> MaskArray:
-    inside: MaskArray = indices != 0
-    without_void = inside & (indices != VOID)
-    return without_void if without_void.any() else inside
-
-
-def _is_grey(image: Image.Image, indices: npt.NDArray[np.uint8]) -> bool:
-    """Whether a picture with a palette is one of brightness all the same."""
-    palette = np.asarray(image.getpalette("RGB") or [], dtype=np.uint8).reshape(-1, 3)
-    counts = np.bincount(indices.ravel(), minlength=VOID + 1)
-    used = np.flatnonzero(counts)
-    used = used[used < len(palette)]
-    colours = palette[used].astype(np.int64)
-    if not len(used):
-        return False
-    peaks = colours.max(axis=1)
-    dark = DARK if peaks[0] >= BRIGHT else 0
-    if used[0] == 0 and peaks[0] > dark >= peaks.min():
-        return True
-    if (colours != peaks[:, None]).any():
-        return False
-    steps = np.diff(peaks)
-    if len(np.unique(peaks)) > MOST_GREYS and ((steps >= 0).all() or (steps <= 0).all()):
-        return True
-    is_ramp = bool((peaks == used).all())
-    return is_ramp and bool(counts[VOID] > counts[1:VOID].sum() > 0)
-
-
-def _opaqueness(image: Image.Image) -> npt.NDArray[np.float64] | None:
-    """The alpha channel where it alone tells pixels apart; else None."""
-    if "A" not in image.getbands():
-        return None
-    layers = np.asarray(image.convert("RGBA"))
-    alpha = layers[..., 3]
-    seen = layers[alpha > 0][:, :3]
-    if alpha.min() == alpha.max() or (seen != seen[:1]).any():
-        return None
-    return alpha.astype(np.float64)
-
-
-def _too_many() -> str:
-    return f"It has more than {MAX_PIXELS // 1_000_000} million pixels."
+    name = _TRANSPOSE.get(orientation)
+    return image if name is None else image.transpose(Image.Transpose[name])

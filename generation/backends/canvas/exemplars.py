@@ -12,10 +12,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from graph.errors import JobBlockedError, OptionError
 from ingest.images.arrays import ImageArray, MaskArray
+from ingest.images.decoding import decode
+from ingest.images.image_file import ImageFileError
 
 GROUND_SHARE = 0.5
 """A concept that shows in half of its exemplars' pixels or more is a background, else an object."""
@@ -149,8 +151,8 @@ def read_exemplars(folder: Path) -> Exemplars:
 
 def _read(path: Path) -> Exemplar:
     try:
-        with Image.open(path) as picture:
-            pixels = np.asarray(picture.convert("RGBA"), dtype=np.uint8)
+        picture = decode(path.read_bytes()).upright()
+        pixels = np.asarray(picture.convert("RGBA"), dtype=np.uint8)
         return Exemplar(pixels[..., :3].copy(), pixels[..., 3] >= 128)
-    except (OSError, UnidentifiedImageError, OptionError) as error:
+    except (OSError, ImageFileError, OptionError) as error:
         raise JobBlockedError(f"The exemplar {path} cannot be used: {error} Replace it.") from error

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from generation.export.images.file_facts import NoPictureError, header, is_turned
 from generation.export.images.file_names import file_stem
 from graph.records import Mention
+from ingest.images.decoding import is_turned, read_header
+from ingest.images.image_file import ImageFileError
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -91,12 +92,12 @@ def with_content(image: ExportImage, content: bytes) -> ExportImage:
         The content is not an image, or has another size than the dataset says.
     """
     try:
-        found = header(content)
-    except NoPictureError as error:
-        raise UnreadableError(str(error)) from error
+        found = read_header(content)
+    except ImageFileError as error:
+        raise UnreadableError(f"is no usable image ({error})") from error
     width, height = image.width_px or found.width_px, image.height_px or found.height_px
     stored, annotated = (found.width_px, found.height_px), (width, height)
-    # Annotations are of the image as it is shown, or as it lies in its file; see `Decoded`.
+    # Annotations are of the image as it is shown, or as it lies in its file; see `DecodedImage`.
     if annotated != stored and not (annotated == stored[::-1] and is_turned(content)):
         raise WrongSizeError(
             f"has {stored[0]:,}×{stored[1]:,} pixels in its file and {width:,}×{height:,} in the "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from generation.export.dataset import ExportDataset, list_images
-from generation.export.images.file_facts import NoPictureError, object_of
+from generation.export.images.file_facts import object_of
 from generation.export.images.file_names import split_names
 from generation.export.images.image import (
     ExportImage,
@@ -145,7 +145,7 @@ class ImageStream:
         try:
             mask = self.dataset.read_generated(row["mask_path"])
             found = object_of(mask, image.class_name, image.width_px, image.height_px)
-        except (OSError, CobalanceError, NoPictureError):
+        except (OSError, CobalanceError):
             self.left_out["masks that cannot be read"] += 1
             return image
         return replace(image, mask=mask, objects=(found,))
