@@ -67,6 +67,19 @@ ENVIRONMENT = (
 )
 """Name, default and purpose of each variable, for people."""
 
+VARIABLES = {
+    "uri": "NEO4J_URI",
+    "username": "NEO4J_USERNAME",
+    "password": "NEO4J_PASSWORD_FILE or NEO4J_PASSWORD",
+    "database": "NEO4J_DATABASE",
+    "home": "COBALANCE_HOME",
+    "cache": "COBALANCE_CACHE",
+    "images": "COBALANCE_IMAGES",
+    "output": "COBALANCE_OUTPUT",
+    "queue": "COBALANCE_QUEUE_FILE or COBALANCE_QUEUE",
+}
+"""The variables that set what an error calls by its name in Python."""
+
 
 def _people(value: object) -> object:
     if not isinstance(value, str):

@@ -1,11 +1,112 @@
-"""Every error that cobalance raises on purpose: each says what, where, why and what to do."""
+"""Every error that cobalance raises on purpose: what is wrong, where, why, and what mends it.
 
-from collections.abc import Iterable
+What mends it is data, a `Setting` or an `Action`: the command line words it as a flag or a command,
+the web app as a field or a button, and ``str(error)`` as Python.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 
+@dataclass(frozen=True)
+class Setting:
+    """An option that mends an error, by its name in Python.
+
+    Examples
+    --------
+    >>> print(Setting("table.id"), Setting("on_error", "skip"))
+    table.id on_error='skip'
+    """
+
+    name: str
+    value: object = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+@dataclass(init=False)
+class Action:
+    """An operation that mends an error, by its name in Python; worded as an imperative.
+
+    An argument that only the reader knows is ``...``.
+
+    Examples
+    --------
+    >>> print(Action("mine", "cars", max_size=3), "or", Action("ingest", ..., dataset="cars"))
+    run `mine('cars', max_size=3)` or run `ingest(..., dataset='cars')`
+    """
+
+    name: str
+    arguments: tuple[object, ...]
+    options: dict[str, object]
+
+    def __init__(self, name: str, /, *arguments: object, **options: object) -> None:
+        self.name, self.arguments, self.options = name, arguments, options
+
+    def __str__(self) -> str:
+        given = ["..." if value is ... else repr(value) for value in self.arguments]
+        given += [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"run `{self.name}({', '.join(given)})`"
+
+
+Part = str | Setting | Action
+Text = str | Sequence[Part]
+"""A clause or sentence: plain, or in parts of which some are data."""
+
+Words = Callable[[Setting | Action], str]
+"""How a front end words a setting or an action; an action without its capital letter."""
+
+
+def parts_of(text: Text) -> tuple[Part, ...]:
+    """The parts of a text, to put it into a longer one."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def worded(text: Text, words: Words = str) -> str:
+    """A text as a front end words it; an action that begins a sentence has a capital letter.
+
+    Examples
+    --------
+    >>> worded(["It is too old. ", Action("mine", "cars"), " again."])
+    "It is too old. Run `mine('cars')` again."
+    """
+    said = ""
+    for part in parts_of(text):
+        word = part if isinstance(part, str) else words(part)
+        begins = isinstance(part, Action) and (not said or said.endswith(". "))
+        said += word[:1].upper() + word[1:] if begins else word
+    return said
+
+
 class CobalanceError(Exception):
-    """Base of all expected failures; the CLI prints the message without a traceback."""
+    """Base of all expected failures; the CLI prints the message without a traceback.
+
+    Parameters
+    ----------
+    *parts : str, Setting or Action
+        The message.
+
+    Examples
+    --------
+    >>> error = CobalanceError("The disk is full. Set ", Setting("output"), " to another folder.")
+    >>> print(error)
+    The disk is full. Set output to another folder.
+    >>> error.worded(lambda setting: "COBALANCE_OUTPUT")
+    'The disk is full. Set COBALANCE_OUTPUT to another folder.'
+    """
+
+    def __init__(self, *parts: Part) -> None:
+        self.parts = parts
+        super().__init__(*parts)
+
+    def __str__(self) -> str:
+        return self.worded()
+
+    def worded(self, words: Words = str) -> str:
+        """The message as a front end words it."""
+        return worded(self.parts, words)
 
 
 class InputError(CobalanceError):
@@ -17,9 +118,9 @@ class InputError(CobalanceError):
         The file as the user named it.
     record : str or None
         Where in the file, in the format's own terms: ``"line 14"``, ``"annotations[812]"``.
-    reason : str
+    reason : str or sequence of parts
         What is wrong, as a clause without the final full stop.
-    remedy : str
+    remedy : str or sequence of parts
         What to do about it, as a sentence.
 
     Examples
@@ -28,10 +129,10 @@ class InputError(CobalanceError):
     a.csv, line 3: the label is empty. Fill it in.
     """
 
-    def __init__(self, file: str, record: str | None, reason: str, remedy: str) -> None:
+    def __init__(self, file: str, record: str | None, reason: Text, remedy: Text) -> None:
         self.file, self.record, self.reason, self.remedy = file, record, reason, remedy
         place = file if record is None else f"{file}, {record}"
-        super().__init__(f"{place}: {reason}. {remedy}")
+        super().__init__(f"{place}: ", *parts_of(reason), ". ", *parts_of(remedy))
 
 
 class OptionError(CobalanceError):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from graph.arrays import BoolArray
-from graph.errors import InputError, OptionError, UnknownNameError
+from graph.errors import InputError, OptionError, Part, Setting, UnknownNameError
 from graph.progress import Progress, silent
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
@@ -117,25 +117,31 @@ def detect_format(path: Path) -> str:
         str(path),
         None,
         f"looks like none of the known formats ({', '.join(FORMATS)})",
-        "Pass --input-format with one of them.",
+        ("Set ", Setting("input_format"), " to one of them."),
     )
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
     """Refuse options that the format would pass over in silence."""
     own_captions = options.classes.words is not None and options.classes.captions is None
-    given = {
-        "table": ("options about columns", options.table != TableOptions()),
-        "categories": ("--class-category", bool(options.classes.categories)),
-        "vocabulary": ("--vocabulary", bool(options.vocabulary)),
-        "own captions": ("--class-words without --class-captions", own_captions),
+    given: dict[str, tuple[list[Part], bool]] = {
+        "table": (["options about columns"], options.table != TableOptions()),
+        "categories": ([Setting("classes.categories")], bool(options.classes.categories)),
+        "vocabulary": ([Setting("vocabulary.file")], bool(options.vocabulary)),
+        "own captions": (
+            [Setting("classes.words"), " without ", Setting("classes.captions")],
+            own_captions,
+        ),
     }
-    for use, (text, present) in given.items():
+    for use, (option, present) in given.items():
         if present and use not in reader.uses:
             takers = [other for other, known in FORMATS.items() if use in known.uses]
             raise OptionError(
-                f"A file of the format {name} makes no use of {text}. Leave that out, or pass "
-                f"another --input-format ({', '.join(takers)})."
+                f"A file of the format {name} makes no use of ",
+                *option,
+                ". Leave that out, or choose another ",
+                Setting("input_format"),
+                f" ({', '.join(takers)}).",
             )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from graph.errors import OptionError
+from graph.errors import OptionError, Setting
 
 OnError = Literal["fail", "skip"]
 MatchMode = Literal["words", "substring"]
@@ -47,14 +47,18 @@ class TableOptions:
 
     def __post_init__(self) -> None:
         if self.delimiter == "":
-            raise OptionError("The delimiter of concepts is empty. Pass --delimiter '|'.")
+            raise OptionError(
+                "The delimiter of concepts is empty. Set ", Setting("table.delimiter"), " to '|'."
+            )
         if self.concepts is not None and self.concept_columns:
             raise OptionError(
-                "Concepts come from one column or from one column each, not from both. "
-                "Pass --concepts-column or --concept-columns."
+                "Concepts come from one column or from one column each, not from both. Set ",
+                *(Setting("table.concepts"), " or ", Setting("table.concept_columns"), "."),
             )
         if self.scores is not None and self.concept_columns:
-            raise OptionError("Scores go with a concepts column. Pass --concepts-column.")
+            raise OptionError(
+                "Scores go with a concepts column. Set ", Setting("table.concepts"), "."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +92,9 @@ class ClassOptions:
         given = [bool(self.categories), self.file is not None, self.from_captions]
         if sum(given) > 1:
             raise OptionError(
-                "The class comes from one place. Pass one of --class-category, --class-file, and "
-                "--class-captions or --class-words."
+                "The class comes from one place. Set one of ",
+                *(Setting("classes.categories"), ", ", Setting("classes.file"), ", and "),
+                *(Setting("classes.captions"), " or ", Setting("classes.words"), "."),
             )
 
     @property
@@ -189,6 +194,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if self.on_error not in ("fail", "skip"):
-            raise OptionError(f"--on-error is {self.on_error!r}. Pass fail or skip.")
+            raise OptionError(
+                Setting("on_error", self.on_error), " is unknown. Set it to fail or skip."
+            )
         if self.split is not None and not self.split.strip():
             raise OptionError("The split is empty. Pass a name such as train.")

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graph.errors import InputError
+from graph.errors import InputError, worded
 from graph.progress import silent
 from ingest.coco.records import Category, decode
 from ingest.load import detect_format
@@ -19,7 +19,7 @@ from ingest.options import TableOptions
 from ingest.problems import Problems
 from ingest.reader import read_head
 from ingest.tables import TABLES
-from ingest.tables.columns import FLAGS, map_columns
+from ingest.tables.columns import USUAL_NAMES, map_columns
 
 MOST_FILES = 200
 _MOST_ENTRIES = 50_000
@@ -120,7 +120,7 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
     try:
         head = read_head(path)
     except InputError as error:
-        return FoundFile(name, size, None, error.reason)
+        return FoundFile(name, size, None, worded(error.reason))
     try:
         return FoundFile(name, size, detect_format(path))
     except InputError:
@@ -169,7 +169,7 @@ def sample_table(path: Path, table_format: str, *, captions: bool = False) -> Ta
     problems = Problems(str(path), "skip")
     with _excerpt(path, table_format) as start:
         table = TABLES[table_format].load(start, problems, silent)
-    roles = [role for role in FLAGS if role != "caption" or captions]
+    roles = [role for role in USUAL_NAMES if role != "caption" or captions]
     taken = map_columns(table, TableOptions(), roles)
     rows = pd.DataFrame(
         {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from graph.arrays import BoolArray, IntArray
-from graph.errors import InputError
+from graph.errors import InputError, Setting, Text, parts_of
 from ingest.options import OnError
 
 
@@ -24,7 +24,7 @@ class SkippedRecord(str):
 
     def __new__(cls, error: InputError) -> "SkippedRecord":
         """Give the error's message, and keep the error beside it."""
-        self = super().__new__(cls, error)
+        self = super().__new__(cls, str(error))
         self.error = error
         return self
 
@@ -57,25 +57,26 @@ class Problems:
         other.messages = self.messages
         return other
 
-    def record(self, place: str, reason: str, fix: str, more: int = 0) -> None:
+    def record(self, place: str, reason: str, fix: Text, more: int = 0) -> None:
         """Raise for a malformed record, or note that it is left out.
 
         Parameters
         ----------
         place : str
             Where it is, in the format's own terms.
-        reason, fix : str
+        reason, fix : str, or parts of one
             Clauses without the final full stop: what is wrong, and what to do.
         more : int
             How many other records have the same fault.
         """
         if self.on_error == "fail":
             others = f" (and {more:,} more like it)" if more else ""
-            remedy = f"{fix}, or pass --on-error skip to leave such records out."
-            raise InputError(self.file, place, reason + others, remedy)
-        self.messages.append(SkippedRecord(InputError(self.file, place, reason, f"{fix}.")))
+            skip = (", or leave such records out with ", Setting("on_error", "skip"), ".")
+            raise InputError(self.file, place, reason + others, (*parts_of(fix), *skip))
+        error = InputError(self.file, place, reason, (*parts_of(fix), "."))
+        self.messages.append(SkippedRecord(error))
 
-    def fatal(self, reason: str, remedy: str, place: str | None = None) -> InputError:
+    def fatal(self, reason: str, remedy: Text, place: str | None = None) -> InputError:
         """Give the error for a fault of the file as a whole, which skipping cannot mend."""
         return InputError(self.file, place, reason, remedy)
 
@@ -101,7 +102,7 @@ class RowProblems:
         self.problems, self.place = problems, place
         self.bad: BoolArray = np.zeros(n, dtype=bool)
 
-    def report(self, faulty: BoolArray, reason: Callable[[int], str], fix: str) -> None:
+    def report(self, faulty: BoolArray, reason: Callable[[int], str], fix: Text) -> None:
         """Report every faulty row that was sound so far.
 
         Parameters

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from graph.errors import Words, worded
 from graph.records import Annotations
 from ingest.problems import SkippedRecord
 
@@ -65,7 +66,7 @@ def first_images(annotations: Annotations, most: int = 10) -> pd.DataFrame:
     )
 
 
-def skipped_records(annotations: Annotations, most: int = 1000) -> pd.DataFrame:
+def skipped_records(annotations: Annotations, most: int = 1000, words: Words = str) -> pd.DataFrame:
     """Malformed records that were left out: file, record, reason, remedy."""
     errors = [
         message.error
@@ -73,6 +74,9 @@ def skipped_records(annotations: Annotations, most: int = 1000) -> pd.DataFrame:
         if isinstance(message, SkippedRecord)
     ]
     return pd.DataFrame(
-        [(error.file, error.record, error.reason, error.remedy) for error in errors],
+        [
+            (error.file, error.record, worded(error.reason, words), worded(error.remedy, words))
+            for error in errors
+        ],
         columns=["file", "record", "reason", "remedy"],
     )

@@ -22,6 +22,7 @@ from app.cli.commands import (
     web,
 )
 from app.cli.common import notes
+from app.cli.wording import in_shell
 from app.version import print_version
 from graph.errors import (
     CobalanceError,
@@ -125,6 +126,6 @@ def run() -> NoReturn:
             traceback.print_exc()
         else:
             notes.print("[bold red]Error:[/] ", end="")
-            notes.print(str(error), markup=False)
+            notes.print(error.worded(in_shell), markup=False)
         sys.exit(exit_code(error))
     sys.exit(0)

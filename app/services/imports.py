@@ -5,7 +5,7 @@ a folder: those from the browser are written to a private temporary one for as l
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,14 +19,14 @@ from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.dry_run import dry_run
 from graph.dataset.write import IngestReport
-from graph.errors import InputError, OptionError
+from graph.errors import InputError, OptionError, parts_of
 from graph.progress import Progress
 from graph.records import Annotations
 from ingest.load import read_annotations
 from ingest.options import ReadOptions
 from ingest.preview import FoundFile, describe_file, find_files
 from ingest.problems import SkippedRecord
-from ingest.summary import first_images, images_by_class, images_by_concept, skipped_records
+from ingest.summary import first_images, images_by_class, images_by_concept
 
 _LONGEST_NAME = 120  # characters; file systems allow 255 bytes
 
@@ -264,7 +264,7 @@ class CheckedImport:
         What was read; messages name files without their folder.
     changes : IngestReport
         What writing them would do.
-    classes, concepts, first, skipped : pandas.DataFrame
+    classes, concepts, first : pandas.DataFrame
         What `ingest.summary` makes of the annotations.
     """
 
@@ -274,7 +274,6 @@ class CheckedImport:
     classes: pd.DataFrame
     concepts: pd.DataFrame
     first: pd.DataFrame
-    skipped: pd.DataFrame
 
 
 def check_import(
@@ -308,7 +307,6 @@ def check_import(
         images_by_class(annotations),
         images_by_concept(annotations),
         first_images(annotations),
-        skipped_records(annotations),
     )
 
 
@@ -350,9 +348,12 @@ def named_plainly(folder: Path) -> Iterator[None]:
 
 
 def _without_folder(error: InputError, folder: Path) -> InputError:
-    parts: Sequence[str | None] = (error.file, error.record, error.reason, error.remedy)
-    file, record, reason, remedy = (part and _plainly(part, folder) for part in parts)
-    return InputError(file or "", record, reason or "", remedy or "")
+    reason, remedy = (
+        [_plainly(part, folder) if isinstance(part, str) else part for part in parts_of(text)]
+        for text in (error.reason, error.remedy)
+    )
+    record = error.record and _plainly(error.record, folder)
+    return InputError(_plainly(error.file, folder), record, reason, remedy)
 
 
 def _plainly(text: str, folder: Path) -> str:

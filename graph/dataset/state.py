@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from shlex import quote
 
 import pandas as pd
 
@@ -11,6 +10,7 @@ from graph.database import schema
 from graph.database.declarations import DATASET
 from graph.database.store import GraphStore
 from graph.errors import (
+    Action,
     DatasetExistsError,
     DatasetNotFoundError,
     OptionError,
@@ -73,13 +73,15 @@ class DatasetState:
         """Raise unless every image is there and the concept graph counts them."""
         if self.renaming_to is not None:
             raise StaleError(
-                f"A rename of {self.name!r} to {self.renaming_to!r} did not end. Run "
-                f"`cobalance datasets rename {quote(self.name)} {quote(self.renaming_to)}` again."
+                f"A rename of {self.name!r} to {self.renaming_to!r} did not end. ",
+                Action("rename_dataset", self.name, self.renaming_to),
+                " again.",
             )
         if self.digest is None or self.cooccurrence_digest != self.digest:
             raise StaleError(
-                f"An ingest of {self.name!r} did not end. Run the same `cobalance ingest` again: "
-                "it goes on where it stopped."
+                f"Loading the images of {self.name!r} did not end. ",
+                Action("ingest", ..., dataset=self.name),
+                " with the same file again: it goes on where it stopped.",
             )
 
     def require_mined(self) -> None:
@@ -91,7 +93,7 @@ class DatasetState:
                 if self.mining is None
                 else "has changed since it was mined"
             )
-            raise StaleError(f"{self.name!r} {reason}. Run `cobalance mine {quote(self.name)}`.")
+            raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
 
 
 def check_name(name: str) -> None:
@@ -116,8 +118,9 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
         names = [row["name"] for row in store.read("MATCH (d:Dataset) RETURN d.name AS name")]
         known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
         raise DatasetNotFoundError(
-            f"No dataset {name!r}. {known} Load one with "
-            f"`cobalance ingest FILE --dataset {quote(name)}`."
+            f"No dataset {name!r}. {known} ",
+            Action("ingest", ..., dataset=name),
+            ".",
         )
     return state
 
@@ -275,8 +278,9 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
     )[0]["taken"]
     if taken:
         raise DatasetExistsError(
-            f"A dataset {new!r} exists already. Choose another name, or drop it first with "
-            f"`cobalance datasets drop {quote(new)}`."
+            f"A dataset {new!r} exists already. Choose another name, or ",
+            Action("drop_dataset", new),
+            " first.",
         )
     for done, node in enumerate(_DROP_ORDER):
         progress("rename", done, len(_DROP_ORDER))

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graph.arrays import IntArray
-from graph.errors import InputError
+from graph.errors import InputError, Setting, Text
 from ingest.problems import Problems
 from ingest.reader import read_head
 
@@ -147,7 +147,11 @@ def _check_kind(path: Path, kind: str, problems: Problems) -> None:
     if other is not None and other != kind:
         raise problems.fatal(
             f"is a COCO file of {other}, not of {kind}",
-            f"Pass --input-format coco-{other}, or name a file of {kind}.",
+            (
+                "Read it with ",
+                Setting("input_format", f"coco-{other}"),
+                f", or name a file of {kind}.",
+            ),
         )
 
 
@@ -185,7 +189,7 @@ def _decode_singly(
     return result
 
 
-def _validation_fault(message: str) -> tuple[str, str | None, str]:
+def _validation_fault(message: str) -> tuple[str, str | None, Text]:
     """Turn msgspec's message into a reason, the record's name (None: the file) and a fix.
 
     Examples
@@ -203,7 +207,11 @@ def _validation_fault(message: str) -> tuple[str, str | None, str]:
             return (
                 f"has no list {missing[1]!r}",
                 None,
-                "Add it, or pass another --input-format if this is no COCO file of that kind",
+                (
+                    "Add it, or choose another ",
+                    Setting("input_format"),
+                    " if this is no COCO file of that kind",
+                ),
             )
         where = f"{path}: " if path else "the top level: "
         return where + reason, None, "Give a COCO file: one object with lists"

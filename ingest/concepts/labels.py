@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from graph.arrays import IntArray
+from graph.errors import Setting
 from graph.progress import Progress
 from ingest.coco.image_columns import read_captions
 from ingest.concepts.vocabulary_file import load_word_list
@@ -23,13 +24,17 @@ DEFAULT_WORDS = "coco-gb"
 
 
 def labels_beside(
-    columns: ImageColumns, options: ReadOptions, problems: Problems, progress: Progress, own: str
+    columns: ImageColumns,
+    options: ReadOptions,
+    problems: Problems,
+    progress: Progress,
+    own: Setting,
 ) -> tuple[Labels, tuple[str, ...]]:
     """Give the classes that a second file says, a table or captions, and notes about it.
 
     Parameters
     ----------
-    own : str
+    own : Setting
         The option by which a file of this format has classes of its own, for the error.
 
     Raises
@@ -46,7 +51,10 @@ def labels_beside(
         return labels_from_captions(path, columns, options, problems, progress), ()
     raise problems.fatal(
         "does not say which class an image has",
-        f"Say where the class comes from: pass {own}, --class-file or --class-captions.",
+        (
+            "Say where the class comes from with ",
+            *(own, ", ", Setting("classes.file"), " or ", Setting("classes.captions"), "."),
+        ),
     )
 
 
@@ -124,8 +132,8 @@ def labels_from_file(
                 "Name the columns image_id and label.",
             )
     rows = table.rows()
-    keys = text_column(table, of["id"], "name for it")
-    names = encode_names(text_column(table, of["class_name"], "name for it"))
+    keys = text_column(table, of["id"], Setting("table.id"))
+    names = encode_names(text_column(table, of["class_name"], Setting("table.class_name")))
     rows.report(names.codes < 0, lambda row: f"the class {names.faults[row]}", "Correct it")
     known = pd.Index(keys.to_pandas())
     repeated = known.duplicated()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph.errors import Setting
 from graph.progress import Progress
 from graph.records import Annotations
 from ingest import frames
@@ -33,7 +34,7 @@ class CocoCaptions:
         if not options.vocabulary:
             raise problems.fatal(
                 "has captions, and no vocabulary says which of their words are concepts",
-                "Pass --vocabulary with a file of a concept a line.",
+                ("Set ", Setting("vocabulary.file"), " to a file of a concept a line."),
             )
         vocabulary = load_vocabulary(options.vocabulary)
         captions = read_captions(path, options.split, problems, progress)
@@ -43,7 +44,7 @@ class CocoCaptions:
             labels = labels_from_texts(captions.image, captions.texts, n, options, progress)
         else:
             labels, notes = labels_beside(
-                captions.columns, options, problems, progress, "--class-words"
+                captions.columns, options, problems, progress, Setting("classes.words")
             )
         rows, concept = vocabulary.find_all(captions.texts, progress)
         mentions = MentionColumns(captions.image[rows], concept, CAPTION, {})

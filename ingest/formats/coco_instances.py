@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from graph.arrays import BoolArray, FloatArray, IntArray
-from graph.errors import UnknownNameError
+from graph.errors import Setting, UnknownNameError
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
@@ -186,7 +186,7 @@ def _labels(
     classes = options.classes.categories
     if not classes:
         labels, notes = labels_beside(
-            images.columns, options, problems, progress, "--class-category"
+            images.columns, options, problems, progress, Setting("classes.categories")
         )
         return labels, category, Coded(np.full(len(image), -1), ()), notes
     for name in classes:

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graph.errors import Setting
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
@@ -83,7 +84,7 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     if searched and "caption" not in columns.of:
         raise table.problems.fatal(
             f"no column looks like captions (columns: {listed(table.columns)})",
-            "Pass --caption-column with one of them.",
+            ("Set ", Setting("table.caption"), " to one of them."),
         )
     return columns
 
@@ -96,10 +97,10 @@ def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | No
     if "id" not in columns.of:
         raise table.problems.fatal(
             f"no column looks like the image id (columns: {listed(table.columns)})",
-            "Pass --id-column with one of them.",
+            ("Set ", Setting("table.id"), " to one of them."),
         )
     name = columns.of["id"]
-    ids = pc.fill_null(text_column(table, name, "--id-column"), "")
+    ids = pc.fill_null(text_column(table, name, Setting("table.id")), "")
     rows.report(
         unreadable(ids),
         lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is no readable text",
@@ -114,7 +115,7 @@ def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | No
     )
     uris = None
     if "uri" in columns.of:
-        uris = text_column(table, columns.of["uri"], "--uri-column")
+        uris = text_column(table, columns.of["uri"], Setting("table.uri"))
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
     elif len(ids) and pc.all(pc.match_substring_regex(ids, _IMAGE_FILE)).as_py():
         uris = ids  # as in CelebA's lists, whose images are named by their files
@@ -132,7 +133,7 @@ def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblem
         return Coded.constant(split, table.n_rows)
     if "split" not in columns.of:
         return None
-    column = encode_names(text_column(table, columns.of["split"], "--split-column"))
+    column = encode_names(text_column(table, columns.of["split"], Setting("table.split")))
     wrong = {row: fault for row, fault in column.faults.items() if fault != "is empty"}
     faulty = np.isin(np.arange(table.n_rows), list(wrong))
     rows.report(faulty, lambda row: f"the split {wrong[row]}", "Correct it")
@@ -172,13 +173,16 @@ def _mentions(
     if columns.indicators:
         mentions.append(_indicated(table, columns.indicators, rows))
     if options.vocabulary and "caption" in columns.of:
-        captions = text_column(table, columns.of["caption"], "--caption-column").to_pylist()
+        captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
         found, concept = load_vocabulary(options.vocabulary).find_all(captions, progress)
         mentions.append(MentionColumns(found, concept, CAPTION, {}))
     if not mentions:
         raise table.problems.fatal(
             f"no column looks like concepts (columns: {listed(table.columns)})",
-            "Pass --concepts-column, --concept-columns, or --vocabulary with --caption-column.",
+            (
+                *("Set ", Setting("table.concepts"), ", ", Setting("table.concept_columns")),
+                *(", or ", Setting("vocabulary.file"), " with ", Setting("table.caption"), "."),
+            ),
         )
     return mentions, notes
 
@@ -211,13 +215,13 @@ def _labels(
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
     if _own_captions(options):
-        captions = text_column(table, columns.of["caption"], "--caption-column").to_pylist()
+        captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
         every = np.arange(table.n_rows)
         return labels_from_texts(every, captions, table.n_rows, options, progress), ()
     if "class_name" not in columns.of or options.classes.file or options.classes.from_captions:
-        return labels_beside(images, options, table.problems, progress, "--class-column")
+        return labels_beside(images, options, table.problems, progress, Setting("table.class_name"))
     name = columns.of["class_name"]
-    column = encode_names(text_column(table, name, "--class-column"))
+    column = encode_names(text_column(table, name, Setting("table.class_name")))
     rows.report(
         column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
     )

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graph.arrays import IntArray
+from graph.errors import Setting
 from ingest.frames import TEXT
 from ingest.options import TableOptions
 from ingest.tables.loading import Table
@@ -25,17 +26,6 @@ USUAL_NAMES = {
     "uri": "uri url file_name filename img_filename image_path path image",
     "width": "width width_px image_width",
     "height": "height height_px image_height",
-}
-FLAGS = {
-    "id": "--id-column",
-    "class_name": "--class-column",
-    "concepts": "--concepts-column",
-    "scores": "--scores-column",
-    "caption": "--caption-column",
-    "split": "--split-column",
-    "uri": "--uri-column",
-    "width": "--width-column",
-    "height": "--height-column",
 }
 _PRESENT = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "-1": 0, "-1.0": 0, "false": 0}
 
@@ -70,13 +60,13 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
         An option names a column that the table does not have.
     """
     of: dict[str, str] = {}
-    for role in FLAGS:
+    for role in USUAL_NAMES:
         name = getattr(options, role)
         if name is not None:
-            _require(table, name, FLAGS[role])
+            _require(table, name, Setting(f"table.{role}"))
             of[role] = name
     for name in options.concept_columns:
-        _require(table, name, "--concept-columns")
+        _require(table, name, Setting("table.concept_columns"))
     explicit = set(of.values()) | set(options.concept_columns)
     free = [name for name in table.columns if name not in explicit]
     guessed = []
@@ -112,7 +102,7 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
     return next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
 
 
-def text_column(table: Table, name: str, flag: str) -> pa.Array:
+def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
     """Give a column that has to be text.
 
     Raises
@@ -125,7 +115,7 @@ def text_column(table: Table, name: str, flag: str) -> pa.Array:
         kind = "decimal numbers" if pa.types.is_floating(column.type) else "lists"
         raise table.problems.fatal(
             f"the column {name!r} holds {kind}, where text is needed",
-            f"Save it as text or whole numbers, or pass another {flag}.",
+            ("Save it as text or whole numbers, or choose another ", setting, "."),
         )
     return column
 
@@ -151,16 +141,17 @@ def _mostly_flags(table: Table, name: str) -> bool:
     return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
 
 
-def _require(table: Table, name: str, flag: str) -> None:
+def _require(table: Table, name: str, setting: Setting) -> None:
     if name in table.columns:
         return
     if name in table.unusable:
         raise table.problems.fatal(
             f"the column {name!r} holds {table.unusable[name]}, which cannot be used",
-            f"Save it as text, or pass another {flag}.",
+            ("Save it as text, or choose another ", setting, "."),
         )
     raise table.problems.fatal(
-        f"there is no column {name!r}", f"Pass {flag} with one of: {listed(table.columns)}."
+        f"there is no column {name!r}",
+        ("Set ", setting, f" to one of: {listed(table.columns)}."),
     )
 
 

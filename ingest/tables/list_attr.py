@@ -4,6 +4,7 @@ import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from graph.errors import Setting
 from graph.progress import Progress
 from ingest.problems import Problems
 from ingest.tables.loading import Table, TextColumns
@@ -36,7 +37,7 @@ class ListAttr:
             if not count.isdigit():
                 raise problems.fatal(
                     f"should be the number of images, and is {count[:40]!r}",
-                    "Write it there, or pass another --input-format.",
+                    ("Write it there, or choose another ", Setting("input_format"), "."),
                     "line 1",
                 )
             names = file.readline().split()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import InputError
+from graph.errors import InputError, worded
 from ingest.load import read_annotations
 from ingest.options import ReadOptions
 
@@ -35,10 +35,10 @@ def failure() -> Callable[..., InputError]:
             read_annotations(path, options, input_format)
         error = caught.value
         place = path if error.record is None else f"{path}, {error.record}"
-        assert str(error) == f"{place}: {error.reason}. {error.remedy}"
+        assert str(error) == f"{place}: {error.reason}. {worded(error.remedy)}"
         assert error.reason
         assert not error.reason.endswith(".")
-        assert error.remedy.endswith(".")
+        assert worded(error.remedy).endswith(".")
         return error
 
     return read

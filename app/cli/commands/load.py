@@ -10,6 +10,7 @@ import typer
 
 from app.cli.common import notes, opened_store
 from app.cli.progress_bars import progress_bars
+from app.cli.wording import in_shell
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
 from app.services.imports import pairs
 from app.settings import Settings
@@ -27,6 +28,7 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
+from ingest.problems import SkippedRecord
 
 
 class OnError(StrEnum):
@@ -255,7 +257,8 @@ def _print_notes(annotations: Annotations) -> None:
         some = len(annotations.skipped)
         notes.print(f"Skipped {counted(some, 'malformed records')}:")
         for message in annotations.skipped[:_SHOWN]:
-            notes.print(f"  {message}", markup=False)
+            said = message.error.worded(in_shell) if isinstance(message, SkippedRecord) else message
+            notes.print(f"  {said}", markup=False)
         if some > _SHOWN:
             notes.print(f"  ... and {some - _SHOWN:,} more.")
     for reason, images in annotations.set_aside.items():

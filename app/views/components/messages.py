@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from app.views.components.wording import in_app
 from app.views.state import session
 from graph.errors import CobalanceError, StoreUnavailableError
 
@@ -44,7 +45,7 @@ def show_error(error: CobalanceError) -> None:
     """Show an error's message as plain text: names in it may hold any characters."""
     with st.container(border=True):
         st.markdown(":red[:material/error:] **This did not work**")
-        st.text(str(error))
+        st.text(error.worded(in_app))
 
 
 def empty_state(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.services.datasets import default_dataset_name
 from app.services.imports import ImportRequest, Source, named_plainly, pairs
-from app.views.datasets.import_fields import (
+from app.views.components.wording import (
     BY_CAPTIONS,
     BY_CATEGORY,
     BY_COLUMN,
@@ -32,7 +32,7 @@ from ingest.options import (
 )
 from ingest.preview import FoundFile, TableSample, category_names, sample_table
 from ingest.tables import TABLES
-from ingest.tables.columns import FLAGS
+from ingest.tables.columns import USUAL_NAMES
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportReque
         columns = st.columns([1.2, 1.4, 1, 1])
         automatic = f"{file.format} (found)"
         chosen = columns[0].selectbox(
-            LABELS["--input-format"], [automatic, *FORMATS], key=form.key("format")
+            LABELS["input_format"], [automatic, *FORMATS], key=form.key("format")
         )
         input_format = None if chosen in (automatic, None) else chosen
         dataset = columns[1].text_input(
@@ -71,19 +71,19 @@ def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportReque
             help="A new name makes a new dataset; a known one brings that dataset up to date.",
         )
         split = columns[2].text_input(
-            LABELS["--split"],
+            LABELS["split"],
             key=form.key("split"),
             placeholder="as the file says",
             help="Such as train.",
         )
         on_error = columns[3].selectbox(
-            LABELS["--on-error"],
+            LABELS["on_error"],
             list(ON_ERROR),
             format_func=ON_ERROR.__getitem__,
             key=form.key("on error"),
         )
         replace = st.checkbox(
-            LABELS["--replace"], key=form.key("replace"), help="Otherwise they stay."
+            LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
         )
         format_ = input_format or file.format or ""
         form.preview(format_)
@@ -223,9 +223,9 @@ class _Form:
     def _vocabulary(self) -> VocabularyOptions:
         left, right = st.columns(2)
         with left:
-            name = self._companion(LABELS["--vocabulary"], "vocabulary", "A concept a line.")
+            name = self._companion(LABELS["vocabulary.file"], "vocabulary", "A concept a line.")
             mode = st.selectbox(
-                LABELS["--match"],
+                LABELS["vocabulary.mode"],
                 ("words", "substring"),
                 format_func={
                     "words": "Whole words and plurals",
@@ -246,12 +246,12 @@ class _Form:
     def _table(self, sample: TableSample) -> TableOptions:
         roles: dict[str, str | None] = {}
         grid = [column for _ in range(3) for column in st.columns(3)]
-        for place, (role, option) in zip(grid, FLAGS.items(), strict=True):
+        for place, role in zip(grid, USUAL_NAMES, strict=True):
             guess = sample.roles.get(role)
             if role == "concepts" and sample.indicators:
                 guess = f"{len(sample.indicators)} columns of 0 and 1"
             roles[role] = place.selectbox(
-                LABELS[option],
+                LABELS[f"table.{role}"],
                 sample.columns,
                 index=None,
                 placeholder=f"automatic: {guess or 'none'}",
@@ -259,13 +259,13 @@ class _Form:
             )
         left, right = st.columns([2, 1])
         indicators = left.multiselect(
-            LABELS["--concept-columns"],
+            LABELS["table.concept_columns"],
             sample.columns,
             key=self.key("concept columns"),
             placeholder="automatic where no column holds concepts",
         )
         delimiter = right.text_input(
-            LABELS["--delimiter"],
+            LABELS["table.delimiter"],
             key=self.key("delimiter"),
             placeholder="automatic: | or ; or ,",
         )
@@ -274,7 +274,7 @@ class _Form:
     def _refinement(self) -> Refinement:
         left, middle, right = st.columns(3)
         min_score = left.number_input(
-            LABELS["--min-score"],
+            LABELS["refine.min_score"],
             0.0,
             1.0,
             None,
@@ -284,7 +284,7 @@ class _Form:
             help="Those without a score stay.",
         )
         min_area = middle.number_input(
-            LABELS["--min-area"],
+            LABELS["refine.min_area_px2"],
             0.0,
             None,
             None,
@@ -295,24 +295,24 @@ class _Form:
         )
         with right:
             table = self._companion(
-                LABELS["--concept-table"],
+                LABELS["refine.concept_table"],
                 "concept table",
                 "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
             )
         names = left.text_area(
-            LABELS["--rename-class"],
+            LABELS["refine.class_names"],
             key=self.key("rename"),
             placeholder="0=landbird\n1=waterbird",
             help="Two to one name merge.",
         )
         classes = middle.text_area(
-            LABELS["--keep-class"],
+            LABELS["refine.classes"],
             key=self.key("keep classes"),
             placeholder="all",
             help="By their new names.",
         )
         splits = right.text_area(
-            LABELS["--keep-split"],
+            LABELS["refine.splits"],
             key=self.key("keep splits"),
             placeholder="all",
         )

@@ -24,13 +24,14 @@ from app.views.components.markdown import escape
 from app.views.components.messages import empty_state, errors_shown
 from app.views.components.task_progress import show_task
 from app.views.components.theme import shorten
-from app.views.datasets.import_fields import errors_in_form_words, in_form_words
+from app.views.components.wording import in_app
 from app.views.datasets.import_form import ask, seen
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
 from graph.progress import Progress
 from ingest.formats import FORMATS
 from ingest.preview import DATA_ENDINGS, FoundFile
+from ingest.summary import skipped_records
 
 LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
 _ASKED = "_import_asked"  # for a check, in this run
@@ -52,7 +53,7 @@ class _Check:
 @st.fragment
 def section() -> None:
     """Draw the whole way from a file to a write; what goes wrong is shown here."""
-    with errors_shown(), errors_in_form_words():
+    with errors_shown():
         require_editor()
         source = _source()
         chosen = None if source is None else _chosen(source)
@@ -172,8 +173,7 @@ def _start_check(source: Source, request: ImportRequest) -> None:
     store = session.store()
 
     def work(progress: Progress) -> str:
-        with errors_in_form_words():
-            check.found = check_import(source, request, store, progress)
+        check.found = check_import(source, request, store, progress)
         return ""
 
     st.session_state[_CHECK] = check
@@ -254,7 +254,7 @@ def _show_checked(found: CheckedImport) -> None:
         st.caption(escape(note))
     if annotations.skipped:
         st.markdown("##### Malformed records left out")
-        skipped = found.skipped.assign(remedy=found.skipped["remedy"].map(in_form_words))
+        skipped = skipped_records(annotations, words=in_app)
         st.dataframe(skipped.rename(columns=str.capitalize), hide_index=True, height="auto")
     with st.expander("The first images", icon=":material/table_rows:"):
         st.dataframe(

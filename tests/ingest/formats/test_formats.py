@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graph.errors import InputError, OptionError, UnknownNameError
+from graph.errors import InputError, OptionError, UnknownNameError, worded
 from graph.records import ImageRecord, Mention
 from ingest.formats import FORMATS
 from ingest.load import detect_format, read_annotations
@@ -175,7 +175,7 @@ def test_captions_are_asked_for_and_not_there(write, failure):
     ):
         error = failure(path, options)
         assert "no column looks like captions (columns: file_name, label, tags)" in error.reason
-        assert "--caption-column" in error.remedy
+        assert "table.caption" in worded(error.remedy)
 
 
 def test_jsonl(write):
@@ -344,15 +344,15 @@ def test_detection_ignores_the_name(name, write):
         (b"PK\x03\x04rest", "ZIP archive or a spreadsheet", "as CSV"),
         ("id,label\n".encode("utf-16"), "is UTF-16", "UTF-8"),
         (b"\x89PNG\r\n", "is an image", "with its annotations"),
-        (b"one column\nonly\n", "none of the known formats (coco-instances, ", "--input-format"),
-        (b"\0\1\2, binary", "none of the known formats", "--input-format"),
+        (b"one column\nonly\n", "none of the known formats (coco-instances, ", "input_format"),
+        (b"\0\1\2, binary", "none of the known formats", "input_format"),
     ],
 )
 def test_files_of_no_known_format(content, reason, remedy, write, failure):
     error = failure(write(content))
     assert error.record is None
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
 
 def test_files_that_are_not_there(tmp_path, failure):
@@ -391,8 +391,8 @@ def test_forced_format(write, failure):
     ("options", "text"),
     [
         (ReadOptions(table=TableOptions(id="x")), "options about columns"),
-        (ReadOptions(vocabulary=VocabularyOptions(concepts=("x",))), "--vocabulary"),
-        (ReadOptions(classes=ClassOptions(words="coco-gb")), "--class-words"),
+        (ReadOptions(vocabulary=VocabularyOptions(concepts=("x",))), "vocabulary.file"),
+        (ReadOptions(classes=ClassOptions(words="coco-gb")), "classes.words"),
     ],
 )
 def test_options_that_the_format_makes_no_use_of(options, text, write):
@@ -401,7 +401,7 @@ def test_options_that_the_format_makes_no_use_of(options, text, write):
 
 
 def test_class_categories_are_refused_for_tables(write):
-    with pytest.raises(OptionError, match=r"--class-category.*\(coco-instances\)"):
+    with pytest.raises(OptionError, match=r"classes.categories.*\(coco-instances\)"):
         read_annotations(write("id,label,tags\na,b,c\n"), ReadOptions(classes=GENDER))
 
 

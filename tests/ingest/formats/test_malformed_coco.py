@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from graph.errors import UnknownNameError
+from graph.errors import UnknownNameError, worded
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions, VocabularyOptions
 
@@ -71,7 +71,7 @@ ANNOTATIONS = {
         1,
         {"category_id": 91},
         "category_id 91 is not in categories (3 known)",
-        "Add the category, or pass --on-error skip",
+        "Add the category, or leave such records out with on_error='skip'",
     ),
     "box of three": ("annotations", 1, {"bbox": [1, 2, 3]}, "bbox: expected array of len", "Corr"),
     "box with text": ("annotations", 1, {"bbox": [1, 2, "3", 4]}, "expected float", "Correct"),
@@ -125,7 +125,7 @@ def test_malformed_instances(case, write, failure):
     error = failure(path, FAIL)
     assert error.record == f"{part}[{entry}]"
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
     annotations = read_annotations(path, SKIP)
     assert annotations.images["id"].tolist() == ["1", "2"]
@@ -141,7 +141,7 @@ def test_malformed_captions(case, write, failure):
     error = failure(path, FAIL_CAPTIONS)
     assert error.record == f"{part}[{entry}]"
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
     annotations = read_annotations(path, SKIP_CAPTIONS)
     assert annotations.images["class_name"].tolist() == ["man", "woman"]
@@ -186,14 +186,14 @@ def test_malformed_file(case, on_error, write, failure):
     error = failure(write(content), options, "coco-instances")
     assert (error.record or "").startswith(record or "")
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
 
 def test_missing_list(write, failure):
     content = {name: values for name, values in INSTANCES.items() if name != "categories"}
     error = failure(write(json.dumps(content)), FAIL)
     assert error.reason == "has no list 'categories'"
-    assert "--input-format" in error.remedy
+    assert "input_format" in worded(error.remedy)
 
 
 def test_top_level_is_a_list(write, failure):
@@ -204,20 +204,20 @@ def test_top_level_is_a_list(write, failure):
 def test_captions_given_as_instances(write, failure):
     error = failure(write(json.dumps(CAPTIONS)), FAIL, "coco-instances")
     assert "captions" in error.reason
-    assert "--input-format coco-captions" in error.remedy
+    assert "input_format='coco-captions'" in worded(error.remedy)
 
 
 def test_instances_given_as_captions(write, failure):
     error = failure(write(json.dumps(INSTANCES)), FAIL_CAPTIONS, "coco-captions")
     assert "instances" in error.reason
-    assert "--input-format coco-instances" in error.remedy
+    assert "input_format='coco-instances'" in worded(error.remedy)
 
 
 def test_no_class_option_lists_the_three(write, failure):
     error = failure(write(WHOLE), ReadOptions())
     assert error.reason == "does not say which class an image has"
-    for flag in ("--class-category", "--class-file", "--class-captions"):
-        assert flag in error.remedy
+    for flag in ("classes.categories", "classes.file", "classes.captions"):
+        assert flag in worded(error.remedy)
 
 
 def test_unknown_class_category_lists_the_known(write):
@@ -229,7 +229,7 @@ def test_unknown_class_category_lists_the_known(write):
 def test_no_vocabulary(write, failure):
     error = failure(write(json.dumps(CAPTIONS)), ReadOptions(classes=WORDS))
     assert "no vocabulary" in error.reason
-    assert "--vocabulary" in error.remedy
+    assert "vocabulary.file" in worded(error.remedy)
 
 
 def test_annotations_of_skipped_records_are_counted(write):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from graph.errors import worded
 from ingest.load import read_annotations
 from ingest.options import ReadOptions, TableOptions
 
@@ -98,9 +99,9 @@ RECORDS = {
 FILES = {
     "no rows": (HEADER, None, "has no rows", "a row for each image"),
     "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
-    "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "--id-column"),
-    "no class": ("id,concepts\na,x\n", None, "which class an image has", "--class-column"),
-    "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "--concept-columns"),
+    "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "table.id"),
+    "no class": ("id,concepts\na,x\n", None, "which class an image has", "table.class_name"),
+    "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "table.concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
     "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "no readable text", "UTF-8"),
 }
@@ -119,8 +120,8 @@ def test_malformed_record(case, separator, write, failure):
     error = failure(write(content))
     assert error.record == record
     assert reason in error.reason
-    assert remedy in error.remedy
-    assert "--on-error skip" in error.remedy
+    assert remedy in worded(error.remedy)
+    assert "on_error='skip'" in worded(error.remedy)
 
 
 @pytest.mark.parametrize("case", RECORDS)
@@ -131,7 +132,7 @@ def test_skipped_record(case, write):
     (message,) = annotations.skipped
     assert message.startswith(f"{path}, {record}: ")
     assert reason in message
-    assert "--on-error" not in message
+    assert "on_error" not in message
     assert annotations.images["id"].tolist()[:1] == ["a"]
 
 
@@ -148,23 +149,23 @@ def test_malformed_file(case, on_error, write, failure):
     error = failure(write(content), ReadOptions(on_error=on_error))
     assert error.record == record
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
 
 @pytest.mark.parametrize(
-    ("option", "flag"),
+    ("option", "setting"),
     [
-        ({"id": "foo"}, "--id-column"),
-        ({"class_name": "foo"}, "--class-column"),
-        ({"concepts": "foo"}, "--concepts-column"),
-        ({"concept_columns": ("foo",)}, "--concept-columns"),
-        ({"uri": "foo"}, "--uri-column"),
+        ({"id": "foo"}, "table.id"),
+        ({"class_name": "foo"}, "table.class_name"),
+        ({"concepts": "foo"}, "table.concepts"),
+        ({"concept_columns": ("foo",)}, "table.concept_columns"),
+        ({"uri": "foo"}, "table.uri"),
     ],
 )
-def test_option_names_no_column(option, flag, write, failure):
+def test_option_names_no_column(option, setting, write, failure):
     error = failure(write(HEADER + ROW), ReadOptions(table=TableOptions(**option)))
     assert error.reason == "there is no column 'foo'"
-    assert error.remedy == f"Pass {flag} with one of: image_id, label, concepts."
+    assert worded(error.remedy) == f"Set {setting} to one of: image_id, label, concepts."
 
 
 def test_same_fault_is_counted(write, failure):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from graph.errors import worded
 from ingest.load import read_annotations
 from ingest.options import ReadOptions
 
@@ -55,7 +56,7 @@ def test_malformed_record(case, write, failure):
     error = failure(path)
     assert error.record == "line 2"
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
     annotations = read_annotations(path, ReadOptions(on_error="skip"))
     assert annotations.images["id"].tolist() == ["a"]
@@ -75,4 +76,4 @@ def test_json_that_is_no_jsonl(content, reason, write, failure):
     error = failure(write(content))
     assert error.record == "line 1"
     assert reason in error.reason or "truncated" in error.reason
-    assert "on each line" in error.remedy
+    assert "on each line" in worded(error.remedy)

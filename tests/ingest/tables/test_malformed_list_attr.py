@@ -2,6 +2,7 @@
 
 import pytest
 
+from graph.errors import worded
 from ingest.load import read_annotations
 from ingest.options import ReadOptions, TableOptions
 
@@ -31,7 +32,7 @@ FILES = {
         "Correct the number",
     ),
     "attribute twice": ("1\nMale Male\n1.jpg 1 -1\n", "line 2", "two attributes are named", "own"),
-    "no such attribute": ("1\nHat Bag\n1.jpg 1 -1\n", None, "no column 'Male'", "--class-column"),
+    "no such attribute": ("1\nHat Bag\n1.jpg 1 -1\n", None, "no column 'Male'", "table.class_name"),
     "no images": ("0\nMale Hat\n\n", None, "has no rows", "a row for each image"),
 }
 
@@ -43,7 +44,7 @@ def test_malformed_record(case, write, failure):
     error = failure(path, OPTIONS)
     assert error.record == "line 4"
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
     annotations = read_annotations(path, SKIP)
     assert annotations.images["id"].tolist() == ["1.jpg"]
@@ -57,7 +58,7 @@ def test_malformed_file(case, write, failure):
     error = failure(write(content), OPTIONS, "list-attr")
     assert error.record == record
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
 
 def test_count_missing(write, failure):

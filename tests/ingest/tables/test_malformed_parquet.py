@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from graph.errors import worded
 from ingest.load import read_annotations
 from ingest.options import ReadOptions, TableOptions
 
@@ -65,17 +66,17 @@ FILES = {
     "decimal ids": (
         {"id": [1.0, 2.0], "label": ["x", "y"], "concepts": LISTS},
         "'id' holds decimal numbers",
-        "--id-column",
+        "table.id",
     ),
     "decimal classes": (
         {"id": ["a", "b"], "label": [0.0, 1.0], "concepts": LISTS},
         "'label' holds decimal numbers",
-        "--class-column",
+        "table.class_name",
     ),
     "classes in lists": (
         {"id": ["a", "b"], "label": [["x"], ["y"]], "concepts": LISTS},
         "'label' holds lists",
-        "--class-column",
+        "table.class_name",
     ),
     "objects without concept": (
         {
@@ -118,7 +119,7 @@ def test_malformed_record(case, tmp_path, failure):
     error = failure(path)
     assert error.record == "row 2"
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
     annotations = read_annotations(path, ReadOptions(on_error="skip"))
     assert annotations.images["id"].tolist() == ["a"]
@@ -132,7 +133,7 @@ def test_malformed_file(case, tmp_path, failure):
     error = failure(save(tmp_path / "data", columns))
     assert error.record is None
     assert reason in error.reason
-    assert remedy in error.remedy
+    assert remedy in worded(error.remedy)
 
 
 def test_column_of_an_unusable_type(tmp_path, failure):
@@ -140,7 +141,7 @@ def test_column_of_an_unusable_type(tmp_path, failure):
     path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]], "day": [day]})
     error = failure(path, ReadOptions(table=TableOptions(split="day")))
     assert error.reason == "the column 'day' holds date32[day], which cannot be used"
-    assert "--split-column" in error.remedy
+    assert "table.split" in worded(error.remedy)
 
 
 def test_cut_off_and_garbage(tmp_path, failure):
@@ -150,4 +151,4 @@ def test_cut_off_and_garbage(tmp_path, failure):
         path.write_bytes(content)
         error = failure(path)
         assert "is no Parquet file that can be read" in error.reason
-        assert "again" in error.remedy
+        assert "again" in worded(error.remedy)

@@ -1,0 +1,76 @@
+"""Word what mends an error as a flag, an environment variable or a command."""
+
+from shlex import quote
+
+from app.settings import VARIABLES
+from graph.errors import Action, Setting
+
+FLAGS = {
+    "input_format": "--input-format",
+    "on_error": "--on-error",
+    "table.id": "--id-column",
+    "table.class_name": "--class-column",
+    "table.concepts": "--concepts-column",
+    "table.scores": "--scores-column",
+    "table.caption": "--caption-column",
+    "table.split": "--split-column",
+    "table.uri": "--uri-column",
+    "table.width": "--width-column",
+    "table.height": "--height-column",
+    "table.concept_columns": "--concept-columns",
+    "table.delimiter": "--delimiter",
+    "classes.categories": "--class-category",
+    "classes.file": "--class-file",
+    "classes.captions": "--class-captions",
+    "classes.words": "--class-words",
+    "vocabulary.file": "--vocabulary",
+    "parameter": "--param",
+    "skip_missing": "--skip-missing",
+    "reference": "--reference",
+    "overwrite": "--overwrite",
+}
+COMMANDS = {
+    "ingest": "ingest FILE",
+    "mine": "mine DATASET",
+    "plan": "plan DATASET",
+    "rebalance": "rebalance JOB",
+    "rename_dataset": "datasets rename DATASET NEW",
+    "drop_dataset": "datasets drop DATASET",
+    "server_status": "store status",
+    "stop_server": "store stop",
+}
+"""Commands, with a name in capitals for each argument."""
+
+
+def in_shell(part: Setting | Action) -> str:
+    """Word a setting or an action for the command line.
+
+    Examples
+    --------
+    >>> in_shell(Setting("on_error", "skip")), in_shell(Setting("uri"))
+    ('--on-error skip', 'NEO4J_URI')
+    >>> in_shell(Action("mine", "my zoo", max_size=3))
+    "run `cobalance mine 'my zoo' --max-size 3`"
+    >>> in_shell(Action("ingest", ..., dataset="zoo"))
+    'run `cobalance ingest FILE --dataset zoo`'
+    """
+    if isinstance(part, Action):
+        return f"run `{command(part)}`"
+    if part.name in VARIABLES:
+        return VARIABLES[part.name]
+    return _given(FLAGS[part.name], part.value)
+
+
+def command(action: Action) -> str:
+    """The shell command of an action."""
+    arguments = iter(action.arguments)
+    words = []
+    for word in COMMANDS[action.name].split():
+        value = next(arguments, ...) if word.isupper() else ...
+        words.append(word if value is ... else quote(str(value)))
+    flags = (_given(f"--{name.replace('_', '-')}", it) for name, it in action.options.items())
+    return " ".join(["cobalance", *words, *flags])
+
+
+def _given(flag: str, value: object) -> str:
+    return flag if value is None or value is True else f"{flag} {quote(str(value))}"

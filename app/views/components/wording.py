@@ -1,0 +1,94 @@
+"""Word what mends an error as a field to fill in or a button to press; the import form's labels."""
+
+from app.settings import VARIABLES
+from graph.errors import Action, Setting
+
+BY_COLUMN, BY_CATEGORY, BY_FILE = "Column", "Category", "Another file"
+BY_CAPTIONS, BY_OWN_CAPTIONS = "Words in a captions file", "Words in its captions"
+ON_ERROR = {"fail": "Stop at the first", "skip": "Leave out, and list"}
+
+LABELS = {
+    "input_format": "Format",
+    "split": "Split of all images",
+    "on_error": "Malformed records",
+    "replace": "Delete images of the dataset that the file lacks",
+    "classes.categories": BY_CATEGORY,
+    "classes.file": BY_FILE,
+    "classes.captions": BY_CAPTIONS,
+    "classes.words": BY_OWN_CAPTIONS,
+    "vocabulary.file": "Vocabulary file",
+    "vocabulary.mode": "Match",
+    "table.id": "Image id",
+    "table.class_name": "Class",
+    "table.concepts": "Concepts",
+    "table.scores": "Scores",
+    "table.split": "Split",
+    "table.uri": "Where its pixels are",
+    "table.width": "Width in pixels",
+    "table.height": "Height in pixels",
+    "table.caption": "Captions",
+    "table.concept_columns": "Columns of one concept each, with 0 or 1",
+    "table.delimiter": "What separates concepts",
+    "refine.min_score": "Least score of a concept",
+    "refine.min_area_px2": "Least area of an object, in square pixels",
+    "refine.concept_table": "Concept table",
+    "refine.class_names": "Rename classes, one a line",
+    "refine.classes": "Keep only these classes, one a line",
+    "refine.splits": "Keep only these splits, one a line",
+}
+"""Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
+
+_COMMAND_LINE = {  # what the app has no field for: it offers these commands to copy
+    "parameter": "the form beside the query",
+    "skip_missing": "`--skip-missing`",
+    "reference": "`--reference`",
+    "overwrite": "`--overwrite`",
+}
+_ACTIONS = {
+    "ingest": "load it on the Datasets page",
+    "mine": "mine it with “Mine” on the Datasets page",
+    "plan": "make the plan on the Plan page",
+    "rebalance": "make the dataset from the job on the Jobs page",
+    "rename_dataset": "rename it with “Rename” on the Datasets page",
+    "drop_dataset": "drop it with “Drop” on the Datasets page",
+    "server_status": "ask whoever runs it",
+    "stop_server": "restart it",
+}
+_OPTIONS = {
+    "mine": {"max_size": "Most concepts in a clique"},
+    "plan": {
+        "name": "Name of the plan",
+        "planner": "Planner",
+        "min_size": "Sizes from",
+        "max_size": "Sizes to",
+        "max_per_query": "Most per query",
+        "budget": "Budget",
+    },
+    "ingest": {"dataset": "Dataset"},
+    "rebalance": {"into": "Name of the dataset"},
+}
+
+
+def in_app(part: Setting | Action) -> str:
+    """Word a setting or an action for the web app.
+
+    Examples
+    --------
+    >>> in_app(Setting("table.id")), in_app(Setting("on_error", "skip"))
+    ('“Image id”', '“Malformed records”: “Leave out, and list”')
+    >>> in_app(Action("mine", "zoo", max_size=3))
+    'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
+    """
+    if isinstance(part, Action):
+        labels = _OPTIONS.get(part.name, {})
+        given = [f"“{labels[name]}”: {value}" for name, value in part.options.items()]
+        return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
+    if part.name not in LABELS:
+        return {**VARIABLES, **_COMMAND_LINE}[part.name]
+    label = f"“{LABELS[part.name]}”"
+    if part.value is None:
+        return label
+    value = (
+        f"“{ON_ERROR.get(str(part.value), part.value)}”" if part.name == "on_error" else part.value
+    )
+    return f"{label}: {value}"

@@ -1,0 +1,113 @@
+"""Rules of the house that hold for every module below the app, read from their syntax trees."""
+
+import ast
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from app.cli.main import app
+from app.cli.wording import FLAGS, command, in_shell
+from app.settings import VARIABLES, Settings
+from app.views.components.wording import LABELS, in_app
+from graph.errors import Action, Setting
+from ingest.options import ReadOptions
+
+ROOT = Path(__file__).parents[1]
+BELOW_APP = ("graph", "ingest", "generation")
+PLAN = {"name": "x", "planner": "conbias", "min_size": 2, "max_size": 3, "max_per_query": 4}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The modules below the app, by path."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for package in BELOW_APP
+        for path in sorted((ROOT / package).rglob("*.py"))
+    }
+
+
+def calls(name: str) -> Iterator[ast.Call]:
+    """Where a class of errors' parts is made."""
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
+                yield node
+
+
+def settings() -> list[Setting]:
+    """The settings that messages name, once each."""
+    names: set[str] = set()
+    for call in calls("Setting"):
+        match call.args[0]:
+            case ast.Constant(value=str(name)):
+                names.add(name)
+            case ast.JoinedStr(values=[ast.Constant(value=str(group)), ast.FormattedValue()]):
+                names |= {name for name in FLAGS if name.startswith(group)}
+            case _:
+                pytest.fail(f"no name of a setting: {ast.unparse(call)}")
+    return [Setting(name) for name in sorted(names)]
+
+
+def actions() -> list[Action]:
+    """The actions that messages name, each with the options that it is given somewhere."""
+    found: dict[str, Action] = {}
+    for call in calls("Action"):
+        assert isinstance(call.args[0], ast.Constant), ast.unparse(call)
+        options: dict[str, Any] = {}
+        for keyword in call.keywords:
+            options |= PLAN if keyword.arg is None else {keyword.arg: 3}
+        arguments = ["a 'b' $c"] * (len(call.args) - 1)
+        name = str(call.args[0].value)
+        found[f"{name} {len(arguments)} {sorted(options)}"] = Action(name, *arguments, **options)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("setting", settings(), ids=str)
+def test_every_setting_of_a_message_has_a_wording(setting):
+    assert in_app(setting)
+    said = in_shell(setting)
+    if setting.name in VARIABLES:
+        for variable in said.split(" or "):
+            assert variable.lower() in Settings.model_fields
+    else:
+        assert said in flags()
+
+
+@pytest.mark.parametrize("action", actions(), ids=str)
+def test_every_action_of_a_message_is_a_command_that_parses(action):
+    assert in_app(action)
+    words = shlex.split(command(action))
+    assert words[0] == "cobalance"
+    expected = ["a 'b' $c" if argument is not ... else ... for argument in action.arguments]
+    assert [word for word in words if word == "a 'b' $c"] == expected
+    found: Any = typer.main.get_command(app)
+    rest = words[1:]
+    while hasattr(found, "commands"):
+        found, rest = found.commands[rest[0]], rest[1:]
+    found.make_context(None, rest)  # raises where an option or argument is unknown or missing
+
+
+def test_wordings_are_of_what_there_is():
+    assert set(FLAGS.values()) <= flags()
+    for name in LABELS:
+        value: Any = ReadOptions
+        for part in name.split("."):
+            if name not in ("input_format", "replace"):  # of the call, not of the reading
+                value = getattr(value() if isinstance(value, type) else value, part)
+
+
+def flags() -> set[str]:
+    """The long options of all commands."""
+    waiting: list[Any] = [typer.main.get_command(app)]
+    found: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        waiting += getattr(one, "commands", {}).values()
+        found |= {option for parameter in one.params for option in parameter.opts}
+    return found
