@@ -1,4 +1,4 @@
-"""The generated images that a dataset has from jobs before, with their rows of the manifest."""
+"""Manifest rows of generated images that a dataset has from earlier jobs."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ _PREFIX = generated_id("")
 
 
 def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -> pd.DataFrame:
-    """Give the manifest's rows of images that were generated and merged into a dataset.
+    """Read the manifest rows of images that earlier jobs generated and that were merged.
 
-    Class and concepts are those that the dataset has, which an annotator may have found; verdicts
-    are those of now. A job that was dropped with its dataset has left its rows in the folder.
+    Class and concepts are the dataset's, which an annotator may have found; verdicts are current.
+    The output folder keeps the rows of a job that was dropped with its dataset.
 
     Parameters
     ----------
     folder : OutputFolder
-        What the jobs' workers wrote to.
+        Where the jobs' workers wrote.
     images : pandas.DataFrame
         ``id``, ``class`` and ``concepts`` (a list of str).
 
@@ -37,17 +37,17 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
     Raises
     ------
     ExportError
-        The folder has not all of them.
+        The folder does not have all of them.
     """
     labels = dict(
         zip(images["id"], zip(images["class"], images["concepts"], strict=True), strict=True)
     )
-    of_job: dict[str, set[str]] = {}
+    by_job: dict[str, set[str]] = {}
     for image in labels:
         candidate = str(image).removeprefix(_PREFIX)
-        of_job.setdefault(candidate.rpartition("/")[0].rpartition("/")[0], set()).add(candidate)
+        by_job.setdefault(candidate.rpartition("/")[0].rpartition("/")[0], set()).add(candidate)
     rows = []
-    for job, candidates in sorted(of_job.items()):
+    for job, candidates in sorted(by_job.items()):
         found = _rows(store, folder, job, candidates) if job else []
         if len(found) < len(candidates):
             raise ExportError(

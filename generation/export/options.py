@@ -1,4 +1,4 @@
-"""What a person can say about an export, and what is told of it afterwards."""
+"""Options of an export, its report and its error."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ Missing = Literal["error", "skip"]
 
 
 class ExportError(CobalanceError):
-    """An export that cannot be written; nothing of it is under the folder's name."""
+    """An export that cannot be written; its folder is left as it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,20 +22,19 @@ class ExportOptions:
     Parameters
     ----------
     images : {"copy", "reference"}
-        Whether real images are copied, or stay where they are and are named by their addresses.
-        Generated ones are always copied.
+        Copy real images, or refer to them by their addresses. Generated ones are always copied.
     missing : {"error", "skip"}
-        Whether an image that cannot be read ends the export, or is left out and counted.
+        What to do with an image that cannot be read: stop, or leave it out and count it.
     overwrite : bool
-        Replace the folder whatever is in it. An earlier export of the same job in the same format
-        is replaced without, unless somebody has changed it.
+        Replace the folder whatever is in it. An unchanged export of the same job in the same format
+        is replaced in any case.
     split : str or None
-        Of generated images whose source image has none. None is ``"train"`` where other images
-        have splits, and no split otherwise.
+        Split of generated images whose source image has none. None is ``"train"`` if any other
+        image has a split, and else no split.
     shard_bytes, shard_images : int
-        Where a WebDataset shard ends, whichever comes first.
+        Size limits of a WebDataset shard, whichever is reached first.
     group_concepts : tuple of str or None
-        The concepts whose combinations are the groups of `weights`; None for all.
+        Concepts whose combinations are the groups of `weights`; None for all.
     """
 
     images: Images = "copy"
@@ -67,12 +66,11 @@ class ExportReport:
     ----------
     counts : mapping of str to int
         ``real images``, ``generated images``, ``real images left out`` and ``generated images left
-        out`` (which add up to those given), and what else there was to count, such as ``masks that
-        cannot be read``.
+        out``, which add up to all images, and others, such as ``masks that cannot be read``.
     files : int
-        How many files.
+        Number of files.
     bytes : int
-        Their size.
+        Their total size.
     """
 
     counts: Mapping[str, int]

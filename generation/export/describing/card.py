@@ -1,4 +1,4 @@
-"""The data card of an export: what is in it, how it was made, and what it is not good for."""
+"""Data card of an export: its contents, how they were made, and their limits."""
 
 import html
 import json
@@ -16,41 +16,41 @@ from ingest.concepts.plurals import counted
 NAME = "README.md"
 
 LIMITS = (
-    "Generated images show what a model takes the words of a prompt to look like, with the biases "
-    "of the data that it was trained on. They can differ from photographs in ways that a "
-    "classifier learns instead of the class.",
-    "The concepts of a generated image are those that it was asked to show. Where no filter or "
-    "person has checked them, the image may not show them.",
-    "Classes are balanced over the combinations of concepts that were planned for, and over no "
-    "others; what is not annotated cannot be balanced.",
-    "Measure a model on real images alone.",
+    "Generated images show how a model pictures the words of a prompt, with the biases of its "
+    "training data. They can differ from photographs in ways that a classifier learns instead of "
+    "the class.",
+    "The concepts of a generated image are those of its prompt. Unless a filter or a person has "
+    "checked them, the image may not show them.",
+    "Classes are balanced over the planned combinations of concepts, and over no others; what is "
+    "not annotated cannot be balanced.",
+    "Evaluate models on real images alone.",
 )
 
 
 @dataclass(frozen=True)
 class CardFacts:
-    """What a data card says.
+    """Facts that a data card states.
 
     Parameters
     ----------
     name : str
-        The dataset's.
+        The dataset's name.
     format : str
-        The export's.
+        The export format.
     layout : str
         What is in the folder, in Markdown.
     images : mapping of (str or None, str, bool) to int
-        How many images there are of each split and class, real ones (False) and generated (True).
+        Number of images by split, class, and whether they are generated.
     counts : mapping of str to int
-        What else was counted.
+        Other counts.
     copied : bool
-        Whether real images are in the folder.
+        Whether the folder contains the real images.
     generated : pandas.DataFrame
-        The generated images' rows of the manifest.
+        Manifest rows of the generated images.
     tables : sequence of TableFile
-        With their columns.
+        Tables in the folder.
     patterns : mapping of str to str
-        For the Hugging Face Hub, the files of each split.
+        For each split a glob of its files, for the Hugging Face Hub.
     """
 
     name: str
@@ -64,12 +64,12 @@ class CardFacts:
     patterns: Mapping[str, str] = field(default_factory=dict)
 
     def total(self, *, synthetic: bool) -> int:
-        """How many real or generated images there are."""
+        """Number of generated, or of real images."""
         return sum(n for (_, _, made), n in self.images.items() if made == synthetic)
 
 
 def summary(facts: CardFacts) -> str:
-    """Say in a sentence or two what an export is."""
+    """Summarise an export in a sentence."""
     real, made = facts.total(synthetic=False), facts.total(synthetic=True)
     if facts.format == "weights":
         return (
@@ -82,19 +82,19 @@ def summary(facts: CardFacts) -> str:
 
 
 def data_card(facts: CardFacts) -> bytes:
-    """Write an export's README.md: its first lines are metadata for the Hugging Face Hub."""
+    """Write an export's README.md; it starts with metadata for the Hugging Face Hub."""
     parts = [
         _front_matter(facts),
         f"# {escaped(facts.name)}",
         escaped(summary(facts)),
         "## Images",
         _images(facts),
-        _left_out(facts),
+        _other_counts(facts),
         "## Where they come from",
         _origin(facts),
     ]
     if len(facts.generated):
-        parts += ["## How images were generated", _making(facts.generated)]
+        parts += ["## How images were generated", _generation(facts.generated)]
         parts += ["## Filters", _filters(facts.generated)]
     parts += ["## Files", facts.layout.strip(), _files(facts.tables)]
     parts += ["## Limits", _list(LIMITS if len(facts.generated) else LIMITS[2:])]
@@ -105,12 +105,12 @@ def data_card(facts: CardFacts) -> bytes:
 _LICENCE = """\
 None is given here. Real images keep the licence of the dataset that they come from; generated ones
 may be bound by that of their model, and by that of the images whose objects they show. Find out
-what both allow before this folder goes anywhere, and write it here and in `croissant.json`
+what both allow before you share this folder, and write it here and in `croissant.json`
 (`license`)."""
 
 
 def escaped(text: str) -> str:
-    r"""Give text that Markdown and HTML show as it is, on one line.
+    r"""Escape text for Markdown and HTML, and put it on one line.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def escaped(text: str) -> str:
     '&lt;b&gt;a\\|b\\*'
     """
     flat = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
-    # A name that turns the direction of writing must not turn that of what follows.
+    # A name with control characters for right-to-left text must not reverse what follows it.
     flat = re.sub(r"[\u202a-\u202e\u2066-\u2069]", "", flat)
     return re.sub(r"([\\`*_{}\[\]#|~$!])", r"\\\1", html.escape(flat, quote=False))
 
@@ -145,12 +145,13 @@ def _images(facts: CardFacts) -> str:
     ]
     real, made = facts.total(synthetic=False), facts.total(synthetic=True)
     rows.append(("all", "", f"{real:,}", f"{made:,}", f"{real + made:,}"))
-    return _table(("Split", "Class", "Real", "Generated", "Together"), rows)
+    return _table(("Split", "Class", "Real", "Generated", "Total"), rows)
 
 
-def _left_out(facts: CardFacts) -> str:
-    said = {"real images", "generated images"}
-    return _list(counted(n, name) for name, n in sorted(facts.counts.items()) if name not in said)
+def _other_counts(facts: CardFacts) -> str:
+    in_table = {"real images", "generated images"}
+    others = (item for item in sorted(facts.counts.items()) if item[0] not in in_table)
+    return _list(counted(n, name) for name, n in others)
 
 
 def _origin(facts: CardFacts) -> str:
@@ -162,19 +163,19 @@ def _origin(facts: CardFacts) -> str:
     return f"The real images {where} the dataset {escaped(facts.name)}.{lost}"
 
 
-def _making(generated: pd.DataFrame) -> str:
-    makers: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+def _generation(generated: pd.DataFrame) -> str:
+    models: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     names = ("backend", "model", "revision", "weights_sha256", "digital_source_type")
     for row in generated[[*names, "settings", "software"]].to_dict("records"):
-        makers[tuple(_text(row[name]) for name in names)].append(row)  # type: ignore[arg-type]
+        models[tuple(_text(row[name]) for name in names)].append(row)  # type: ignore[arg-type]
     parts = []
-    for maker, rows in sorted(makers.items()):
-        said = zip(
-            ("Backend", "Model", "Revision", "SHA-256 of the weights", "Digital source type"),
-            maker,
-            strict=True,
-        )
-        facts = [f"{what}: {escaped(value)}" for what, value in said if value]
+    titles = ("Backend", "Model", "Revision", "SHA-256 of the weights", "Digital source type")
+    for model, rows in sorted(models.items()):
+        facts = [
+            f"{title}: {escaped(value)}"
+            for title, value in zip(titles, model, strict=True)
+            if value
+        ]
         same, differing = _settings([_mapping(row["settings"]) for row in rows])
         facts += [f"Setting {escaped(key)}: {escaped(value)}" for key, value in same.items()]
         if differing:
@@ -188,7 +189,7 @@ def _making(generated: pd.DataFrame) -> str:
 
 
 def _settings(settings: list[dict[str, Any]]) -> tuple[dict[str, str], list[str]]:
-    """Give the settings that all images share, and the names of the others."""
+    """Split settings into those that all images share, and the names of the others."""
     keys = sorted(set().union(*settings))
     same, differing = {}, []
     for key in keys:
@@ -201,21 +202,21 @@ def _settings(settings: list[dict[str, Any]]) -> tuple[dict[str, str], list[str]
 
 
 def _filters(generated: pd.DataFrame) -> str:
-    found: dict[str, list[float]] = defaultdict(list)
-    against: Counter[str] = Counter()
+    scores_of: dict[str, list[float]] = defaultdict(list)
+    overruled: Counter[str] = Counter()
     for text in generated["scores"]:
         for name, judgement in _mapping(text).items():
             if isinstance(judgement, dict) and isinstance(judgement.get("score"), int | float):
-                found[name].append(float(judgement["score"]))
-                against[name] += not judgement.get("accepted", True)
-    if not found:
+                scores_of[name].append(float(judgement["score"]))
+                overruled[name] += not judgement.get("accepted", True)
+    if not scores_of:
         return "No filter has judged these images."
     rows = []
-    for name in sorted(found):
-        scores = pd.Series(found[name])
+    for name in sorted(scores_of):
+        scores = pd.Series(scores_of[name])
         spread = (f"{value:.4g}" for value in (scores.min(), scores.median(), scores.max()))
-        rows.append((escaped(name), f"{len(scores):,}", *spread, f"{against[name]:,}"))
-    header = ("Filter", "Images", "Least score", "Median", "Greatest", "Accepted all the same")
+        rows.append((escaped(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
+    header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
     decided = Counter(_text(value) for value in generated["decided_by"])
     by = [f"{n:,} decided by {escaped(who)}" for who, n in sorted(decided.items()) if who]
     return "\n\n".join(part for part in (_table(header, rows), _list(by)) if part)

@@ -1,7 +1,7 @@
-"""What an export is, as Croissant: JSON-LD that dataset search and loaders read.
+"""Croissant metadata of an export: JSON-LD for dataset search engines and loaders.
 
-https://docs.mlcommons.org/croissant/docs/croissant-spec.html, version 1.0. It names no licence,
-address, citation or date: those are the user's to give.
+https://docs.mlcommons.org/croissant/docs/croissant-spec.html, version 1.0. Licence, address,
+citation and date are left for the user to add.
 """
 
 import json
@@ -15,43 +15,23 @@ from generation.export.writing.tables import TableFile
 
 NAME = "croissant.json"
 
+_TERMS = """
+citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes
+isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
+samplingRate separator source subField transform
+"""
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{term: f"cr:{term}" for term in _TERMS.split()},
 }
 _FILE_TYPES = {
     ".csv": "text/csv",
@@ -69,46 +49,46 @@ def croissant(
     tables: Iterable[TableFile],
     rai: Mapping[str, str],
 ) -> bytes:
-    """Describe an export.
+    """Write the metadata.
 
     Parameters
     ----------
     name, description : str
         Of the dataset.
     files : mapping of str to (str, int)
-        Digest (SHA-256) and size of each file, by its path. Images are described as sets, a set a
-        folder and ending.
+        Digest (SHA-256) and size in bytes of each file, by path. Images of one folder and
+        extension are described together.
     tables : iterable of TableFile
-        Those of the files that are tables, with their columns.
+        The tables among the files.
     rai : mapping of str to str
-        Properties of Croissant's vocabulary for responsible AI.
+        Properties of Croissant's responsible AI vocabulary.
     """
     objects, sets = [], dict[str, dict[str, Any]]()
     for path in sorted(files):
         digest, n_bytes = files[path]
-        place = PurePosixPath(path)
-        if place.suffix in _FILE_TYPES:
+        file = PurePosixPath(path)
+        if file.suffix in _FILE_TYPES:
             objects.append(
                 {
                     "@type": "cr:FileObject",
                     "@id": path,
-                    "name": place.name,
+                    "name": file.name,
                     "contentUrl": path,
                     "contentSize": f"{n_bytes} B",
-                    "encodingFormat": _FILE_TYPES[place.suffix],
+                    "encodingFormat": _FILE_TYPES[file.suffix],
                     "sha256": digest,
                 }
             )
         else:
-            includes = f"{place.parent.as_posix()}/*{place.suffix}"
+            includes = f"{file.parent.as_posix()}/*{file.suffix}"
             sets[includes] = {
                 "@type": "cr:FileSet",
                 "@id": includes,
                 "name": includes,
-                "encodingFormat": _IMAGE_TYPES.get(place.suffix, f"image/{place.suffix[1:]}"),
+                "encodingFormat": _IMAGE_TYPES.get(file.suffix, f"image/{file.suffix[1:]}"),
                 "includes": includes,
             }
-    about = {
+    metadata = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": name,
@@ -118,7 +98,7 @@ def croissant(
         "distribution": [*objects, *sets.values()],
         "recordSet": [_record_set(table) for table in tables],
     }
-    return (json.dumps(about, ensure_ascii=False, indent=2) + "\n").encode()
+    return (json.dumps(metadata, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _record_set(table: TableFile) -> dict[str, Any]:
@@ -149,7 +129,7 @@ def _record_set(table: TableFile) -> dict[str, Any]:
 
 
 def _data_type(kind: pa.DataType) -> tuple[str | None, bool]:
-    """Give Croissant's name of a type, and whether there are many; None for structures."""
+    """Croissant's name of a type, and whether it is repeated; None for structs."""
     if pa.types.is_list(kind):
         inner, _ = _data_type(kind.value_type)
         return inner, True

@@ -21,8 +21,8 @@ from generation.export.formats.exporter import (
     image_facts,
     write_image,
 )
+from generation.export.images.coco_regions import coco_region
 from generation.export.images.image import ExportImage
-from generation.export.images.outlines import place_of
 from generation.export.images.stream import ImageStream
 from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
@@ -39,19 +39,17 @@ class CocoExporter:
     images: frozenset[str] = frozenset({"copy", "reference"})
     shuffled: bool = False
     layout: str = """\
-- `images/`: the images; `file_name` is the path in this folder, or the image's own address where it
+- `images/`: the images; `file_name` is the path in this folder, or the image's own address if it
   was not copied.
 - `annotations/instances_<split>.json`: COCO instances. Categories are concepts, and an annotation
-  is a place where one is known to be; concepts that are only known to be somewhere in the image are
-  in `images[].cobalance`, with the image's own id, class, concepts, split and address, whether it
-  is synthetic, and what it was generated from.
-  A place with a box alone has it as its outline, too.
-- `annotations/objects_<split>.json`: where that is which gives an image its class, in those images
-  where it is known: in a generated image the object that it was made around, with its mask, in a
-  real one what the dataset has boxes or outlines of. Categories are classes. How many real and how
-  many generated images have such objects stands above, under Images; where only some have them, a
-  detector that is trained on all images learns that the others show nothing of their class. Train
-  it on the images of this file.
+  is a known region of one; concepts without a region are in `images[].cobalance`, with the image's
+  own id, class, concepts, split and address, whether it is synthetic, and how it was generated.
+  A region that is only a box has that box as its outline.
+- `annotations/objects_<split>.json`: regions of the images' classes, for those images where they
+  are known: the object that a generated image was made around, with its mask, and the annotated
+  instances of a real one. Categories are classes. "Images" above counts the real and generated
+  images with such objects. If only some have them, a detector trained on all images would learn
+  that the others do not show their class: train it on the images of this file.
 - `classes.csv`: the class of each image, by its number in the COCO files.
 - `manifest.parquet`: all images with all concepts and their regions.
 
@@ -64,8 +62,8 @@ from pycocotools.coco import COCO
 coco = COCO("annotations/instances_train.json")
 ```
 
-`cobalance ingest annotations/instances_train.json --class-file classes.csv` reads concepts with a
-place; `cobalance ingest manifest.parquet` reads all of them.
+cobalance can ingest `annotations/instances_<split>.json` with `classes.csv` as the class file, for
+the concepts with a region, or `manifest.parquet`, for all of them.
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
@@ -192,8 +190,8 @@ class _CocoWriter:
         kind: str,
     ) -> None:
         for region in regions:
-            place = place_of(region, image.width_px, image.height_px)
-            if place is None:
+            annotated = coco_region(region, image.width_px, image.height_px)
+            if annotated is None:
                 self.counts[f"{kind} without a place"] += 1
                 continue
             self.counts[kind] += 1
@@ -202,10 +200,10 @@ class _CocoWriter:
                 {
                     "image_id": self.numbers[image.id],
                     "category_id": categories.id_of(region.concept),
-                    "bbox": place.box,
-                    "area": place.area_px2,
+                    "bbox": annotated.box,
+                    "area": annotated.area_px2,
                     "iscrowd": int(region.crowd),
-                    "segmentation": msgspec.Raw(place.segmentation),
+                    "segmentation": msgspec.Raw(annotated.segmentation),
                     **score,
                 }
             )

@@ -11,13 +11,13 @@ from generation.export.writing.staging import Staging
 
 @dataclass(frozen=True)
 class FolderExporter:
-    """Writes ``images/``, and ``masks/`` of generated images."""
+    """Writes ``images/``, and ``masks/`` for generated images."""
 
     images: frozenset[str] = frozenset({"copy", "reference"})
     shuffled: bool = False
     layout: str = """\
-- `images/`: the images, under names that every file system takes.
-- `masks/`: for generated images that keep an object, where it is: white on the object.
+- `images/`: the images, under names that are valid in every file system.
+- `masks/`: masks of the objects that generated images were made around, white on the object.
 - `manifest.parquet`: their ids, classes, concepts, splits and regions.
 
 ```python
@@ -26,7 +26,7 @@ import pandas as pd
 images = pd.read_parquet("manifest.parquet")  # uri is the path in this folder
 ```
 
-`cobalance ingest manifest.parquet` reads it again; images are found by the root of this folder.
+cobalance can ingest `manifest.parquet` again, with this folder as the root of the images.
 """
 
     def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002

@@ -1,7 +1,7 @@
-"""Names of files and folders that every file system takes, whatever images and splits are called.
+"""File and folder names that are valid in every file system, for any image id and split.
 
-Letters without accents, digits, ``-`` and ``_`` alone: no slash, no dot (which ends a sample's key
-in WebDataset), nothing that a shell or a Windows disk reads in its own way, such as ``con``.
+They consist of ASCII letters, digits, ``-`` and ``_``: no slash, no dot (which ends a sample's key
+in WebDataset), nothing special to a shell, and no device name of Windows, such as ``con``.
 """
 
 import hashlib
@@ -12,14 +12,14 @@ from collections.abc import Iterable
 _LONGEST = 60
 WITHOUT_SPLIT = "without_split"
 _PORTS = {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
-# No file's names to Windows; and to load_dataset of Hugging Face, all splits at once.
+# Device names of Windows; and to load_dataset of Hugging Face, all splits at once.
 _RESERVED = {"aux", "con", "nul", "prn", *_PORTS, "all"}
 
 
 def file_stem(image_id: str) -> str:
-    """Give an image's file name without its ending: readable, unique, the same in every export.
+    """File name of an image without its extension: readable, unique, the same in every export.
 
-    With its digest it is no device's name, whatever the image is called.
+    The digest also keeps it from being a device name.
 
     Examples
     --------
@@ -32,11 +32,11 @@ def file_stem(image_id: str) -> str:
 
 
 def split_names(splits: Iterable[str | None]) -> dict[str | None, str]:
-    """Give each split a name of letters, digits and ``_``: its own, if that is one.
+    """Name of each split in the export, of letters, digits and ``_``: its own, if possible.
 
-    A split that has to be renamed gets a digest, and so does one whose name differs from another
-    one's in case alone, or is reserved: ``all`` by load_dataset, such as ``con`` by Windows. Where
-    no image has a split, all are ``train``, which is what loaders take them for.
+    A name is changed, and ends in a digest, if it has other characters, differs from another one
+    only in case, or is reserved: ``all`` by load_dataset, ``con`` and others by Windows. If no
+    image has a split, the name is ``train``, as loaders assume.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""What an export would replace: only an earlier one of the same job and format that nobody changed.
+"""Check whether an export may replace a folder: only an unchanged one of the same job and format.
 
-``SHA256SUMS`` is the last file of an export to be written, and by it a changed one is told: files
-beside it, which people edit, are read again, and so is every file below that was touched later. To
-read all of a large export again would take about as long as to write it. What this does not see is
-a change to an image in a folder that was copied afterwards, without the times of its files.
+Changes are found by ``SHA256SUMS``, which is written last. Files beside it, which people edit, are
+read and compared, and so are those in subfolders that were modified later than it: reading all of a
+large export would take about as long as writing it. A changed image is missed if the folder was
+copied afterwards without the files' times.
 """
 
 import hashlib
@@ -17,59 +17,65 @@ from generation.export.options import ExportError
 
 MARKER = "cobalance-export.json"
 SUMS = "SHA256SUMS"
-_INSTEAD = (
+_REMEDY = (
     "Name another folder, or replace this one with all that is in it: --overwrite, or in Python "
     "overwrite=True."
 )
 
 
-def check_target(target: Path, whose: Mapping[str, object], *, overwrite: bool) -> None:
-    """Refuse to write to a folder that is no earlier export of the same, or is no more what it was.
+def check_target(target: Path, identity: Mapping[str, object], *, overwrite: bool) -> None:
+    """Refuse to replace a folder unless it is empty, missing, or an unchanged export of the same.
 
-    Files of it that are gone are no reason.
+    Deleted files do not count as a change.
+
+    Parameters
+    ----------
+    identity : mapping of str to object
+        Dataset, format and job of the new export.
+    overwrite : bool
+        Allow any contents. The home folder, the working folder and their parents are never
+        replaced.
 
     Raises
     ------
     ExportError
-        It is a file, holds other files, changed ones or another export and `overwrite` is not set,
-        or is one that nobody means to replace as a whole: a home folder, the working folder, or one
-        around them.
+        The folder must not be replaced, or is a file.
     """
-    nearest = next(place for place in (target, *target.parents) if place.exists())
+    nearest = next(path for path in (target, *target.parents) if path.exists())
     if not nearest.is_dir():
         raise ExportError(f"{nearest} is a file. Name a folder.")
     if nearest != target:
         return
     if next(target.iterdir(), None) is None:
         return
-    around = {place for base in (Path.home(), Path.cwd()) for place in (base, *base.parents)}
-    if target in around:
+    enclosing = {path for base in (Path.home(), Path.cwd()) for path in (base, *base.parents)}
+    if target in enclosing:
         raise ExportError(f"{target} would be replaced as a whole. Name a folder in it.")
     if not overwrite:
-        _check_same(target, whose)
+        _check_same(target, identity)
 
 
-def _check_same(target: Path, whose: Mapping[str, object]) -> None:
+def _check_same(target: Path, identity: Mapping[str, object]) -> None:
     digests = _digests(target)
-    stranger = _stranger(target, digests)
-    if stranger is not None:
-        raise ExportError(f"{target} holds {stranger!r}, which no export wrote. {_INSTEAD}")
+    foreign = _foreign_file(target, digests)
+    if foreign is not None:
+        raise ExportError(f"{target} holds {foreign!r}, which no export wrote. {_REMEDY}")
     changed = _changed(target, digests)
     if changed is not None:
         raise ExportError(
-            f"{target} holds {changed!r}, which was changed after it was exported. {_INSTEAD}"
+            f"{target} holds {changed!r}, which was changed after it was exported. {_REMEDY}"
         )
     held = msgspec.json.decode((target / MARKER).read_bytes(), type=dict[str, object])
-    if any(held.get(key) != value for key, value in whose.items()):
+    if any(held.get(key) != value for key, value in identity.items()):
         what = f"the dataset {held.get('name')!r} as {held.get('format')}"
         job = held.get("job")
         raise ExportError(
-            f"{target} is another export: {f'job {job}, ' if job else ''}{what}. {_INSTEAD}"
+            f"{target} is another export: {f'job {job}, ' if job else ''}{what}. {_REMEDY}"
         )
 
 
 def _digests(target: Path) -> dict[str, str]:
-    """Give the digest of each file of an export, by its path; nothing where there is none."""
+    """Digest of each file of an export, by path; empty if the folder is not an export."""
     if not ((target / MARKER).is_file() and (target / SUMS).is_file()):
         return {}
     lines = (target / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -77,23 +83,23 @@ def _digests(target: Path) -> dict[str, str]:
     return {name: digest for digest, _, name in parts}
 
 
-def _stranger(target: Path, digests: Mapping[str, str]) -> str | None:
-    """Give a file that the digests of an export do not name, or None where there is none."""
+def _foreign_file(target: Path, digests: Mapping[str, str]) -> str | None:
+    """Find a file or empty folder that is not part of the export."""
     known = {SUMS, *digests}
-    for place, folders, files in os.walk(target):
+    for parent, folders, files in os.walk(target):
         for name in sorted(files):
-            path = (Path(place) / name).relative_to(target).as_posix()
+            path = (Path(parent) / name).relative_to(target).as_posix()
             if path not in known:
                 return path
         if not files and not folders:
-            return f"{Path(place).relative_to(target).as_posix()}/"
+            return f"{Path(parent).relative_to(target).as_posix()}/"
     return None if MARKER in digests else SUMS
 
 
 def _changed(target: Path, digests: Mapping[str, str]) -> str | None:
-    """Give a file that is not what it was when it was written, or None where there is none."""
+    """Find a file that was changed after the export."""
     sums = (target / SUMS).stat()
-    # The earlier of both: a copy that keeps the times of change has times of its own beside them.
+    # The earlier of both: a copy that keeps modification times has new status-change times.
     sealed_ns = min(sums.st_mtime_ns, sums.st_ctime_ns)
     for name in sorted(digests):
         path = target / name

@@ -1,6 +1,6 @@
-"""The folder of an export: written beside its final name, and moved there when all of it is there.
+"""Staging folder of an export: written beside the target, and moved there once complete.
 
-Each file's digest is taken while it is written; they are in ``SHA256SUMS``, as sha256sum reads it.
+Files are digested while they are written; ``SHA256SUMS`` lists the digests for sha256sum.
 """
 
 import errno
@@ -24,16 +24,16 @@ from generation.export.writing.overwriting import MARKER, SUMS, check_target
 
 @dataclass(frozen=True, eq=False)
 class Staging:
-    """An export that is being written.
+    """A staging folder.
 
     Parameters
     ----------
     folder : Path
-        Where its files are for now.
+        Where the files are for now.
     files : dict of str to (str, int)
         Digest (SHA-256) and size in bytes of each file, by its path in the folder.
     opened : ExitStack
-        Closed when the export ends, whether it is whole or not: what is open for long goes here.
+        Files that stay open between images; closed when the export ends or fails.
     """
 
     folder: Path
@@ -61,15 +61,15 @@ class Staging:
             file.flush()
             self.files[name] = (file.digest.hexdigest(), file.size)
 
-    def seal(self, about: dict[str, object]) -> None:
-        """Write what tells the folder to be an export, and the digests of all of its files."""
-        self.write(MARKER, msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+    def seal(self, marker: dict[str, object]) -> None:
+        """Write the marker file that identifies an export, and the digests of all files."""
+        self.write(MARKER, msgspec.json.format(msgspec.json.encode(marker), indent=2) + b"\n")
         lines = [f"{self.files[name][0]}  {name}\n" for name in sorted(self.files)]
         self.write(SUMS, "".join(lines).encode())
 
 
 class _Digesting(io.RawIOBase):
-    """Passes on what is written, and takes its digest."""
+    """Writes to a file and digests what it writes."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
@@ -95,34 +95,33 @@ class _Digesting(io.RawIOBase):
 
 
 @contextmanager
-def staged(folder: Path, whose: Mapping[str, object], *, overwrite: bool) -> Iterator[Staging]:
-    """Give a folder to write in, and put it in the place of `folder` when the block ends.
+def staged(folder: Path, identity: Mapping[str, object], *, overwrite: bool) -> Iterator[Staging]:
+    """Yield a staging folder, and move it to `folder` when the block ends.
 
-    Where the block fails, `folder` is as it was. What a killed export left is removed first.
+    If the block fails, `folder` stays as it was. Leftovers of a killed export are removed first.
 
     Parameters
     ----------
-    whose : mapping of str to object
-        What the export is sealed with and shares with those that it may replace: ``name``,
-        ``format`` and ``job``.
+    identity : mapping of str to object
+        ``name``, ``format`` and ``job``, in which it equals an export that it may replace.
     overwrite : bool
-        Whether anything may be replaced.
+        Replace any contents.
 
     Raises
     ------
     ExportError
-        The folder holds what is not ours or was changed and `overwrite` is not set, another export
-        to it runs, or it cannot be written.
+        The folder must not be replaced (see `check_target`), another export is writing to it, or
+        it cannot be written.
     """
     target = folder.expanduser().resolve()
     name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     temporary = target.with_name(f".cobalance-export-{name}")
     try:
-        check_target(target, whose, overwrite=overwrite)
+        check_target(target, identity, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
         lock_path = temporary.with_name(f"{temporary.name}.lock")
-        with tempfile.TemporaryFile(dir=target.parent):  # or the system's reason why not, which
-            pass  # FileLock may take for another's lock
+        with tempfile.TemporaryFile(dir=target.parent):  # FileLock reports a folder that cannot be
+            pass  # written as a lock that is held; this raises the system's reason
         with FileLock(lock_path, timeout=0):
             try:
                 _remove(temporary)
@@ -130,14 +129,15 @@ def staged(folder: Path, whose: Mapping[str, object], *, overwrite: bool) -> Ite
                 staging = Staging(temporary)
                 with staging.opened:
                     yield staging
-                check_target(target, whose, overwrite=overwrite)
+                check_target(target, identity, overwrite=overwrite)
                 _move(temporary, target)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
                 lock_path.unlink(missing_ok=True)
     except Timeout:
         raise ExportError(
-            f"{folder}: another export to this folder runs. Wait for it, or name another folder."
+            f"{folder}: another export is writing to this folder. Wait for it, or name another "
+            "folder."
         ) from None
     except OSError as error:
         raise ExportError(

@@ -394,7 +394,7 @@ def test_two_exports_to_one_folder_do_not_mix(sample, tmp_path):
     def again(stage, done, total):
         if not seen:
             seen.append(stage)
-            with pytest.raises(ExportError, match="another export to this folder runs"):
+            with pytest.raises(ExportError, match="another export is writing to this folder"):
                 export(sample.dataset, "folder", tmp_path / "out")
 
     export(sample.dataset, "folder", tmp_path / "out", progress=again)

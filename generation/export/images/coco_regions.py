@@ -1,4 +1,4 @@
-"""Where a region is, as COCO's tools take it: with a box, an area and an outline in every case."""
+"""Regions as COCO annotations, each with a box, an area and an outline."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from ingest.images.masks import Polygons, RunLengths, SegmentationError, parse_s
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A region as a COCO annotation has it.
+class CocoRegion:
+    """Box, area and outline of a COCO annotation.
 
     Parameters
     ----------
@@ -29,18 +29,18 @@ class Place:
     segmentation: bytes
 
 
-def place_of(region: Mention, width_px: int | None, height_px: int | None) -> Place | None:
-    """Give a region's place in an image of this size; None where it has none.
+def coco_region(region: Mention, width_px: int | None, height_px: int | None) -> CocoRegion | None:
+    """Complete a region of an image of this size; None if it has neither box nor outline.
 
-    What the region lacks is taken from the rest: the box from the outline; the area from the pixels
-    of the outline, as pycocotools counts them; the outline from the box, since pycocotools makes a
-    mask of every annotation, and of one without an outline it cannot.
+    A missing box is taken from the outline, a missing area from the pixels of the outline, as
+    pycocotools counts them, and a missing outline from the box: pycocotools draws a mask of every
+    annotation, and fails without an outline.
 
     Examples
     --------
-    >>> place_of(Mention("sea", segmentation="[[0, 0, 40, 0, 0, 40]]"), 64, 48)
-    Place(box=(0.0, 0.0, 40.0, 40.0), area_px2=780.0, segmentation=b'[[0, 0, 40, 0, 0, 40]]')
-    >>> place_of(Mention("sea", box=(1.0, 2.0, 3.0, 4.0)), 64, 48).segmentation
+    >>> coco_region(Mention("sea", segmentation="[[0, 0, 40, 0, 0, 40]]"), 64, 48)
+    CocoRegion(box=(0.0, 0.0, 40.0, 40.0), area_px2=780.0, segmentation=b'[[0, 0, 40, 0, 0, 40]]')
+    >>> coco_region(Mention("sea", box=(1.0, 2.0, 3.0, 4.0)), 64, 48).segmentation
     b'[[1.0,2.0,4.0,2.0,4.0,6.0,1.0,6.0]]'
     """
     outline = _outline(region.segmentation)
@@ -52,11 +52,11 @@ def place_of(region: Mention, width_px: int | None, height_px: int | None) -> Pl
     area = region.area_px2
     if area is None:
         area = _area(outline, box, width_px, height_px)
-    return Place(box, area, _written(outline, box, region.segmentation or ""))
+    return CocoRegion(box, area, _segmentation_json(outline, box, region.segmentation or ""))
 
 
 def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
-    """Read an outline; None for one that pycocotools could not draw."""
+    """Parse an outline; None if pycocotools could not draw it."""
     if segmentation is None:
         return None
     try:
@@ -93,15 +93,15 @@ def _area(
     return float(outline.area_px2)
 
 
-def _written(outline: Polygons | RunLengths | None, box: Box, given: str) -> bytes:
+def _segmentation_json(outline: Polygons | RunLengths | None, box: Box, text: str) -> bytes:
     if isinstance(outline, RunLengths):
-        return given.encode()
+        return text.encode()
     if outline is None:
         x, y, width, height = box
         outlines = [[x, y, x + width, y, x + width, y + height, x, y + height]]
-    # Of two corners or none are others, which pycocotools takes for a box, or not at all.
-    elif given.count("[") - 1 > len(outline.outlines):
+    # pycocotools fails on polygons without corners, and takes two corners for a box: drop those.
+    elif text.count("[") - 1 > len(outline.outlines):
         outlines = [corners.ravel().tolist() for corners in outline.outlines]
     else:
-        return given.encode()
+        return text.encode()
     return msgspec.json.encode(outlines)
