@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 
 from app.cli.progress_bars import progress_bars
+from app.cli.tables import Format
 from app.services.stores import open_store
 from app.settings import Settings
-from app.tables import Format
 from graph.database.store import GraphStore
 from graph.progress import Progress
 

@@ -190,11 +190,6 @@ def to_graphml(nodes: pd.DataFrame, edges: pd.DataFrame) -> bytes:
     return target.getvalue()
 
 
-def to_csv(frame: pd.DataFrame) -> bytes:
-    """Give nodes or edges as CSV in UTF-8, with one line of column names."""
-    return frame.to_csv(index=False).encode()
-
-
 def _reach(
     start: Sequence[str], asked: Sequence[str], found: Sequence[Row]
 ) -> tuple[set[str], set[str]]:

@@ -7,7 +7,7 @@ import pandas as pd
 import typer
 
 from app.cli.common import FormatOption, OutputOption, note_limit, opened_store, out
-from app.tables import Format, write_frame
+from app.cli.tables import Format, write_frame
 from graph.console.run import run_console_query
 from graph.database.query import Query, describe_parameters
 from graph.errors import OptionError

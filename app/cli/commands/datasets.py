@@ -7,9 +7,9 @@ import pandas as pd
 import typer
 
 from app.cli.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
+from app.cli.tables import Format, narrowed, write_frame
 from app.services.datasets import drop_dataset, rename_dataset
 from app.settings import Settings
-from app.tables import Format, narrowed, write_frame
 from graph.dataset.state import dataset_state, list_datasets, split_sizes
 from graph.jobs.status import Job, list_jobs
 from graph.queries.catalogue import CATALOGUE

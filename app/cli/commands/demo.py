@@ -15,11 +15,11 @@ from app.cli.commands.diagnosis import (
 )
 from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
+from app.cli.tables import fitting_table
 from app.demo import NAME, urbancars
 from app.services.plans import Planned, plan_dataset
 from app.services.stores import open_store
 from app.settings import Settings
-from app.tables import fitting_table
 from generation.planning.plan import PlanOptions
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions, mine_dataset

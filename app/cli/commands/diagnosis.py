@@ -16,8 +16,8 @@ from app.cli.common import (
     opened_store,
     out,
 )
+from app.cli.tables import Format, check_output, write_frame, write_text
 from app.services.plans import Planned, plan_dataset
-from app.tables import Format, check_output, write_frame, write_text
 from generation.planning.plan import Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.dataset.mining import MiningOptions, mine_dataset

@@ -20,8 +20,8 @@ from app.cli.common import (
 )
 from app.cli.job_settings import SettingOptions, is_path, read_file, read_settings
 from app.cli.progress_bars import progress_bars
+from app.cli.tables import Format, check_output, narrowed, write_frame
 from app.settings import Settings
-from app.tables import Format, check_output, narrowed, write_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings

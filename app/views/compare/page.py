@@ -8,8 +8,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.tables import Format, as_text
+from app.services.frames import to_csv
 from app.views.components import mine_button
+from app.views.components.downloads import download
 from app.views.components.markdown import bold, escape
 from app.views.components.messages import empty_state, show_error
 from app.views.components.theme import NEUTRAL, class_colors, clique_labels, shorten
@@ -326,20 +327,13 @@ def _table(before: CurrentDataset, after: CurrentDataset, asked: Asked, found: C
         )
         st.space("stretch")
         opened, name, state = before.store, before.name, after.state
-        st.download_button(
+        total = len(cliques) + left_out
+        download(
             "CSV",
-            lambda: to_csv(compared(opened, name, state, asked, len(cliques) + left_out)),
+            lambda: to_csv(compared(opened, name, state, asked, total).cliques),
             "before-after.csv",
-            "text/csv",
             key="_compare_csv",
-            icon=":material/download:",
-            on_click="ignore",
         )
-
-
-def to_csv(found: Comparison) -> bytes:
-    """The cliques of a comparison as CSV, with the names of concepts as JSON lists."""
-    return as_text(found.cliques, Format.CSV).encode()
 
 
 def _picture(found: Comparison) -> None:

@@ -1,6 +1,5 @@
 """What a console query has returned: as a table, as files, as a picture, as cliques to select."""
 
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ import streamlit as st
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.radial import radial_layout
-from app.tables import Format, as_text
 from app.views.components.concept_picture import class_id, concept_id
 from app.views.components.theme import NEUTRAL, class_colors, shorten
 from app.views.state.url import Clique
@@ -104,18 +102,6 @@ def _pairs_in_words(text: Any) -> Any:
     if not all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in pairs):
         return text
     return " · ".join(f"{name} {count:,}" for name, count in pairs)
-
-
-def to_csv(frame: pd.DataFrame) -> bytes:
-    """A frame from `as_frame` as CSV; lists are JSON text."""
-    return as_text(frame, Format.CSV).encode()
-
-
-def to_parquet(frame: pd.DataFrame) -> bytes:
-    """A frame from `as_frame` as a Parquet file."""
-    file = io.BytesIO()
-    frame.to_parquet(file, index=False)
-    return file.getvalue()
 
 
 def cliques_in(result: ConsoleResult) -> list[Clique]:

@@ -9,7 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.services.frames import to_csv, to_parquet
 from app.views.components import mine_button
+from app.views.components.downloads import download
 from app.views.components.messages import empty_state, show_error
 from app.views.components.name_choices import names_of
 from app.views.components.theme import shorten
@@ -359,24 +361,8 @@ def _graph(found: answers.Elements, classes: list[str]) -> None:
 
 def _downloads(frame: pd.DataFrame, question: Question) -> None:
     name = question.text if question.is_saved else "query"
-    st.download_button(
-        "CSV",
-        lambda: answers.to_csv(frame),
-        f"{name}.csv",
-        "text/csv",
-        key="_cypher_csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
-    st.download_button(
-        "Parquet",
-        lambda: answers.to_parquet(frame),
-        f"{name}.parquet",
-        "application/vnd.apache.parquet",
-        key="_cypher_parquet",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    download("CSV", lambda: to_csv(frame), f"{name}.csv", key="_cypher_csv")
+    download("Parquet", lambda: to_parquet(frame), f"{name}.parquet", key="_cypher_parquet")
 
 
 def _to_plan(result: ConsoleResult) -> None:

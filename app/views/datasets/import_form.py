@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 import streamlit as st
 
 from app.services.datasets import default_dataset_name
-from app.services.imports import ImportRequest, Source, named_plainly, pairs
+from app.services.import_sources import Source
+from app.services.imports import ImportRequest, named_plainly, pairs
 from app.views.components.wording import (
     BY_CAPTIONS,
     BY_CATEGORY,

@@ -10,16 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app.services.datasets import describe_load, load_dataset
-from app.services.imports import (
-    CheckedImport,
-    ImportRequest,
-    ServerFolder,
-    Source,
-    Uploads,
-    check_import,
-    import_roots,
-    inside,
-)
+from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
+from app.services.imports import CheckedImport, ImportRequest, check_import
 from app.views.components.markdown import escape
 from app.views.components.messages import empty_state, errors_shown
 from app.views.components.task_progress import show_task

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.components import job_form
+from app.views.components.downloads import download
 from app.views.components.markdown import escape
 from app.views.components.messages import empty_state, errors_in_fragment, show_error
 from app.views.components.theme import ROW_PX, duration_text, shorten
@@ -328,12 +329,9 @@ def _download(current: CurrentDataset, job: Job) -> None:
         sizes = [len(query.concepts) for query in queries]
         return plan_to_json(Plan(job.plan, PlanOptions(min(sizes), max(sizes)), queries))
 
-    st.download_button(
+    download(
         "Download the queries as JSON",
         plan,
         f"{current.name}-{job.plan}.json",
-        "application/json",
         key="_job_json",
-        icon=":material/download:",
-        on_click="ignore",
     )

@@ -8,8 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.services.frames import to_csv
 from app.views.components import concept_picture
 from app.views.components.concept_picture import Axis, concept_id
+from app.views.components.downloads import download
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.markdown import bold
 from app.views.components.messages import empty_state
@@ -27,7 +29,6 @@ from graph.queries.neighbourhood import (
     Neighbourhood,
     read_neighbourhood,
     shortest_link,
-    to_csv,
     to_graphml,
 )
 
@@ -361,22 +362,9 @@ def _table(asked: _Asked, found: Neighbourhood, axis: Axis) -> None:
         alt="The links that are drawn, the strongest first",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, file, kind, data in (
-            ("Links as CSV", "links.csv", "text/csv", lambda: to_csv(found.edges)),
-            ("Nodes as CSV", "nodes.csv", "text/csv", lambda: to_csv(found.nodes)),
-            (
-                "GraphML",
-                "neighbourhood.graphml",
-                "application/graphml+xml",
-                lambda: to_graphml(found.nodes, found.edges),
-            ),
+        for label, file, content in (
+            ("Links as CSV", "links.csv", lambda: to_csv(found.edges)),
+            ("Nodes as CSV", "nodes.csv", lambda: to_csv(found.nodes)),
+            ("GraphML", "neighbourhood.graphml", lambda: to_graphml(found.nodes, found.edges)),
         ):
-            st.download_button(
-                label,
-                data,
-                file,
-                kind,
-                key=f"_near_{file}",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            download(label, content, file, key=f"_near_{file}")

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.components import job_form, mine_button
+from app.views.components.downloads import download
 from app.views.components.messages import empty_state
 from app.views.components.task_progress import show_task
 from app.views.components.theme import duration_text
@@ -177,16 +178,8 @@ def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
                 width=260,
             )
             name = typed.strip() or name
-            st.download_button(
-                "Download as JSON",
-                made.json,
-                f"{current.name}-{name}.json",
-                "application/json",
-                key="_plan_json",
-                icon=":material/download:",
-                on_click="ignore",
-                disabled=not images,
-            )
+            file = f"{current.name}-{name}.json"
+            download("Download as JSON", made.json, file, key="_plan_json", disabled=not images)
             if may_edit():
                 create = st.button(
                     "Create the job",

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.services.frames import to_csv
 from app.views.compare import page as compare
 from app.views.state import session
 from graph.database.store import GraphStore
@@ -150,7 +151,7 @@ def test_many_classes(open_page: OpenPage, dataset: str, write_dataset: WriteDat
 
 def test_the_file_has_all(store: GraphStore, cars: str, later: str) -> None:
     found = compare_imbalances(store, cars, later)
-    csv = pd.read_csv(io.BytesIO(compare.to_csv(found)))
+    csv = pd.read_csv(io.BytesIO(to_csv(found.cliques)))
     assert len(csv) == len(found.cliques)
     assert csv["concepts"].iloc[0] == '["sign"]'
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.imports import ImportRequest, ServerFolder, check_import, import_roots, inside
+from app.services.import_sources import ServerFolder, import_roots, inside
+from app.services.imports import ImportRequest, check_import
 from app.settings import Settings
 from app.views.state import tasks
 from graph.database.store import GraphStore

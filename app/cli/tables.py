@@ -1,6 +1,5 @@
-"""Results as a table for people, or as CSV, JSON or Parquet for programs."""
+"""Print a frame as a table for people, or write it as CSV, JSON or Parquet."""
 
-import json
 import math
 import sys
 import textwrap
@@ -17,6 +16,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from app.services.frames import to_csv, to_json
 from graph.errors import CobalanceError, OptionError
 
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -111,13 +111,9 @@ def _writable(output: Path | None) -> Iterator[None]:
 def as_text(frame: pd.DataFrame, format_: Format, title: str | None = None) -> str:
     """A frame as CSV, JSON, or a plain table."""
     if format_ is Format.CSV:
-        return frame.map(_as_json_if_list).to_csv(index=False, lineterminator="\n")
+        return to_csv(frame).decode()
     if format_ is Format.JSON:
-        rows = [
-            {name: _json_value(value) for name, value in row.items()}
-            for row in frame.to_dict(orient="records")
-        ]
-        return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+        return to_json(frame).decode()
     plain = Console(width=200, no_color=True)
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain, title))
@@ -288,23 +284,3 @@ def cell_text(value: Any, most: int | None = None) -> str:
             return f"{value:.1e}"
         return f"{value:,.3f}"
     return _cut(str(value), most)
-
-
-def _as_json_if_list(value: Any) -> Any:
-    if isinstance(value, (list, tuple, dict)):
-        return json.dumps(_json_value(value), ensure_ascii=False)
-    return value
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_json_value(part) for part in value]
-    if isinstance(value, dict):
-        return {str(key): _json_value(part) for key, part in value.items()}
-    if value is pd.NA or value is pd.NaT:
-        return None
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if hasattr(value, "item"):
-        return _json_value(value.item())
-    return value
