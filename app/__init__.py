@@ -1,1 +1,1 @@
-"""The command line and the one place that wires stores, readers and planners together."""
+"""Command line, web app, and the services that wire stores, settings and jobs together."""

@@ -1,12 +1,12 @@
-"""Where the program starts: `cobalance` and `python -m app`."""
+"""Entry point of `cobalance` and `python -m app`."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; interrupted while it is still being imported, end quietly.
+    """Run the command line; Ctrl-C during its import ends without a traceback.
 
-    The version is told without that import, which takes a second.
+    `--version` skips that import, which takes a second.
     """
     try:
         if sys.argv[1:] == ["--version"]:

@@ -1,4 +1,4 @@
-"""The web app's entry script: Streamlit runs it from top to bottom for every interaction."""
+"""Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is l
 
 
 def main() -> None:
-    """Draw one page."""
+    """Draw the page that the address names."""
     st.set_page_config(page_title="cobalance", page_icon=page_icon(), layout="wide")
     login.require_login()
     pages = {
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _header(title: str, names: list[str]) -> None:
-    """Draw the page's title, and beside it the choice of the dataset, which is in every URL."""
+    """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
     left.title(title, anchor=False)
     with right.container(horizontal=True, vertical_alignment="center"):

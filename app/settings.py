@@ -1,4 +1,4 @@
-"""What the environment decides: which database, where data lives, how long a server idles."""
+"""Settings of a process, from environment variables: database, folders, job queue, web app."""
 
 import os
 from pathlib import Path
@@ -65,7 +65,7 @@ ENVIRONMENT = (
         "Folders that the web app may load annotations from, separated as in PATH.",
     ),
 )
-"""Name, default and purpose of each variable, for people."""
+"""Name, default and purpose of each variable, for the documentation."""
 
 VARIABLES = {
     "uri": "NEO4J_URI",
@@ -100,9 +100,9 @@ _Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
 
 
 def image_roots(value: object) -> object:
-    """Take a list of folders and URLs apart.
+    """Split a list of folders and URLs.
 
-    Commas and line ends separate; the colon of PATH does where it cannot be one of a URL.
+    Commas and line ends separate, and so does PATH's colon where it cannot belong to a URL.
 
     Examples
     --------
@@ -132,13 +132,13 @@ class Settings(BaseSettings):
     neo4j_uri : str or None
         The server to use. Without it, a local one of the user's own.
     neo4j_username, neo4j_password, neo4j_password_file, neo4j_database
-        How to get in, and which of the server's databases. The file wins over the variable.
+        Credentials and database. The file wins over the variable.
     cobalance_home : Path
         Folder of the local server's data, and of the images' boxes and outlines.
     cobalance_cache : Path
-        Folder of what can be downloaded again.
+        Folder of downloads, which can be deleted.
     cobalance_idle_stop_s : float
-        The local server stops by itself when nobody has been connected for that many seconds.
+        Seconds without a connection after which the local server stops.
     cobalance_heap_mb : int
         Memory of the local server's JVM heap.
     cobalance_repository : str or None
@@ -151,12 +151,12 @@ class Settings(BaseSettings):
     cobalance_queue, cobalance_queue_file
         The job queue's URL. The file wins over the variable.
     cobalance_auth_file : Path or None
-        How people log in to the web app, see `app.server.login`. Without it, nobody has to.
+        Login settings of the web app, see `app.server.login`. Without it there is no login.
     cobalance_editors, cobalance_viewers : tuple of str
         Who of those who log in may change things, and who may look: addresses, or ``@example.org``
         for all of a domain. Without viewers, everybody whom the login lets in may look.
     cobalance_imports : tuple of Path or None
-        Folders on its own machine that the web app may load annotations from.
+        Folders on the server that the web app may load annotations from.
     """
 
     model_config = SettingsConfigDict(extra="ignore")
@@ -212,19 +212,19 @@ class Settings(BaseSettings):
         return self.neo4j_password.get_secret_value()
 
     def image_roots(self) -> tuple[str, ...]:
-        """Where image files may be, those that workers have made included."""
+        """Folders and URLs of image files, the output folder of workers included."""
         made = self.output_folder()
         is_there = "://" in made or Path(made).is_dir()
         return (*self.cobalance_images, made) if is_there else self.cobalance_images
 
     def output_folder(self) -> str:
-        """The folder or URL of what workers make."""
+        """The folder or URL that workers write images to."""
         if self.cobalance_output is None:
             return str(self.cobalance_home.expanduser() / "generated")
         return os.path.expanduser(self.cobalance_output)
 
     def queue_url(self) -> str:
-        """The URL of the job queue, from the file or the variable, or else a file of the user's."""
+        """The URL of the job queue: from the file or the variable, or an SQLite file."""
         if self.cobalance_queue_file is not None:
             return _secret("COBALANCE_QUEUE_FILE", self.cobalance_queue_file)
         if self.cobalance_queue is not None:
@@ -232,11 +232,11 @@ class Settings(BaseSettings):
         return f"sqlite:///{self.cobalance_home.expanduser().absolute() / 'queue.sqlite'}"
 
     def regions_folder(self) -> Path:
-        """The folder of all datasets' boxes and outlines."""
+        """The folder with the boxes and outlines of all datasets."""
         return self.cobalance_home.expanduser() / "regions"
 
     def local_server(self) -> LocalServerSettings:
-        """Settings of the local server, for when `neo4j_uri` is not set."""
+        """Settings of the local server, which is used when `neo4j_uri` is not set."""
         return LocalServerSettings(
             home=self.cobalance_home / "neo4j",
             cache=self.cobalance_cache / "neo4j",
@@ -247,11 +247,11 @@ class Settings(BaseSettings):
 
 
 def _secret(variable: str, file: Path) -> str:
-    """Read a file that holds a secret, without the line end behind it."""
+    """Read a secret from a file, without its trailing line end."""
     try:
         return file.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise OptionError(
             f"{variable}={file}: {why}. Name a file that this user can read."
         ) from error

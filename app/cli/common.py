@@ -1,4 +1,4 @@
-"""What all commands share: the store they open, how they print, the options that mean the same."""
+"""Shared by all commands: consoles, common options, and opening the store."""
 
 import os
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ OutputOption = Annotated[
 
 @contextmanager
 def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
-    """Open the store that the environment names, with bars for what takes long."""
+    """Open the store that the environment names, with progress bars."""
     settings = Settings.from_environment()
     with progress_bars() as progress, open_store(settings, progress) as store:
         yield store, progress
 
 
 def note_limit(limit: int) -> None:
-    """Say that there are more rows than those that are shown."""
+    """Note that only the first rows are shown."""
     rows = "row is" if limit == 1 else f"{limit:,} rows are"
     notes.print(f"Only the first {rows} shown; see --limit.")

@@ -1,7 +1,7 @@
-"""The command line: `cobalance`, its commands, and how errors reach the person.
+"""The command line: register all commands, print errors, set the exit code.
 
-Exit codes: 2 where the command asks for what cannot be used (an option, a value, the name of a
-dataset, plan, job or class), 1 where anything else fails, 130 on Ctrl-C, and else 0.
+Exit codes: 2 for an option, value or name (of a dataset, plan, job or class) that cannot be used,
+1 for any other failure, 130 on Ctrl-C, else 0.
 """
 
 import sys
@@ -83,12 +83,12 @@ def options(
         typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Options before the command."""
+    """Options of all commands."""
     context.ensure_object(dict)["debug"] = debug
 
 
 def debug_first(arguments: list[str]) -> list[str]:
-    """The arguments with `--debug`, wherever it stands before a `--`, in front of the command.
+    """Move `--debug` in front of the command, unless it stands after a `--`.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def debug_first(arguments: list[str]) -> list[str]:
 
 
 def exit_code(error: CobalanceError) -> int:
-    """The exit code of an error: 2 for a name or value that cannot be used, or else 1.
+    """The exit code of an error: 2 for a name or value that cannot be used, else 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for a person who watches."""
+"""Progress bars on standard error."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +19,8 @@ from graph.progress import Progress
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """A stage's bar, how far it is, and the number of the report that said so."""
+class _Bar:
+    """A stage's bar, its progress, and the number of its last report."""
 
     bar: TaskID
     done: int
@@ -29,15 +29,15 @@ class _Drawn:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is expected of it, as soon as another stage begins."""
+        """Whether it can go as soon as another stage reports."""
         return self.total is None or self.done >= self.total
 
 
 class Stages:
-    """The stages that are under way, each with a bar, and with a clock of its own.
+    """Progress callback that draws a bar with a clock for each stage under way.
 
-    A stage that is done gives way to the next one, and so does one that is silent while another
-    reports twice; those that report by turns, such as jobs, stand below each other.
+    A finished stage is replaced by the next one, and so is a stage that is silent while another
+    reports twice; stages that alternate, such as jobs, are drawn below each other.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class Stages:
 
     def __init__(self, bars: Bars) -> None:
         self._bars = bars
-        self._drawn: dict[str, _Drawn] = {}
+        self._drawn: dict[str, _Bar] = {}
         self._reports = 0
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Take a report, see `graph.progress.Progress`."""
+        """Report progress, see `graph.progress.Progress`."""
         self._reports += 1
         drawn = self._drawn.get(stage)
         for name, other in list(self._drawn.items()):
@@ -73,7 +73,7 @@ class Stages:
         else:
             bar = drawn.bar
             self._bars.update(bar, completed=done, total=total, count=count)
-        self._drawn[stage] = _Drawn(bar, done, total, self._reports)
+        self._drawn[stage] = _Bar(bar, done, total, self._reports)
 
     def _remove(self, stage: str) -> None:
         self._bars.remove_task(self._drawn.pop(stage).bar)
@@ -81,7 +81,7 @@ class Stages:
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Draw each stage that is reported as a bar; nothing where nobody watches."""
+    """Give a progress callback that draws bars in a terminal, and nothing elsewhere."""
     console = Console(stderr=True)
     with Bars(
         SpinnerColumn(),

@@ -25,7 +25,7 @@ _BETWEEN = 3  # characters between two columns
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """Output formats."""
 
     TABLE = "table"
     CSV = "csv"
@@ -34,7 +34,7 @@ class Format(StrEnum):
 
 
 def check_output(format_: Format, output: Path | None) -> None:
-    """Refuse a format that needs a file where there is none, before anything is done.
+    """Raise if the format needs an output file and there is none; to be called before any work.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def fitting_table(
     whole: bool = False,
     unbroken: Collection[str] = (),
 ) -> Table:
-    """A frame as a table whose lines break, and whose names are cut, where it is too wide.
+    """A frame as a table that fits the console: lines wrap, and long names are cut.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def as_table(
     most: int | None = None,
     unbroken: Collection[str] = (),
 ) -> Table:
-    """A frame as a table for a terminal, numbers to the right.
+    """A frame as a table, with numbers aligned to the right.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def as_table(
 def narrowed(
     frame: pd.DataFrame, width: int, *, spare: Sequence[str], shortened: str
 ) -> pd.DataFrame:
-    """A frame as wide as the screen: without columns that are less needed, with shorter texts.
+    """Narrow a frame to a width: drop spare columns, shorten one column of text.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def narrowed(
 
 
 def _middle(text: str, most: int) -> str:
-    """A text without its middle where that is too long.
+    """Cut a long text in its middle.
 
     Examples
     --------

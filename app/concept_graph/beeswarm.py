@@ -1,4 +1,4 @@
-"""Where the concept graph's nodes stand: across by the class they lean to, never on each other."""
+"""Beeswarm layout of the concept graph: x by class skew, without overlaps."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ _ROUNDING_PX = 1e-6
 
 
 def node_sizes_px(images: npt.ArrayLike) -> FloatArray:
-    """Give circles an area in proportion to their images, within bounds that can be seen.
+    """Diameters of circles whose area is proportional to their images, within limits.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def node_sizes_px(images: npt.ArrayLike) -> FloatArray:
 
 
 def edge_widths_px(images: npt.ArrayLike) -> FloatArray:
-    """Give edges a width in proportion to their images, within bounds that can be seen.
+    """Widths of edges, proportional to their images, within limits.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def skew_axis_layout(
     width_px: float,
     height_px: float,
 ) -> FloatArray:
-    """Place nodes across by their skew and, above and below the middle line, off each other.
+    """Place nodes by their skew in x, and beside each other in y.
 
     A node is a circle with one line of label below it, both centred on its x. The largest nodes
     are placed first and so are nearest to the middle line.
@@ -118,7 +118,7 @@ def skew_axis_layout(
 
 
 class _Boxes:
-    """Circles with their labels as boxes, the largest circle first, on a canvas."""
+    """Boxes of circles with their labels, the largest first, on a canvas."""
 
     def __init__(
         self, lean: FloatArray, sizes: FloatArray, labels: FloatArray, width: float, height: float
@@ -128,7 +128,7 @@ class _Boxes:
         self.heights = np.minimum(sizes + LABEL_HEIGHT_PX, height)
 
     def place(self) -> tuple[FloatArray, FloatArray]:
-        """Centres of the boxes, by the first way in which they do not overlap."""
+        """Centres of the boxes, by the first attempt without overlaps."""
         for x, gap_x, gap_y in self._attempts():
             y = self._swarm(x, gap_x, gap_y)
             if y is not None:
@@ -136,7 +136,7 @@ class _Boxes:
         return self._columns()
 
     def _attempts(self) -> Iterator[tuple[FloatArray, float, float]]:
-        """Positions on the axis with distances to keep, from the best to the last resort."""
+        """Axis positions and distances to try, the best first."""
         if (self.widths * self.heights).sum() > self.width * self.height:
             return
         x = self._inside(self._true_axis())
@@ -268,13 +268,13 @@ class _Boxes:
 
 
 def _between(values: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    """Mark the values that are inside any of the open intervals."""
+    """Mask of values inside any of the open intervals."""
     inside = (values[:, None] > low + _ROUNDING_PX) & (values[:, None] < high - _ROUNDING_PX)
     return np.asarray(inside.any(axis=1))
 
 
 def _ascending(values: FloatArray) -> FloatArray:
-    """The nearest values that never fall, in least squares: pooling adjacent violators."""
+    """The nearest ascending values in least squares (isotonic regression, by pooling)."""
     means: list[float] = []
     lengths: list[int] = []
     for value in values.tolist():

@@ -21,7 +21,7 @@ BUILD = Path(__file__).parent / "build"
 
 @dataclass(frozen=True, slots=True)
 class GraphSelection:
-    """What a person did in the graph.
+    """A person's selection and double click in the graph.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def concept_graph(
     height_px: int = 560,
     label: str = "Concept graph",
 ) -> GraphSelection:
-    """Draw the graph, and say what is selected in it.
+    """Draw the graph; return what is selected in it.
 
     A change of `picture` changes only the elements that differ, and one of `highlighted` or
     `selected` moves nothing. The picture fits the room until a person pans or zooms; from then on
@@ -98,7 +98,7 @@ def concept_graph(
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Who chose the selection last: the page or the person.
+    """The last selection, and whether the page or the person made it.
 
     A selection that the browser reports names the page's request that it follows, so a report
     that a newer request has overtaken is told apart, and neither side has to echo the other.
@@ -121,7 +121,7 @@ class Exchange:
 def next_exchange(
     before: Exchange | None, wanted: tuple[str, ...], report: object, known: Collection[str]
 ) -> Exchange:
-    """Settle the selection of this run.
+    """Decide the selection of this run.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def payload(
     height_px: int,
     label: str,
 ) -> dict[str, Any]:
-    """What the browser gets, as JSON can hold it.
+    """The component's data for the browser, as JSON values.
 
     Numbers are rounded to what can be seen, so that a picture computed twice is the same one.
     """
@@ -194,7 +194,7 @@ def payload(
 
 @cache
 def _components() -> tuple[ComponentRenderer, ComponentRenderer]:
-    """What draws, and what is drawn: registered once in a process.
+    """The library and the graph component, registered once per process.
 
     They are two because Streamlit sends a component's code again whenever its data change. The
     first has no data, so the browser gets its half megabyte once.
@@ -207,4 +207,4 @@ def _components() -> tuple[ComponentRenderer, ComponentRenderer]:
 
 
 def _no_callback() -> None:
-    """For Streamlit, which knows a state by its callback."""
+    """A callback, without which Streamlit does not register a state."""

@@ -12,7 +12,7 @@ _COLOR = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A concept or a class, and where and how large it is drawn.
+    """A concept or class with its place and size.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class GraphPicture:
-    """All that is drawn.
+    """Nodes, edges and colours of a drawn graph.
 
     Parameters
     ----------

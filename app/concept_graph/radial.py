@@ -1,6 +1,6 @@
-"""Where nodes stand around a centre: on rings by their distance, across by the class they lean to.
+"""Radial layout of a neighbourhood: rings by distance, angle by class skew.
 
-The layout of a neighbourhood. `app.concept_graph.beeswarm` has the one of a whole dataset.
+`app.concept_graph.beeswarm` has the layout of a whole dataset.
 """
 
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def radial_layout(
 
 @dataclass(frozen=True)
 class _Boxes:
-    """What each node covers: half its width, and how far it reaches above and below its centre."""
+    """Extent of each node: half its width, and its reach above and below the centre."""
 
     half_width: FloatArray
     above: FloatArray
@@ -112,7 +112,7 @@ Tree = tuple[list[int], dict[int, list[int]]]
 
 
 def _trees(neighbours: list[list[int]], centre: int | None) -> list[Tree]:
-    """Give each connected part as its nodes by distance from its root, and who is behind whom."""
+    """Breadth-first tree of each connected part: its nodes by distance, and their children."""
     by_links = sorted(range(len(neighbours)), key=lambda node: -len(set(neighbours[node])))
     roots = by_links if centre is None else [centre, *by_links]
     seen: set[int] = set()
@@ -213,7 +213,7 @@ def _angles(
 
 
 def _around(nodes: list[int], lean: FloatArray) -> list[int]:
-    """An order around the circle, from the left over the top: skew rises, and falls again."""
+    """Nodes in order around the circle, from the left over the top: skew rises, then falls."""
     ranked = sorted(nodes, key=lambda node: (float(lean[node]), node))
     inner = ranked[1:]
     return [*ranked[:1], *inner[::2], *inner[1::2][::-1]]
@@ -224,7 +224,7 @@ def _along(node: int, children: dict[int, list[int]], lean: FloatArray) -> list[
 
 
 def _pack(placed: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArray:
-    """Set the parts beside and below each other, in lines that make the whole wide."""
+    """Arrange the parts in lines, so that the whole is wide."""
     positions = np.empty((len(boxes.above), 2))
     sizes = []
     for members, at in placed:

@@ -1,1 +1,1 @@
-"""The web server: address, host checks, login, health endpoint and page head."""
+"""The web server: address and port, Host and Origin checks, login settings, health endpoint."""

@@ -1,4 +1,4 @@
-"""How the web app looks: Streamlit's theme options, for light and for dark.
+"""Streamlit theme options, light and dark, and CSS for what they do not cover.
 
 Neutral greys with one accent, a violet that no class colour (`app.views.components.theme`) comes
 near. The fonts are those that Streamlit carries with it, so that no page asks another host for
@@ -54,7 +54,7 @@ STYLES = """
 [data-testid="stHeading"]:has(h1) [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [data-testid="stHeading"] [data-testid="stMarkdownContainer"] h1 { padding: 0; }
 """
-"""What theme options cannot say, as CSS."""
+"""CSS for what theme options do not cover."""
 
 
 def theme_options() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The health endpoint: whether the web app runs and its database answers, for who watches it.
+"""Health endpoint of the web app, for monitoring.
 
 ``GET /healthz`` needs no login. It answers 200 and ``{"status": "ok", "database": "ok", "version":
 ...}``, or 503 with ``"status": "unavailable"`` and the reason as ``database``. It never starts a
@@ -29,7 +29,7 @@ _KEPT_S = 1.0  # for this long everybody gets the same answer: no way to flood t
 
 
 class DatabaseProbe:
-    """Asks the database for a sign of life, each time over a connection of its own.
+    """Check whether the database answers, over a new connection each time.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class DatabaseProbe:
         self._problem: str | None = None
 
     async def problem(self) -> str | None:
-        """What is wrong, in words that tell a stranger nothing; None when it answers in time."""
+        """What is wrong, without details; None when the database answers in time."""
         async with self._lock:
             if time.monotonic() - self._asked_at >= _KEPT_S:
                 self._problem = await self._ask()
@@ -72,7 +72,7 @@ class DatabaseProbe:
 
 
 def _endpoint(settings: Settings) -> Endpoint:
-    """Where the database is now, without starting anything."""
+    """Endpoint of the running database; never starts one."""
     if settings.neo4j_uri is not None:
         return Endpoint(settings.neo4j_uri, settings.neo4j_username, settings.password(), 0)
     local = settings.local_server()
@@ -104,7 +104,7 @@ async def _query(endpoint: Endpoint, database: str) -> None:
 
 
 def health_route(settings: Settings) -> Route:
-    """The endpoint for a web server; see the module."""
+    """The route of the health endpoint."""
     probe = DatabaseProbe(settings)
 
     async def health(_: Request) -> JSONResponse:

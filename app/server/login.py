@@ -1,4 +1,4 @@
-"""Who logs in to the web app: the provider's settings from a file, and what each person may do.
+"""Read the login file: OpenID Connect providers of the web app.
 
 The file has the form in which Streamlit takes them; `cobalance app --help` shows it. With several
 providers, the last three keys go into a section of each, such as ``[auth.google]``.
@@ -23,7 +23,7 @@ _SHORTEST_SECRET = 32  # characters: who guesses it is whoever they want to be
 
 @dataclass(frozen=True)
 class Login:
-    """How people log in.
+    """Login settings.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_login(file: Path) -> Login:
     Raises
     ------
     OptionError
-        The file cannot be read, or would let nobody in, or not safely.
+        The file cannot be read, lacks a setting, or is not safe.
     """
     try:
         auth = tomllib.loads(file.read_text(encoding="utf-8")).get("auth")
@@ -123,7 +123,7 @@ def _text(table: Mapping[str, Any], key: str, file: Path, place: str) -> str:
 
 
 def _is_address(url: str) -> bool:
-    """Whether this is an https address, or an http one of this very machine."""
+    """Whether a URL is https, or http on loopback."""
     parts = urlsplit(url.replace(":{port}", ""))
     if parts.scheme == "https":
         return bool(parts.hostname)
@@ -131,7 +131,7 @@ def _is_address(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host name or address.
+    """Whether a host name or address is loopback, so that only this machine can reach it.
 
     Examples
     --------

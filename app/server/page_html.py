@@ -1,4 +1,4 @@
-"""Tells a page where its server is, and the last of how it looks.
+"""Middleware that adds the server address and CSS to the HTML page.
 
 Streamlit's page, opened at /plan, looks for its server under /plan first, and every miss is an
 error on the browser's console. The page takes the address from a global variable if there is one;
@@ -16,13 +16,13 @@ _HEAD = b"<head>"
 
 
 class PageHtml:
-    """ASGI middleware that adds these to the app's only HTML page."""
+    """ASGI middleware that inserts a script and styles into the app's only HTML page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; the answer to one for a page is changed."""
+        """Handle a request; change the response if it is the HTML page."""
         if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"]:
             await self._app(scope, receive, send)
             return

@@ -1,7 +1,7 @@
-"""What the web server lets in and out: host names, origins, and where a page may send anything.
+"""Host and Origin checks, and a content security policy.
 
-A page of another site can make a browser connect to a server on loopback; that it then asks for
-a name or comes from an origin that is not ours is how it is told apart.
+A page of another site can make a browser connect to a server on loopback. Such a request shows by
+its Host (DNS rebinding) or its Origin (cross-site WebSocket), and is refused.
 """
 
 import socket
@@ -37,13 +37,13 @@ _HEADERS = {
 }
 
 
-class Boundary:
-    """ASGI middleware that refuses other host names and origins and adds the headers above.
+class HostAndOriginCheck:
+    """ASGI middleware that refuses unknown hosts and origins, and adds security headers.
 
     Parameters
     ----------
     app : ASGI application
-        What it guards.
+        The application to protect.
     host : str or None
         The name by which browsers find the app, beside localhost, this machine's own name and
         addresses in numbers, which no one can make point elsewhere.
@@ -56,21 +56,21 @@ class Boundary:
         self._names = names if self._host is None else names | {self._host}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Handle a request, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        asked = headers.get("host", "")
-        connects = scope["type"] == "websocket"
-        if not self._is_ours(asked) or (
-            connects and not self._may_connect(headers.get("origin"), asked)
+        host = headers.get("host", "")
+        is_websocket = scope["type"] == "websocket"
+        if not self._is_known(host) or (
+            is_websocket and not self._may_connect(headers.get("origin"), host)
         ):
-            await self._refuse(scope, receive, send, asked)
+            await self._refuse(scope, receive, send, host)
         else:
             await self._app(scope, receive, _with_headers(send))
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_known(self, host: str) -> bool:
         name = _name_in(host)
         if name in self._names:
             return True
@@ -81,7 +81,7 @@ class Boundary:
         return True
 
     def _may_connect(self, origin: str | None, host: str) -> bool:
-        """Whether a page of this origin may; a program that is no browser sends none."""
+        """Whether a WebSocket of this origin is allowed; programs that are no browser send none."""
         if origin is None:
             return True
         netloc = origin.partition("://")[2]
@@ -101,7 +101,7 @@ class Boundary:
 
 
 def _name_in(netloc: str) -> str:
-    """The host name, in lower case, without the port; empty where it makes no sense."""
+    """The host name in lower case, without port; empty if it cannot be parsed."""
     try:
         return (urlsplit(f"//{netloc}").hostname or "").rstrip(".")
     except ValueError:

@@ -1,4 +1,4 @@
-"""The web server: which address it takes, who may reach it, and Streamlit's settings.
+"""Run the web app: address and port, Streamlit options, uvicorn.
 
 Everything that `streamlit run` would take from files in the current folder or in the user's home
 is set here instead, so that the app is the same wherever it is started. It runs Streamlit as what
@@ -27,7 +27,7 @@ from app.server.appearance import theme_options
 from app.server.health import health_route
 from app.server.login import Login, is_loopback, read_login
 from app.server.page_html import PageHtml
-from app.server.security import Boundary
+from app.server.security import HostAndOriginCheck
 from app.settings import Settings
 from graph.errors import OptionError
 
@@ -43,7 +43,7 @@ _PING_S = 30
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """How to reach the app.
+    """Address, port and host name of the app.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class ServeOptions:
 
 @dataclass(frozen=True)
 class Listening:
-    """A server that is about to serve: what was asked for has been checked, and its port is taken.
+    """A checked configuration with its listening socket.
 
     Parameters
     ----------
     socket : socket.socket
-        It listens already.
+        It is listening already.
     login : Login or None
         How people log in, if they have to.
     host : str or None
@@ -86,13 +86,13 @@ class Listening:
 
     @property
     def port(self) -> int:
-        """The port that it got."""
+        """The port of the socket."""
         number: int = self.socket.getsockname()[1]
         return number
 
 
 def listen(settings: Settings, options: ServeOptions) -> Listening:
-    """Check the options and take the port.
+    """Check the options and bind the port.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def _listening(family: socket.AddressFamily, address: str, port: int) -> socket.
 
 
 def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
-    """Every option of Streamlit that is not left at its default."""
+    """Streamlit options that differ from its defaults."""
     return {
         **theme_options(),
         "server.port": port,
@@ -207,14 +207,14 @@ def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
 
 
 def _configure_streamlit(options: Mapping[str, Any]) -> None:
-    # The files config.toml and secrets.toml of the current folder and of the user's home have no
-    # say; there is no option for this.
+    # Ignore config.toml and secrets.toml of the current folder and of the user's home; there is no
+    # option for this.
     config.get_config_files = lambda file_name: []  # noqa: ARG005
     config.get_config_options(force_reparse=True, options_from_flags=dict(options))
 
 
 def _show_defect(_: Exception) -> bool:
-    """Show no more than that it happened; Streamlit has logged the traceback."""
+    """Show a message without details; Streamlit has logged the traceback."""
     st.error(
         "Something went wrong in cobalance itself. Reload the page; if it happens again, the "
         "terminal or log of `cobalance app` has what a report needs."
@@ -223,13 +223,13 @@ def _show_defect(_: Exception) -> bool:
 
 
 def _to_first_page(request: Request) -> RedirectResponse:
-    """Lead from the name of the first page, which Streamlit serves at / alone, to it."""
+    """Redirect /diagnose to /, the only address at which Streamlit serves the first page."""
     query = request.url.query
     return RedirectResponse(f"/?{query}" if query else "/")
 
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
-    """Serve until interrupted, and return then.
+    """Serve until interrupted.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         secrets=auth,
         lifespan=announced,
         routes=[health_route(settings), Route("/diagnose", _to_first_page)],
-        middleware=[Middleware(Boundary, host=listening.host), Middleware(PageHtml)],
+        middleware=[Middleware(HostAndOriginCheck, host=listening.host), Middleware(PageHtml)],
         on_script_error=_show_defect,
     )
     server = uvicorn.Server(

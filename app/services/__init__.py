@@ -1,1 +1,1 @@
-"""The composition root: open stores and folders, and run loads, plans, jobs and exports on them."""
+"""Load, plan, run jobs and export, on the store and folders that the settings name."""

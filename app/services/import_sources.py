@@ -21,21 +21,21 @@ _LONGEST_NAME = 120  # characters; file systems allow 255 bytes
 
 
 class Source(Protocol):
-    """Where the files of an import are."""
+    """Source of an import's files."""
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Differs when the files differ."""
 
     def files(self) -> list[FoundFile]:
-        """The files that may be of use."""
+        """The files to choose from."""
 
     def opened(self, *names: str) -> AbstractContextManager[Path]:
-        """Give a folder with these files, or all, for as long as the context lasts."""
+        """Give a folder with these files, or all, while the context lasts."""
 
 
 class Content(Protocol):
-    """A file that a browser has sent."""
+    """A file uploaded by a browser."""
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class Uploads:
         return tuple(content.file_id for content in self.contents)
 
     def files(self) -> list[FoundFile]:
-        """All files, whatever they hold."""
+        """All files, described."""
         found = []
         for name in self._names():
             with self.opened(name) as folder:
@@ -78,7 +78,7 @@ class Uploads:
 
     @contextmanager
     def opened(self, *names: str) -> Iterator[Path]:
-        """Write files to a folder that only this user can read, and remove it afterwards."""
+        """Write files to a private folder, and remove it afterwards."""
         with TemporaryDirectory(prefix="cobalance-") as temporary:
             folder = Path(temporary)
             for name, content in zip(self._names(), self.contents, strict=True):
@@ -87,7 +87,7 @@ class Uploads:
             yield folder
 
     def _names(self) -> list[str]:
-        """Each file's name on disk: without folders, readable, and no two the same."""
+        """Each file's name on disk: without folders, printable, unique."""
         names: list[str] = []
         for content in self.contents:
             name = safe_name(content.name)
@@ -100,7 +100,7 @@ class Uploads:
 
 
 def safe_name(name: str) -> str:
-    r"""A name for a file from a browser that cannot lead to another folder.
+    r"""A safe file name for an upload: it cannot lead to another folder.
 
     Examples
     --------
@@ -114,14 +114,14 @@ def safe_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class ServerFolder:
-    """A folder on the app's own machine.
+    """A folder on the server.
 
     Parameters
     ----------
     path : Path
         From `inside`.
     file : str or None
-        The file in it that was asked for.
+        The file in it that was chosen.
     """
 
     path: Path
@@ -142,13 +142,13 @@ class ServerFolder:
         return (str(self.path), self.file, changed)
 
     def files(self) -> list[FoundFile]:
-        """The annotation files in it, and those that may go with them; what was asked for first."""
+        """The annotation files and companion files in it; the chosen file first."""
         found = find_files(self.path)
         if self.file is None:
             return found
-        asked = describe_file(self.path / self.file, self.file)
+        chosen = describe_file(self.path / self.file, self.file)
         others = [file for file in found if file.name != self.file]
-        return [asked, *others] if asked is not None else others
+        return [chosen, *others] if chosen is not None else others
 
     @contextmanager
     def opened(self, *names: str) -> Iterator[Path]:  # noqa: ARG002
@@ -159,8 +159,8 @@ class ServerFolder:
 def import_roots(settings: Settings, address: str | None) -> tuple[Path, ...]:
     """The folders that annotations may be loaded from.
 
-    Without COBALANCE_IMPORTS it is the working folder, and only where nobody else can ask for it:
-    the server listens on loopback, and nobody logs in from elsewhere.
+    Without COBALANCE_IMPORTS it is the working folder, and only while no other machine can reach
+    the app: it listens on loopback, and there is no login.
 
     Parameters
     ----------
@@ -175,12 +175,12 @@ def import_roots(settings: Settings, address: str | None) -> tuple[Path, ...]:
 
 
 def inside(path: str, root: Path) -> Path:
-    """A path in one of the folders of `import_roots`, with links followed.
+    """Resolve a path in one of the folders of `import_roots`, following links.
 
     Raises
     ------
     OptionError
-        It leads out of the folder, whether it exists or not.
+        It leads out of the folder, even if it does not exist.
     """
     try:
         found = (root / path.strip()).resolve()

@@ -21,7 +21,7 @@ from ingest.summary import first_images, images_by_class, images_by_concept
 
 
 def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:
-    """Read NAME=VALUE texts; a name alone stands for itself.
+    """Parse NAME=VALUE texts; a name alone stands for itself.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What to load, and how.
+    """A file to load, and how to read it.
 
     Parameters
     ----------
@@ -69,18 +69,18 @@ class ImportRequest:
 
 @dataclass(frozen=True, eq=False)
 class CheckedImport:
-    """What a request would load: read, checked and compared, and nothing written.
+    """A checked import: what loading would write, and what it would change.
 
     Parameters
     ----------
     request : ImportRequest
-        What was asked.
+        The import that was checked.
     annotations : Annotations
-        What was read; messages name files without their folder.
+        As read; messages name files without their folder.
     changes : IngestReport
-        What writing them would do.
+        Changes that loading would make.
     classes, concepts, first : pandas.DataFrame
-        What `ingest.summary` makes of the annotations.
+        From `ingest.summary`.
     """
 
     request: ImportRequest
@@ -94,7 +94,7 @@ class CheckedImport:
 def check_import(
     source: Source, request: ImportRequest, store: GraphStore, progress: Progress
 ) -> CheckedImport:
-    """Read the whole file, and compare it with the dataset.
+    """Read the whole file and compare it with the dataset.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def check_import(
 
 
 def _placed(options: ReadOptions, folder: Path) -> ReadOptions:
-    """Put companion files into the folder."""
+    """The options with companion files placed in the folder."""
 
     def at(path: Path | None) -> Path | None:
         return None if path is None else _in_folder(str(path), folder)
@@ -148,14 +148,14 @@ def _placed(options: ReadOptions, folder: Path) -> ReadOptions:
 
 
 def _in_folder(name: str, folder: Path) -> Path:
-    """A file's path as messages name it, after a look that it is in the folder."""
+    """The path of a file in the folder; raises if it leads out of it."""
     inside(name, folder.resolve())
     return folder / name
 
 
 @contextmanager
 def named_plainly(folder: Path) -> Iterator[None]:
-    """Name files in errors without their folder, which says nothing to who has sent them."""
+    """Name files in errors without their folder, which is a temporary one."""
     try:
         yield
     except InputError as error:

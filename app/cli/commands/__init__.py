@@ -1,1 +1,1 @@
-"""One module per group of commands; `app.cli.main` puts them together."""
+"""Commands, one module per group; `app.cli.main` registers them."""

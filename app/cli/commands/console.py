@@ -1,4 +1,4 @@
-"""`cobalance cypher`: the catalogue's questions and one's own, read only."""
+"""`cobalance cypher`: saved queries and your own Cypher, read only."""
 
 import json
 from typing import Annotated, Any
@@ -43,7 +43,7 @@ def cypher(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Ask the graph: a saved query by name, or Cypher of your own. Nothing can be changed."""
+    """Run a saved query by name, or read-only Cypher of your own."""
     if list_ or query is None:
         write_frame(saved_queries(), format_, output, out, whole=True)
         return
@@ -72,7 +72,7 @@ def cypher(
 
 
 def saved_queries() -> pd.DataFrame:
-    """The catalogue as a table: name, parameters, what it answers."""
+    """The query catalogue as a table: name, parameters, what each query answers."""
     return pd.DataFrame(
         [(name, describe_parameters(query), query.purpose) for name, query in CATALOGUE.items()],
         columns=["query", "parameters", "answers"],
@@ -80,7 +80,7 @@ def saved_queries() -> pd.DataFrame:
 
 
 def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs as a saved query declares them: texts need no quotes."""
+    """Parse NAME=VALUE pairs by the types that a saved query declares; text needs no quotes."""
     parameters: dict[str, Any] = {}
     for name, value in map(_split, given):
         declared = query.parameters.get(name)
@@ -94,7 +94,7 @@ def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
 
 
 def parse_free(given: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE pairs for a query of one's own: JSON, or else text."""
+    """Parse NAME=VALUE pairs of a free query: JSON where it parses, else text."""
     return {name: _json_or_text(value) for name, value in map(_split, given)}
 
 

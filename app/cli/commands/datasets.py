@@ -1,4 +1,4 @@
-"""`cobalance datasets`: what the store holds, and dropping and renaming it."""
+"""`cobalance datasets`: list, show, drop and rename datasets."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +28,7 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
     if frame.empty and format_ is Format.TABLE:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
-    shown = _for_people(frame) if format_ is Format.TABLE and output is None else frame
+    shown = _shortened(frame) if format_ is Format.TABLE and output is None else frame
     write_frame(shown, format_, output, out)
 
 
@@ -50,7 +50,7 @@ def show(
     table.columns.name = None
     table = table.sort_values(["images", "concept"], ascending=[False, True])
     if format_ is Format.TABLE and output is None:
-        write_frame(_for_people(summary), format_, None, out)
+        write_frame(_shortened(summary), format_, None, out)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = counted(size["nodes"], "nodes"), counted(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
@@ -61,8 +61,8 @@ def show(
     write_frame(table, format_, output, out)
 
 
-def _for_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """Days in place of times; on a screen, what fits it. The other formats have all."""
+def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
+    """Shorten the list for a terminal: days for times, columns that fit. Other formats have all."""
     days = frame.assign(updated_at=frame["updated_at"].str[:10])
     if not out.is_terminal:
         return days
@@ -75,37 +75,37 @@ def drop(
     dataset: DatasetName,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a dataset and everything that was derived from it; files that its jobs made stay."""
+    """Delete a dataset and everything derived from it; files of its jobs stay."""
     settings = Settings.from_environment()
     with opened_store() as (store, progress):
         dataset_state(store, dataset)
         jobs = list_jobs(store, dataset, limit=_ALL)
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
-            typer.confirm(f"{question}{_and_jobs(jobs, settings)}?", abort=True)
+            typer.confirm(f"{question}{_jobs_clause(jobs, settings)}?", abort=True)
         drop_dataset(store, settings, dataset, progress)
     notes.print(f"Dropped {dataset!r}.", markup=False)
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
     if left:
-        notes.print("The files that its jobs made stay in:")
+        notes.print("The files of its jobs stay in:")
         for folder in left:
             notes.print(f"  {folder}", markup=False)
 
 
-def _and_jobs(jobs: list[Job], settings: Settings) -> str:
-    """What a drop does to jobs, as the end of a question; nothing where there are none."""
+def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
+    """The part of the confirmation that mentions jobs; empty when there are none."""
     if not jobs:
         return ""
     active = sum(job.is_active for job in jobs)
     still = f", {active:,} of them queued or running" if active else ""
     return (
-        f", and its {counted(len(jobs), 'jobs')}{still} (the files that they made stay in "
+        f", and its {counted(len(jobs), 'jobs')}{still} (their files stay in "
         f"{settings.output_folder()})"
     )
 
 
 def _folder(job: Job, settings: Settings) -> str | None:
-    """The folder with a job's files, or None where it has none; behind a URL that is not known."""
+    """The folder with a job's files, or None if it has none; behind a URL, by the job's counts."""
     folder = f"{settings.output_folder().rstrip('/')}/{job.id}"
     made_some = job.accepted + job.rejected > 0
     return folder if (made_some if "://" in folder else Path(folder).is_dir()) else None

@@ -1,4 +1,4 @@
-"""`cobalance demo`: a real dataset diagnosed and planned for, on one screen."""
+"""`cobalance demo`: diagnose and plan a real dataset, on one screen."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -8,10 +8,10 @@ import pandas as pd
 import typer
 
 from app.cli.commands.diagnosis import (
-    changes_for_people,
-    describe,
-    for_people,
-    summary_for_people,
+    comparison_table,
+    describe_plan,
+    imbalance_table,
+    plan_table,
 )
 from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
@@ -85,7 +85,7 @@ def _full() -> None:
 
 
 def show_full(found: "FullDemo") -> None:
-    """Print what the whole way has come to."""
+    """Print the results of the full demo."""
     from app.demo.experiment import for_people as accuracies_for_people
     from app.demo.experiment import summarise
 
@@ -96,10 +96,10 @@ def show_full(found: "FullDemo") -> None:
         f"{sizes}. Background and thing each agree with the digit in 95 of 100 images. Images of "
         "each, before the missing ones were made and after:\n"
     )
-    out.print(fitting_table(changes_for_people(first.change).head(6), out))
-    out.print(f"\n{describe(first.planned.plan)}")
+    out.print(fitting_table(comparison_table(first.change).head(6), out))
+    out.print(f"\n{describe_plan(first.planned.plan)}")
     out.print("\nWhat has been made, from each seed:\n")
-    out.print(fitting_table(made_for_people(found.made), out))
+    out.print(fitting_table(results_of_seeds(found.made), out))
     out.print(
         f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
@@ -122,8 +122,8 @@ def show_full(found: "FullDemo") -> None:
     _print_further(further)
 
 
-def made_for_people(made: "Sequence[SeedResult]") -> pd.DataFrame:
-    """What each seed's job has made, and what has become of the imbalances."""
+def results_of_seeds(made: "Sequence[SeedResult]") -> pd.DataFrame:
+    """Accepted and rejected images of each seed's job, and imbalances before and after."""
     totals = [one.change.summary.sum(numeric_only=True) for one in made]
     arrow = " \N{RIGHTWARDS ARROW} "
 
@@ -149,14 +149,14 @@ def made_for_people(made: "Sequence[SeedResult]") -> pd.DataFrame:
 
 
 def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
-    """Put UrbanCars into the store, diagnosed; what is there already stays as it is."""
+    """Load and mine UrbanCars; a repeated call changes nothing."""
     annotations = Annotations.from_records(urbancars(street=street))
     write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
     mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
 
 
 def ensure_demo(store: GraphStore, progress: Progress) -> None:
-    """The same, only where it is not there and diagnosed."""
+    """Load and mine UrbanCars unless the store has it."""
     try:
         dataset_state(store, NAME).require_mined()
     except (DatasetNotFoundError, StaleError):
@@ -164,24 +164,24 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
 
 
 def show(imbalances: pd.DataFrame, planned: Planned) -> None:
-    """Print what was found, in the order in which a newcomer asks."""
+    """Print the most telling imbalances, the plan, and what to try next."""
     out.print(
         "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
         "A model should learn the car. What else do the photographs show, and with which label? "
         "Images of each:\n"
     )
-    out.print(fitting_table(for_people(imbalances), out))
+    out.print(fitting_table(imbalance_table(imbalances), out))
     out.print(
         "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
         "each single concept and each pair is as frequent in both classes:\n"
     )
-    out.print(fitting_table(summary_for_people(planned), out))
-    out.print(f"\n{describe(planned.plan)}\n")
+    out.print(fitting_table(plan_table(planned), out))
+    out.print(f"\n{describe_plan(planned.plan)}\n")
     _print_further([*_FURTHER, *_web_app("all of it in the browser")])
 
 
 def _web_app(purpose: str) -> list[tuple[str, str]]:
-    """How to open the web app, with how to install it where it is not."""
+    """The command that opens the web app; with that to install it where it is missing."""
     if find_spec("streamlit") is not None:
         return [("cobalance app", purpose)]
     return [('pip install "cobalance[app]"\ncobalance app', f"{purpose}: install it first")]

@@ -1,4 +1,4 @@
-"""`cobalance mine`, `imbalances` and `plan`: from images to what is missing."""
+"""`cobalance mine`, `imbalances` and `plan`: find imbalances and plan the missing images."""
 
 import math
 from pathlib import Path
@@ -34,7 +34,7 @@ from graph.queries.mined import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
 
 BY = "gap"
-"""What imbalances are ranked by when nobody says otherwise."""
+"""The default column to rank by."""
 
 
 def mine(
@@ -109,8 +109,8 @@ def imbalances(
         str | None,
         typer.Option(
             metavar="OTHER",
-            help="Say what has become of each imbalance in this dataset, such as a rebalanced one; "
-            "the largest change first.",
+            help="Compare with this dataset, such as a rebalanced one: each imbalance before and "
+            "after, the largest change first.",
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 20,
@@ -127,7 +127,7 @@ def imbalances(
             ("--max-q", max_q_value is not None),
         ):
             if given:
-                raise OptionError(f"{option} is of one dataset. Leave it out, or --compare.")
+                raise OptionError(f"{option} does not go with --compare. Leave one of them out.")
         with opened_store() as (store, _):
             found = compare_imbalances(
                 store, dataset, compare, min_size=min_size or 1, max_size=max_size, limit=limit
@@ -143,24 +143,24 @@ def imbalances(
         if frame.empty:
             notes.print("No clique passes these filters.")
             return
-        frame = for_people(frame)
+        frame = imbalance_table(frame)
     write_frame(frame, format_, output, out)
 
 
 def _write_comparison(found: Comparison, format_: Format, output: Path | None) -> None:
-    """Write the largest changes as a table, and what they come to in words for people beside it."""
+    """Write the largest changes as a table, and a summary of all in a sentence."""
     watched = format_ is Format.TABLE and output is None
     for note in found.notes:
         notes.print(note, markup=False)
     if not watched:
         write_frame(found.cliques, format_, output, out)
     elif not found.cliques.empty:
-        write_frame(changes_for_people(found), format_, None, out)
+        write_frame(comparison_table(found), format_, None, out)
     (out if watched else notes).print(describe_comparison(found), markup=False)
 
 
-def changes_for_people(found: Comparison) -> pd.DataFrame:
-    """The columns of a comparison that fit a screen; the other formats have all."""
+def comparison_table(found: Comparison) -> pd.DataFrame:
+    """The columns of a comparison that fit a terminal; other formats have all."""
     cliques = found.cliques
 
     def changed(before: str, after: str) -> list[str]:
@@ -184,7 +184,7 @@ def changes_for_people(found: Comparison) -> pd.DataFrame:
 
 
 def describe_comparison(found: Comparison) -> str:
-    """What has become of the imbalances, in a few sentences."""
+    """Summarize a comparison in a few sentences."""
     totals = found.summary.sum(numeric_only=True)
     counts = ", ".join(f"{int(totals[name]):,} {name}" for name in STATUSES)
     left_out = sum(found.left_out.values())
@@ -195,8 +195,8 @@ def describe_comparison(found: Comparison) -> str:
     )
 
 
-def for_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of an imbalance table that fit a screen; the other formats have all."""
+def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of an imbalance table that fit a terminal; other formats have all."""
     counts = [str(name) for name in frame.columns if str(name).startswith(COUNT)]
     interval = [
         "-" if math.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
@@ -243,7 +243,7 @@ def plan(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Plan the images that close the gaps, and say what is left after them.
+    """Plan the images that close the gaps, and show the gaps that remain.
 
     The plan is kept in the graph under its name. As JSON it is a file that workers read.
     """
@@ -254,8 +254,8 @@ def plan(
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
-        write_frame(summary_for_people(planned), format_, None, out)
-        out.print(describe(planned.plan), markup=False)
+        write_frame(plan_table(planned), format_, None, out)
+        out.print(describe_plan(planned.plan), markup=False)
     else:
         write_frame(planned.queries(), format_, output, out)
     if not planned.plan.images:
@@ -263,7 +263,7 @@ def plan(
 
 
 def _why_nothing(planned: Planned, dataset: str) -> str:
-    """Why a plan asks for no images, and what would."""
+    """Explain why a plan has no images, and which option would give some."""
     smallest, summary = planned.plan.options.min_size, planned.summary.reset_index()
     if not summary.loc[summary["size"] < smallest, "total_gap_after"].any():
         return "There is no gap to close."
@@ -274,8 +274,8 @@ def _why_nothing(planned: Planned, dataset: str) -> str:
     )
 
 
-def summary_for_people(planned: Planned) -> pd.DataFrame:
-    """What a plan achieves per size, in as many columns as fit a screen."""
+def plan_table(planned: Planned) -> pd.DataFrame:
+    """What a plan achieves per clique size, in the columns that fit a terminal."""
     summary = planned.summary.reset_index().query("cliques > 0")
     return pd.DataFrame(
         {
@@ -299,8 +299,8 @@ def summary_for_people(planned: Planned) -> pd.DataFrame:
     )
 
 
-def describe(plan: Plan) -> str:
-    """How many images a plan asks for, in a sentence."""
+def describe_plan(plan: Plan) -> str:
+    """Summarize a plan in one sentence."""
     by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
     images = counted(plan.images, "images") + (f" ({by_class})" if by_class else "")
     return f"The plan asks for {images} in {counted(len(plan.queries), 'queries')}."

@@ -1,4 +1,4 @@
-"""`cobalance enqueue`, `jobs`, `work`, `cancel` and `retry`: from a plan to images."""
+"""`cobalance enqueue`, `jobs`, `work`, `cancel` and `retry`: run the jobs that make images."""
 
 from contextlib import suppress
 from importlib.util import find_spec
@@ -38,8 +38,8 @@ _PACKAGES = {"worker": "dbos", "models": "torch"}  # one of each extra's
 _ALL = 1 << 31  # jobs
 
 
-def _whole_id(context: typer.Context, job: str | None) -> str | None:
-    """Complete a job's id from its first characters.
+def _full_id(context: typer.Context, job: str | None) -> str | None:
+    """The full id of a job, from its first characters.
 
     Raises
     ------
@@ -69,7 +69,7 @@ JobId = Annotated[
     typer.Argument(
         metavar="JOB",
         help=f"A job's id, or its first {SHORTEST_ID} characters or more; see `cobalance jobs`.",
-        callback=_whole_id,
+        callback=_full_id,
     ),
 ]
 
@@ -115,10 +115,10 @@ def enqueue(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Order a plan's images: create a job, which workers then run."""
+    """Create a job that makes a plan's images; workers run it."""
     check_output(format_, output)
     if plan is not None and plan_file is not None:
-        raise OptionError("--plan and --plan-file both say what to make; give one of them.")
+        raise OptionError("--plan and --plan-file exclude each other; give one of them.")
     options = SettingOptions(backend, model, preset, filter_ or (), setting or ())
     checked = read_settings(settings, options)
     name = plan or "conbias"
@@ -164,7 +164,7 @@ def jobs(
         typer.Argument(
             metavar="[JOB]",
             help="One job, with its queries; without it all jobs.",
-            callback=_whole_id,
+            callback=_full_id,
         ),
     ] = None,
     dataset: Annotated[
@@ -174,7 +174,7 @@ def jobs(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Show how far jobs are, or one job query by query."""
+    """Show the progress of all jobs, or of one job query by query."""
     with opened_store() as (store, _):
         if job is None:
             if dataset is not None:
@@ -194,24 +194,24 @@ def jobs(
     else:
         _write_jobs([one], format_, None)
         write_frame(frame.drop(columns="message"), format_, None, out, unbroken=["state"])
-        for message, said in frame.groupby("message", sort=False):
+        for message, rows in frame.groupby("message", sort=False):
             if message in ("", one.error):
                 continue
-            positions = ", ".join(map(str, said["position"]))
+            positions = ", ".join(map(str, rows["position"]))
             out.print(f"At {positions}: {message}", markup=False)
     if sum(one.queries.values()) > limit:
         note_limit(limit)
 
 
 def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
-    """Write a row for each job; for people what fits, and below it why jobs failed."""
+    """Write a row for each job; in a terminal with the reasons of failures below."""
     if format_ is not Format.TABLE:
         write_frame(_jobs_frame(found), format_, output, out)
         return
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
         return
-    shown = _for_people(found)
+    shown = _shortened(found)
     if out.is_terminal and output is None:
         spare = ("plan", "rejected")
         shown = narrowed(shown, out.width, spare=spare, shortened="dataset")
@@ -240,7 +240,7 @@ def work(
         ),
     ] = 30.0,
 ) -> None:
-    """Make the images of all jobs; any number of workers share them. Ctrl-C ends one.
+    """Run a worker, which makes the images of all jobs; any number share them. Ctrl-C ends it.
 
     Workers on other machines join with the same NEO4J_URI, COBALANCE_QUEUE (Postgres) and
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
@@ -260,7 +260,7 @@ def work(
 
 
 def cancel(job: JobId) -> None:
-    """Cancel a job: what is being made is finished and kept, the rest is not begun."""
+    """Cancel a job: images in progress are finished and kept, the rest is not started."""
     with opened_store() as (store, _):
         state = cancel_job(store, job)
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
@@ -276,7 +276,7 @@ def retry(
         ),
     ] = False,
 ) -> None:
-    """Queue the failed queries of a job again, and go on with a cancelled one."""
+    """Requeue the failed queries of a job, or resume a cancelled job."""
     with opened_store() as (store, _):
         queued = retry_job(store, job, short=short)
         found = read_job(store, job)
@@ -294,8 +294,8 @@ def retry(
     notes.print(f"Job {job} is {found.state}: {again}", markup=False)
 
 
-def _for_people(found: list[Job]) -> pd.DataFrame:
-    """What fits a screen; the other formats have all."""
+def _shortened(found: list[Job]) -> pd.DataFrame:
+    """The columns that fit a terminal; other formats have all."""
     return pd.DataFrame(
         {
             "job": [job.id for job in found],

@@ -1,4 +1,4 @@
-"""`cobalance ingest`: an annotation file into the concept graph."""
+"""`cobalance ingest`: load an annotation file into a dataset."""
 
 import gc
 from enum import StrEnum
@@ -39,7 +39,7 @@ class OnError(StrEnum):
 
 
 class Match(StrEnum):
-    """How a caption names a concept."""
+    """How captions are matched with the vocabulary."""
 
     WORDS = "words"
     SUBSTRING = "substring"
@@ -238,7 +238,7 @@ def ingest(
 
 
 def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
-    """Raise DatasetExistsError where a dataset of a file's name is of other images altogether."""
+    """Raise DatasetExistsError if the default dataset has none of the file's images."""
     others = foreign_images(store, name, annotations.images["id"].tolist())
     if others:
         images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
@@ -250,7 +250,7 @@ def _check_same_images(store: GraphStore, name: str, annotations: Annotations, f
 
 
 def _print_notes(annotations: Annotations) -> None:
-    """Print what reading took for granted and what it left out, each number before its list."""
+    """Print the reader's notes, skipped records, and images set aside."""
     for note in annotations.notes:
         notes.print(f"Note: {note}", markup=False)
     if annotations.skipped:

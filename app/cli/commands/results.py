@@ -1,4 +1,4 @@
-"""`cobalance rebalance` and `export`: a job's images back into the graph, and out for training."""
+"""`cobalance rebalance` and `export`: use a job's accepted images."""
 
 from pathlib import Path
 from shlex import quote
@@ -33,7 +33,7 @@ def rebalance(
         str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
     ] = None,
 ) -> None:
-    """Put a job's accepted images beside the real ones in a new dataset, and diagnose it alike."""
+    """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     try:
         from app.services.results import merge_job
     except ModuleNotFoundError as error:
@@ -80,7 +80,7 @@ def export(
         bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
     ] = False,
 ) -> None:
-    """Write the dataset with a job's accepted images for training, with a data card."""
+    """Export the dataset with a job's accepted images for training, with a data card."""
     try:
         from app.services.results import export_job
     except ModuleNotFoundError as error:
@@ -113,7 +113,7 @@ def export(
 
 
 def _note_remarks(job: Job) -> None:
-    """Say what people should know of a job: that it has more images to come, or ended without."""
+    """Note that a job is not done, and print its remarks."""
     if job.state != "done":
         notes.print(
             f"Job {job.id} is {job.state}: {job.covered:,} of {counted(job.wanted, 'images')} "

@@ -1,4 +1,4 @@
-"""`cobalance store`: the local database server, and the state of whichever is in use."""
+"""`cobalance store`: show, start and stop the local database server."""
 
 import typer
 
@@ -13,7 +13,7 @@ app = typer.Typer(help="Show, start and stop the local database server.", no_arg
 
 @app.command()
 def status() -> None:
-    """Say which database is in use and whether it answers."""
+    """Show which database is in use and whether it answers."""
     settings = Settings.from_environment()
     if settings.neo4j_uri is not None:
         with open_store(settings) as store:
@@ -41,7 +41,7 @@ def status() -> None:
 
 @app.command()
 def start() -> None:
-    """Start the local server, or say that the configured one answers."""
+    """Start the local server, or check that the configured one answers."""
     with opened_store():
         pass
     status()
@@ -49,7 +49,7 @@ def start() -> None:
 
 @app.command()
 def stop() -> None:
-    """Stop the local server; its data stay."""
+    """Stop the local server and keep its data."""
     settings = Settings.from_environment()
     if settings.neo4j_uri is not None:
         notes.print("NEO4J_URI is set: cobalance did not start that server and leaves it alone.")

@@ -1,4 +1,4 @@
-"""`cobalance app`: the web app in the foreground, on the same store as every other command."""
+"""`cobalance app`: run the web app in the foreground."""
 
 import os
 import stat
@@ -58,7 +58,7 @@ def app(
         bool, typer.Option("--no-browser", help="Do not open a browser.")
     ] = False,
 ) -> None:
-    """Start the web app, on the store of every other command; Ctrl-C ends it.
+    """Start the web app on the store of all other commands; Ctrl-C ends it.
 
     It listens on this machine alone, and everybody who reaches it may change things. To open it to
     others, have them log in with any OpenID Connect provider: COBALANCE_AUTH_FILE names a file such
@@ -107,7 +107,7 @@ def app(
 
 
 def _has_display() -> bool:
-    """Whether a browser would have a window; elsewhere it would take over the terminal."""
+    """Whether a browser can open a window, rather than take over the terminal."""
     if sys.platform.startswith("linux"):
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return True

@@ -1,4 +1,4 @@
-"""Before/after: the same diagnosis of two datasets, and what became of each imbalance."""
+"""Page Before/after: compare the imbalances of two datasets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ ARROW = "\N{RIGHTWARDS ARROW}"
 
 _STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
 
-_TOLD = {
+_MEANINGS = {
     "solved": "imbalanced before, and not any more",
     "introduced": "imbalanced now, and not before",
     "reduced": "imbalanced in both, with a smaller gap now",
@@ -63,20 +63,20 @@ def page() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         after = _choose_after(before, others)
-        filters = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+        place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
     unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
     if unmined is not None:
         st.markdown(f"{bold(unmined.name)} has to be mined before it can be compared.")
         mine_button.offer(unmined)
         return
-    with filters:
+    with place:
         min_gap, sizes = _choose_cliques(before, after)
     totals = st.container()
     left, right = st.columns([7, 5])
     with left:
-        asked = Asked(min_gap, *sizes, _choose_statuses())
+        filters = Filters(min_gap, *sizes, _choose_statuses())
     try:
-        found = before.read(compared, after.state, asked, ROWS)
+        found = before.read(compared, after.state, filters, ROWS)
     except OptionError as error:  # such as different classes; another choice above mends it
         show_error(error)
         return
@@ -85,15 +85,15 @@ def page() -> None:
             st.info(escape(note), icon=":material/info:")
         _totals(found)
     with left:
-        _table(before, after, asked, found)
+        _table(before, after, filters, found)
     with right:
         _by_size(found)
         _picture(found)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Which cliques to compare, and which of them to list."""
+class Filters:
+    """The cliques to compare, and the statuses to list."""
 
     min_gap: int
     min_size: int
@@ -102,26 +102,26 @@ class Asked:
 
 
 def compared(
-    store: GraphStore, before: str, after: DatasetState, asked: Asked, limit: int
+    store: GraphStore, before: str, after: DatasetState, filters: Filters, limit: int
 ) -> Comparison:
-    """Compare two datasets; the second comes with its state, so that what is kept is of it."""
+    """Compare two datasets; cached reads depend on the state of both."""
     return compare_imbalances(
         store,
         before,
         after.name,
-        min_gap=asked.min_gap,
-        min_size=asked.min_size,
-        max_size=asked.max_size,
-        statuses=asked.statuses,
+        min_gap=filters.min_gap,
+        min_size=filters.min_size,
+        max_size=filters.max_size,
+        statuses=filters.statuses,
         limit=limit,
     )
 
 
-# --- What is compared -----------------------------------------------------------------------------
+# --- Choices --------------------------------------------------------------------------------------
 
 
 def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
-    """Draw both ends of the comparison; the first is chosen at the top of the page."""
+    """Draw both datasets; the first is chosen at the top of the page."""
     st.text_input(
         "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
     )
@@ -137,9 +137,9 @@ def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
 
 
 def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
-    """All other datasets; first those that can be compared, and of these those named alike.
+    """All other datasets: first those that can be compared, of these first those with a like name.
 
-    They are mined and have as many classes; and one's name is the beginning of the other's.
+    Comparable datasets are mined and have as many classes; a like name is a prefix of the other.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _swap(before: str, after: str) -> None:
 
 
 def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> tuple[int, tuple[int, int]]:
-    """Draw the filters; give the smallest gap, and the smallest and the largest size."""
+    """Draw the filters; return the smallest gap, and the smallest and the largest size."""
     largest = min(_largest_size(before.state), _largest_size(after.state))
     min_gap = st.number_input(
         "Smallest gap",
@@ -201,11 +201,11 @@ def _largest_size(state: DatasetState) -> int:
     return MiningOptions.from_json(state.mining or "{}").max_size
 
 
-# --- What has changed -----------------------------------------------------------------------------
+# --- Totals ---------------------------------------------------------------------------------------
 
 
 def totals_of(summary: pd.DataFrame) -> pd.DataFrame:
-    """What the summary of a comparison says of each size, and of all, in as many columns as fit.
+    """Totals of a comparison by clique size and in all.
 
     Returns
     -------
@@ -241,7 +241,9 @@ def _totals(found: Comparison) -> None:
             )
         st.space("small")
         for name in STATUSES:
-            st.metric(name.capitalize(), f"{int(row[name]):,}", help=f"{_TOLD[name].capitalize()}.")
+            st.metric(
+                name.capitalize(), f"{int(row[name]):,}", help=f"{_MEANINGS[name].capitalize()}."
+            )
 
 
 def _by_size(found: Comparison) -> None:
@@ -268,7 +270,7 @@ def _by_size(found: Comparison) -> None:
 
 
 def _changes(before: "pd.Series[Any]", after: "pd.Series[Any]") -> list[str]:
-    """Both numbers of each row, such as "17 → 0", with a dash for one that is missing."""
+    """Pairs such as "17 → 0", with a dash for a missing number."""
     return [
         f"{_number(one)} {ARROW} {_number(other)}" for one, other in zip(before, after, strict=True)
     ]
@@ -281,7 +283,9 @@ def _number(value: Any) -> str:
 # --- Clique by clique -----------------------------------------------------------------------------
 
 
-def _table(before: CurrentDataset, after: CurrentDataset, asked: Asked, found: Comparison) -> None:
+def _table(
+    before: CurrentDataset, after: CurrentDataset, filters: Filters, found: Comparison
+) -> None:
     cliques = found.cliques
     if cliques.empty:
         balanced = not found.summary[list(STATUSES)].to_numpy().any()
@@ -330,14 +334,14 @@ def _table(before: CurrentDataset, after: CurrentDataset, asked: Asked, found: C
         total = len(cliques) + left_out
         download(
             "CSV",
-            lambda: to_csv(compared(opened, name, state, asked, total).cliques),
+            lambda: to_csv(compared(opened, name, state, filters, total).cliques),
             "before-after.csv",
             key="_compare_csv",
         )
 
 
 def _picture(found: Comparison) -> None:
-    """Draw the images of each class before and after, of the cliques that have changed most."""
+    """Draw images per class before and after, for the cliques that changed most."""
     classes = list(found.sizes_before)
     marks = marks_of(found.cliques.head(IN_PICTURE), classes)
     if marks.empty:
@@ -356,7 +360,7 @@ def _picture(found: Comparison) -> None:
         scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
         legend=alt.Legend(orient="top", title=None, labelLimit=160) if len(names) > 1 else None,
     )
-    told = [
+    tooltips = [
         alt.Tooltip("clique:N", title="clique"),
         alt.Tooltip("what:N", title="class"),
         alt.Tooltip("before:Q", format=",.0f"),
@@ -369,15 +373,17 @@ def _picture(found: Comparison) -> None:
             x=alt.X("before:Q", title=title, axis=alt.Axis(format=",.0f", tickCount=5)),
             x2="after:Q",
         ),
-        base.mark_point(size=45, filled=False, strokeWidth=2).encode(x="before:Q", tooltip=told),
-        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=told),
+        base.mark_point(size=45, filled=False, strokeWidth=2).encode(
+            x="before:Q", tooltip=tooltips
+        ),
+        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=tooltips),
     ).properties(height=_FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names)))
     st.altair_chart(chart, width="stretch", key="_compare_picture")
     st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
 
 
 def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
-    """What the picture shows: a row for each clique and class, or with many classes for each gap.
+    """Data of the chart: a row for each clique and class, or with many classes for each gap.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The concept graph as a picture: concepts between the two sides that they lean to."""
+"""Lay out the concept graph of a dataset between two classes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Axis:
 
 
 def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
-    """Let the user choose the two sides; with two classes there is nothing to choose."""
+    """Draw the choice of the two sides; with two classes there is none."""
     classes = list(class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
@@ -78,22 +78,22 @@ def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
 
 
 def concept_id(name: str) -> str:
-    """The node of a concept; a class may have the same name."""
+    """Node id of a concept, distinct from that of a class with the same name."""
     return _CONCEPT + name
 
 
 def class_id(name: str) -> str:
-    """The node of a class."""
+    """Node id of a class."""
     return _CLASS + name
 
 
 def concepts_of(nodes: Iterable[str]) -> list[str]:
-    """The concepts among some nodes."""
+    """The concepts among some node ids."""
     return [node.removeprefix(_CONCEPT) for node in nodes if node.startswith(_CONCEPT)]
 
 
 def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
-    """Place the concepts of an overview along an axis, with its strongest links."""
+    """Place the concepts of an overview along an axis, with their strongest links."""
     leaning = np.nan_to_num(overview.concept_skew(*axis.codes([*overview.class_sizes])))
     sizes_px = node_sizes_px(overview.concepts["images"])
     names = overview.concepts["concept"].tolist()
@@ -134,7 +134,7 @@ def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
 
 
 def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:
-    """What tooltips say: images in all, and of each class that was counted."""
+    """Tooltip texts: images in total and in each counted class."""
     lines = [[f"{images:,} images"] for images in frame["images"]]
     for name, size in class_sizes.items():
         for text, count in zip(lines, frame[COUNT + name].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The images behind a number: the classes side by side, with boxes and masks drawn."""
+"""Gallery of a clique's images: classes side by side, with boxes and masks."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ ANCHOR = "images"  # of the heading, to lead to it
 
 
 def image_files() -> ImageFiles:
-    """The image files that the settings let the app show."""
+    """The image files that the settings allow to be shown."""
     settings = session.settings()
     return _image_files(settings.image_roots(), settings.cobalance_cache / "thumbnails")
 
@@ -48,7 +48,7 @@ def images_of(
 
 
 def show(current: CurrentDataset, clique: tuple[str, ...], class_name: str | None) -> None:
-    """Draw the images that contain a clique's concepts: of one class, or of all side by side."""
+    """Draw the images of a clique: of one class, or of all classes side by side."""
     counts = current.read(_counts, list(clique))
     names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
     title = " + ".join(escape(name) for name in clique)
@@ -96,13 +96,13 @@ def _one_class(
 def _pictures(
     dataset: str, found: pd.DataFrame, clique: tuple[str, ...], color: str
 ) -> list[Picture] | None:
-    """The images with the regions of the clique's concepts; None where there are no files."""
+    """Thumbnails with the regions of the clique's concepts; None without image files."""
     settings = session.settings()
     if found["uri"].isna().all() or not settings.image_roots():
         st.caption(
-            "Their names only: the annotations say nothing of files."
+            "Names only: the annotations have no image addresses."
             if found["uri"].isna().all()
-            else "Their names only: COBALANCE_IMAGES does not say where the files are."
+            else "Names only: COBALANCE_IMAGES does not say where the files are."
         )
         return None
     regions = read_regions(settings.regions_folder(), dataset, found["id"].tolist())

@@ -1,4 +1,4 @@
-"""The filters of an imbalance table: the same widgets, and the same URL, wherever they stand."""
+"""Filters of an imbalance table, with the same widgets and URL parameters on every page."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,7 +20,7 @@ ROWS = (200, 1000, 5000)
 
 
 def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
-    """Draw the filters, and give what they ask for.
+    """Draw the filters; return the ranking that they select.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from graph.errors import CobalanceError, StoreUnavailableError
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Show our own errors as their message, which says what to do; the rest is a defect."""
+    """Show a CobalanceError as its message; other exceptions are defects and pass."""
     try:
         yield
     except StoreUnavailableError as error:
@@ -28,10 +28,10 @@ def errors_shown() -> Iterator[None]:
 
 @contextmanager
 def errors_in_fragment() -> Iterator[None]:
-    """The same inside a fragment that runs by itself, which `errors_shown` does not surround.
+    """Do the same in a fragment that reruns by itself, outside of `errors_shown`.
 
-    Where the database is gone the whole page runs again, and so ends the fragment's runs: else
-    they would try, and start a local database that somebody has stopped, every few seconds.
+    If the database is gone the whole page reruns, which ends the fragment's reruns: else every few
+    seconds they would start a local database that somebody has stopped.
     """
     try:
         yield
@@ -51,7 +51,7 @@ def show_error(error: CobalanceError) -> None:
 def empty_state(
     title: str, advice: str, *, icon: str = ":material/info:", action: tuple[str, str] | None = None
 ) -> bool:
-    """Say that there is nothing here yet, and what to do next (Markdown).
+    """Draw a box that says what is missing, and what to do next (Markdown).
 
     Parameters
     ----------

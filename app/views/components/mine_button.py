@@ -1,4 +1,4 @@
-"""Mining from a page: offered where the cliques are missing or out of date."""
+"""Mine a dataset from a page, where its cliques are missing or out of date."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ MAX_CLIQUES = 1_000_000
 
 
 def offer(current: CurrentDataset) -> None:
-    """Say that the cliques are missing, and offer to mine them."""
+    """Draw that the dataset is not mined, with a form to mine it."""
     key = f"mine {current.name}"
     if show_task(key):
         return
@@ -38,7 +38,7 @@ def offer(current: CurrentDataset) -> None:
 
 
 def start(dataset: str, options: MiningOptions) -> None:
-    """Mine a dataset beside the pages.
+    """Start mining a dataset in the background.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The names in a dataset that a page lets one choose from."""
+"""Names of classes, concepts and plans to choose from."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ def names_of(current: CurrentDataset, node: Node) -> list[str]:
 
 
 def read_names(store: GraphStore, dataset: str, label: str) -> pd.DataFrame:
-    """What the saved query about a kind of node returns.
+    """The frame of the saved query that lists a kind of node.
 
     Raises
     ------

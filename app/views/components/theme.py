@@ -1,4 +1,4 @@
-"""Colours and number formats, the same on every page, in light and in dark."""
+"""Colours, labels and number formats of all pages."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -139,7 +139,7 @@ def duration_text(seconds: float) -> str:
 
 @cache
 def page_icon() -> str:
-    """The browser tab's icon as a URL that holds it: two sides of unequal weight.
+    """The browser tab's icon as a data URL: two discs of unequal size.
 
     A named one would be fetched from elsewhere. A picture would be a file of the server's that is
     gone for a moment whenever the page runs anew, which a browser may notice.

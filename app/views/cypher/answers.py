@@ -1,4 +1,4 @@
-"""What a console query has returned: as a table, as files, as a picture, as cliques to select."""
+"""Results of a console query as a table, a graph, and cliques to select."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +70,7 @@ def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def for_people(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """A frame from `as_frame` and the configuration of its columns, for `st.dataframe`.
 
     A list of pairs, such as images of each class, becomes "country 30 · urban 10".

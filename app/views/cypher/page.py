@@ -1,4 +1,4 @@
-"""Cypher: the saved questions as forms, and queries of one's own; nothing can be changed."""
+"""Page Cypher: saved queries as forms, and read-only queries of your own."""
 
 import json
 import time
@@ -18,7 +18,7 @@ from app.views.components.theme import shorten
 from app.views.cypher import answers, query_form
 from app.views.cypher.query_form import MOST_ROWS
 from app.views.state import background, session, url
-from app.views.state.background import Question, Run
+from app.views.state.background import ConsoleQuery, Run
 from app.views.state.session import CurrentDataset
 from graph.console.run import ConsoleResult
 from graph.database import schema
@@ -54,16 +54,16 @@ def page() -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    question, submitted = _saved(current) if mode == SAVED else _own(current)
+    query, submitted = _saved(current) if mode == SAVED else _own(current)
     first = _SEEN not in st.session_state
     st.session_state[_SEEN] = True
-    if question is None:
+    if query is None:
         return
     run = st.session_state.get(background.RUN)
-    if submitted or ((run is None or run.question != question) and (first or _is_quick(question))):
-        run = background.start(session.store(), question)
+    if submitted or ((run is None or run.query != query) and (first or _is_quick(query))):
+        run = background.start(session.store(), query)
         st.session_state[background.RUN] = run
-    if run is None or run.question != question:
+    if run is None or run.query != query:
         st.caption("Press Run for the answer.")
     elif run.outcome.done():
         _show(current, run)
@@ -71,16 +71,16 @@ def page() -> None:
         _wait(run)
 
 
-def _is_quick(question: Question) -> bool:
-    """Whether choosing a question is enough to ask it."""
-    return question.is_saved and not CATALOGUE[question.text].scans_images
+def _is_quick(query: ConsoleQuery) -> bool:
+    """Whether a query runs as soon as it is chosen."""
+    return query.is_saved and not CATALOGUE[query.text].scans_images
 
 
 # --- Saved queries --------------------------------------------------------------------------------
 
 
-def _saved(current: CurrentDataset | None) -> tuple[Question | None, bool]:
-    """Draw the choice of a saved query and its form; give the question, and whether to ask now."""
+def _saved(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
+    """Draw the choice and form of a saved query; return it, and whether to run it now."""
     if current is None:
         empty_state(
             "No dataset yet",
@@ -127,7 +127,9 @@ def _saved(current: CurrentDataset | None) -> tuple[Question | None, bool]:
         st.info(f"Choose {' and '.join(missing)}, then press Run.", icon=":material/info:")
         return None, False
     rows = int(given.get("limit") or MOST_ROWS)
-    return Question(name, is_saved=True, given=given, most_rows=rows, timeout_s=seconds), submitted
+    return ConsoleQuery(
+        name, is_saved=True, given=given, most_rows=rows, timeout_s=seconds
+    ), submitted
 
 
 def _list_saved(names: list[str]) -> None:
@@ -158,18 +160,18 @@ def _choose() -> None:
 
 
 def _edit_copy(text: str, given: Mapping[str, Any]) -> None:
-    """Begin a query of one's own with a saved one and its parameters."""
+    """Fill the fields of a free query with a saved one and its parameters."""
     rest = {name: value for name, value in given.items() if name != session.DATASET}
     st.session_state[_ASK] = OWN
     st.session_state[_TEXT] = text
     st.session_state[_JSON] = json.dumps(rest, ensure_ascii=False) if rest else ""
 
 
-# --- A query of one's own -------------------------------------------------------------------------
+# --- Free queries ---------------------------------------------------------------------------------
 
 
-def _own(current: CurrentDataset | None) -> tuple[Question | None, bool]:
-    """Draw the fields of a query of one's own; give the question, and whether to ask now."""
+def _own(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
+    """Draw the fields of a free query; return it, and whether to run it now."""
     binding = query_form.binding_of(_TEXT, _JSON)
     left, right = st.columns([3, 2])
     with st.container():
@@ -200,7 +202,7 @@ def _own(current: CurrentDataset | None) -> tuple[Question | None, bool]:
             )
         with right:
             _schema()
-    query_form.say_if_not_in_link(binding)
+    query_form.note_if_not_in_link(binding)
     try:
         parameters = read_parameters(given or "")
     except OptionError as error:
@@ -210,14 +212,14 @@ def _own(current: CurrentDataset | None) -> tuple[Question | None, bool]:
         parameters = {session.DATASET: current.name, **parameters}
     if not (text or "").strip():
         return None, False
-    question = Question(
+    query = ConsoleQuery(
         text or "", is_saved=False, given=parameters, most_rows=rows, timeout_s=seconds
     )
-    return question, submitted
+    return query, submitted
 
 
 def read_parameters(text: str) -> dict[str, Any]:
-    """Read the parameters of a query of one's own.
+    """Parse the parameters of a free query.
 
     Raises
     ------
@@ -242,7 +244,7 @@ def read_parameters(text: str) -> dict[str, Any]:
 
 
 def _schema() -> None:
-    """Say what can be asked for: the kinds of node and relationship."""
+    """Draw the schema: the kinds of node and relationship."""
     st.code(schema_in_cypher(), language="cypher", wrap_lines=True, height=390)
     st.caption("Every node has its `dataset`, too.")
 
@@ -268,28 +270,28 @@ def schema_in_cypher() -> str:
 
 
 def _properties(*names: str) -> str:
-    told = ", ".join(name for name in names if name != "digest")
-    return f" {{{told}}}" if told else ""
+    listed = ", ".join(name for name in names if name != "digest")
+    return f" {{{listed}}}" if listed else ""
 
 
 @st.fragment(run_every=REFRESH_S)
 def _wait(run: Run) -> None:
-    """Say that a query is running, until it ends."""
+    """Draw the progress of a running query until it ends."""
     if run.outcome.done():
         st.rerun()
-    passed, limit = time.monotonic() - run.started, run.question.timeout_s
+    passed, limit = time.monotonic() - run.started, run.query.timeout_s
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(
-            min(passed / limit, 1.0), f"The database is asked: {passed:.0f} of at most {limit:g} s"
+            min(passed / limit, 1.0), f"The query is running: {passed:.0f} of at most {limit:g} s"
         )
         st.button("Stop waiting", key="_cypher_stop", on_click=background.forget)
 
 
-# --- The answer -----------------------------------------------------------------------------------
+# --- The result -----------------------------------------------------------------------------------
 
 
 def _show(current: CurrentDataset | None, run: Run) -> None:
-    """Draw the answer of a run, or the message of what went wrong."""
+    """Draw the result of a run, or its error."""
     error = run.outcome.exception()
     if isinstance(error, StoreUnavailableError):
         background.forget()
@@ -300,7 +302,7 @@ def _show(current: CurrentDataset | None, run: Run) -> None:
     result = run.outcome.result()
     frame = answers.as_frame(result)
     classes = names_of(current, schema.CLASS) if current is not None else []
-    concept = run.question.given.get("concept")
+    concept = run.query.given.get("concept")
     found = answers.elements_in(result, classes, concept if isinstance(concept, str) else None)
     with st.container(horizontal=True, vertical_alignment="center"):
         rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
@@ -317,8 +319,8 @@ def _show(current: CurrentDataset | None, run: Run) -> None:
                 label_visibility="collapsed",
             )
         st.space("stretch")
-        _downloads(frame, run.question)
-        if current is not None and run.question.given.get(session.DATASET) == current.name:
+        _downloads(frame, run.query)
+        if current is not None and run.query.given.get(session.DATASET) == current.name:
             _to_plan(result)
     if result.truncated:
         st.caption(
@@ -334,7 +336,7 @@ def _show(current: CurrentDataset | None, run: Run) -> None:
 
 
 def _table(frame: pd.DataFrame) -> None:
-    shown, configuration = answers.for_people(frame)
+    shown, configuration = answers.as_table(frame)
     st.dataframe(
         shown,
         hide_index=True,
@@ -359,14 +361,14 @@ def _graph(found: answers.Elements, classes: list[str]) -> None:
         )
 
 
-def _downloads(frame: pd.DataFrame, question: Question) -> None:
-    name = question.text if question.is_saved else "query"
+def _downloads(frame: pd.DataFrame, query: ConsoleQuery) -> None:
+    name = query.text if query.is_saved else "query"
     download("CSV", lambda: to_csv(frame), f"{name}.csv", key="_cypher_csv")
     download("Parquet", lambda: to_parquet(frame), f"{name}.parquet", key="_cypher_parquet")
 
 
 def _to_plan(result: ConsoleResult) -> None:
-    """Offer to plan for the cliques of a result."""
+    """Draw the button that plans for the cliques of a result."""
     cliques = answers.cliques_in(result)
     if not cliques:
         return

@@ -1,4 +1,4 @@
-"""A saved query's parameters as fields, whose values are in the address where they fit."""
+"""Form fields for a saved query's parameters, kept in the URL where they fit."""
 
 from typing import Any, Literal
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ Binding = Literal["query-params"] | None
 
 
 def fields(current: CurrentDataset, query: Query) -> tuple[dict[str, Any], float]:
-    """Draw a field for each parameter; give their values, and the time limit."""
+    """Draw a field for each parameter; return their values and the time limit."""
     keys = {name: _key(query, name) for name in query.parameters}
     binding = binding_of(NAME, *keys.values())
     given: dict[str, Any] = {session.DATASET: current.name}
@@ -33,12 +33,12 @@ def fields(current: CurrentDataset, query: Query) -> tuple[dict[str, Any], float
             given[name] = _field(current, keys[name], name, query.parameters[name], binding)
     with columns[-1]:
         seconds = seconds_field()
-    say_if_not_in_link(binding)
+    note_if_not_in_link(binding)
     return given, seconds
 
 
 def _in_rows(n_fields: int) -> list[DeltaGenerator]:
-    """Places for some fields, side by side."""
+    """Columns for some fields, a few in a row."""
     places: list[DeltaGenerator] = []
     while len(places) < n_fields:
         places += st.columns(_BESIDE, vertical_alignment="bottom")
@@ -46,7 +46,7 @@ def _in_rows(n_fields: int) -> list[DeltaGenerator]:
 
 
 def _key(query: Query, name: str) -> str:
-    """The widget of a parameter: names stay when another query is chosen, limits do not."""
+    """Widget key of a parameter: queries share the choice of a name, not limits."""
     shared = query.parameters[name].names is not None
     return f"cypher_{name}" if shared else f"cypher_{query.name}_{name}"
 
@@ -55,7 +55,7 @@ def _field(
     current: CurrentDataset, key: str, name: str, parameter: Parameter, binding: Binding
 ) -> Any:
     label = parameter.purpose[:1].upper() + parameter.purpose[1:]
-    told = f"`${name}` in the query"
+    help_ = f"`${name}` in the query"
     default = None if parameter.default is REQUIRED else parameter.default
     optional = "Choose" if parameter.default is REQUIRED else "Any"
     if parameter.names is not None and parameter.type is str:
@@ -64,7 +64,7 @@ def _field(
             names_of(current, parameter.names),
             index=None,
             key=key,
-            help=told,
+            help=help_,
             placeholder=optional,
             bind=binding,
         )
@@ -75,7 +75,7 @@ def _field(
             known,
             default=default,
             key=key,
-            help=told,
+            help=help_,
             placeholder=optional,
             accept_new_options=parameter.names is None,
             bind=binding,
@@ -88,7 +88,7 @@ def _field(
             value=default,
             step=1,
             key=key,
-            help=told,
+            help=help_,
             bind=binding,
         )
     if parameter.type is float:
@@ -96,32 +96,32 @@ def _field(
             label,
             value=default,
             key=key,
-            help=told,
+            help=help_,
             placeholder="Any",
             format="%g",
             bind=binding,
         )
     if parameter.type is bool:
-        return st.toggle(label, value=bool(default), key=key, help=told, bind=binding)
-    return st.text_input(label, value=default, key=key, help=told, bind=binding)
+        return st.toggle(label, value=bool(default), key=key, help=help_, bind=binding)
+    return st.text_input(label, value=default, key=key, help=help_, bind=binding)
 
 
 def seconds_field() -> float:
-    """Draw the field of the time limit; give its value."""
+    """Draw the field of the time limit; return its value."""
     return st.number_input(
         "Seconds that it may take", 1, 300, 30, key=_SECONDS, bind="query-params"
     )
 
 
 def binding_of(*keys: str) -> Binding:
-    """Whether the widgets with these keys fit into a link."""
+    """Where widgets with these keys keep their values: in the URL if they fit."""
     values = {key: st.session_state.get(key) for key in keys}
     kept = {key: value for key, value in values.items() if value}
     return None if len(urlencode(kept, doseq=True)) > MOST_IN_LINK else "query-params"
 
 
-def say_if_not_in_link(binding: Binding) -> None:
-    """Say that a link to the page has not got the query, where it has not."""
+def note_if_not_in_link(binding: Binding) -> None:
+    """Note that the URL lacks the query, if it does."""
     if binding is None:
         st.caption(
             f":material/link_off: This is longer than {MOST_IN_LINK:,} characters, so the address "

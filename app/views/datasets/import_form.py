@@ -1,4 +1,4 @@
-"""The options of an import: those that the file's format has, with choices that come from it."""
+"""Form of an import's options: those of the file's format, with choices read from the file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,8 +43,8 @@ _CLASS, _COLUMN_MAP = "Class", "Columns"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
 
 
-def seen(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
-    """What was found in the files, looked for once as long as they stay the same."""
+def cached_by_files(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
+    """Read something from the files once, until they change."""
     kept = st.session_state.get(_SEEN)
     if kept is None or kept[0] != source.identity:
         kept = st.session_state[_SEEN] = (source.identity, {})
@@ -55,8 +55,8 @@ def seen(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
     return found[what]
 
 
-def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
-    """Ask for all options."""
+def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
+    """Draw the form; return the import that it describes."""
     form = _Form(source, file, others)
     with st.container(border=True):
         columns = st.columns([1.2, 1.4, 1, 1])
@@ -94,18 +94,18 @@ def ask(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportReque
 
 @dataclass(frozen=True)
 class _Form:
-    """The options that depend on the file."""
+    """Fields of an import form that depend on the file."""
 
     source: Source
     file: FoundFile
     others: list[FoundFile]
 
     def key(self, name: str) -> str:
-        """A widget's key: another file starts with its own defaults."""
+        """Widget key, distinct for each file."""
         return f"_import {name} {self.file.name} {hash(self.source.identity)}"
 
     def options(self, format_: str, split: str, on_error: OnError) -> ReadOptions:
-        """Ask for what this format has."""
+        """Draw the options of this format."""
         uses = FORMATS[format_].uses
         titles = [
             _CLASS,
@@ -142,11 +142,11 @@ class _Form:
             with self._opened() as path:
                 return sample_table(path, format_, captions=captions)
 
-        return seen(self.source, ("sample", self.file.name, format_, captions), look)
+        return cached_by_files(self.source, ("sample", self.file.name, format_, captions), look)
 
     @contextmanager
     def _opened(self) -> Iterator[Path]:
-        """Give the annotation file's path; an error does not name its folder."""
+        """Give the annotation file's path; errors do not name its folder."""
         with self.source.opened(self.file.name) as folder, named_plainly(folder):
             yield folder / self.file.name
 
@@ -157,7 +157,7 @@ class _Form:
             st.dataframe(rows, hide_index=True, height="content")
 
     def _companion(self, label: str, name: str, help_: str | None = None) -> str | None:
-        """Ask for one of the other files."""
+        """Draw the choice of one of the other files."""
         return st.selectbox(
             label,
             [file.name for file in self.others],
@@ -197,7 +197,9 @@ class _Form:
     def _categories(self, format_: str) -> dict[str, str]:
         known: list[str] = []
         if format_ == self.file.format:
-            known = seen(self.source, ("categories", self.file.name), self._category_names)
+            known = cached_by_files(
+                self.source, ("categories", self.file.name), self._category_names
+            )
         chosen = st.multiselect(
             "Categories that are classes",
             known,

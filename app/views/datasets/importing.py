@@ -1,4 +1,4 @@
-"""Loading annotations: choose files, say what they hold, look at the check, then write."""
+"""Import annotations: choose files, set options, check, load."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from app.views.components.messages import empty_state, errors_shown
 from app.views.components.task_progress import show_task
 from app.views.components.theme import shorten
 from app.views.components.wording import in_app
-from app.views.datasets.import_form import ask, seen
+from app.views.datasets.import_form import cached_by_files, import_form
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
 from graph.progress import Progress
@@ -26,7 +26,7 @@ from ingest.preview import DATA_ENDINGS, FoundFile
 from ingest.summary import skipped_records
 
 LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
-_ASKED = "_import_asked"  # for a check, in this run
+_REQUESTED = "_import_asked"  # a check, in this run
 _CHECK = "_import_check"
 
 _UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
@@ -34,7 +34,7 @@ _UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
 
 @dataclass
 class _Check:
-    """A check that runs or has run, and what it found."""
+    """A running or finished check, and its result."""
 
     key: str
     identity: tuple[object, ...]
@@ -44,22 +44,22 @@ class _Check:
 
 @st.fragment
 def section() -> None:
-    """Draw the whole way from a file to a write; what goes wrong is shown here."""
+    """Draw the import from the choice of a file to the load; errors are shown here."""
     with errors_shown():
         require_editor()
         source = _source()
         chosen = None if source is None else _chosen(source)
         request = None
         if source is not None and chosen is not None:
-            request = ask(source, *chosen)
-            if st.session_state.pop(_ASKED, False):
+            request = import_form(source, *chosen)
+            if st.session_state.pop(_REQUESTED, False):
                 _start_check(source, request)
             _check_button(again=_is_current(source, request))
         _outcome(source, request)
 
 
 def _source() -> Source | None:
-    """Ask where the files are."""
+    """Draw the choice of files."""
     roots = import_roots(session.settings(), st.get_option("server.address"))
     ways = [_UPLOAD, _UPLOAD_FOLDER, *([_SERVER] if roots else [])]
     way = st.segmented_control(
@@ -98,8 +98,8 @@ def _server_folder(roots: Sequence[Path]) -> Source:
 
 
 def _chosen(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
-    """Ask for the annotation file among the files; give it with the others."""
-    files = seen(source, ("files",), source.files)
+    """Draw the choice of the annotation file; return it with the other files."""
+    files = cached_by_files(source, ("files",), source.files)
     order = list(FORMATS)
     readable = [file for file in files if file.format is not None]
     if not isinstance(source, ServerFolder) or source.file is None:
@@ -153,7 +153,7 @@ def _check_button(*, again: bool) -> None:
             type="secondary" if again else "primary",
             icon=":material/fact_check:",
             key="_import_go",
-            on_click=lambda: st.session_state.update({_ASKED: True}),
+            on_click=lambda: st.session_state.update({_REQUESTED: True}),
         )
         st.caption("Reads the whole file and writes nothing.")
 
@@ -180,7 +180,7 @@ def _forget_check() -> None:
 
 
 def _outcome(source: Source | None, request: ImportRequest | None) -> None:
-    """Show the check of what is asked for now, and offer to load it."""
+    """Draw the result of the check, with a button to load."""
     check: _Check | None = st.session_state.get(_CHECK)
     if check is None:
         return
@@ -195,7 +195,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         st.caption("The files or options are no longer those of the last check. Check again.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        asked = st.button(
+        load = st.button(
             f"Load into {escape(shorten(check.request.dataset))}",
             type="primary",
             icon=":material/download:",
@@ -205,7 +205,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
     _show_checked(check.found)
-    if asked:
+    if load:
         _start_load(check.found)
         _forget_check()
         st.rerun(scope="app")
@@ -257,7 +257,7 @@ def _show_checked(found: CheckedImport) -> None:
 
 
 def _counts(rows: Any, columns: list[str], name_width: int) -> None:
-    """Draw a table of a name and numbers a row; a long name does not push the numbers out."""
+    """Draw a table with a name and numbers in each row, the names of fixed width."""
     frame = pd.DataFrame(rows, columns=columns).convert_dtypes()
     config = {
         columns[0]: st.column_config.TextColumn(width=name_width),

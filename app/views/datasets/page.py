@@ -1,4 +1,4 @@
-"""What is loaded, and what it looks like; loading, mining, renaming and dropping it."""
+"""Page Datasets: list and describe datasets; load, mine, rename and drop them."""
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -55,7 +55,7 @@ def page() -> None:
 
 
 def _view(ways: list[str]) -> str | None:
-    """Ask for the details of a dataset or for a new one; the URL has it."""
+    """Draw the choice between details and loading."""
     return st.segmented_control(
         "View",
         ways,
@@ -69,7 +69,7 @@ def _view(ways: list[str]) -> str | None:
 
 
 def _follow() -> None:
-    """Choose the dataset that this session has loaded or renamed, once that has ended."""
+    """Select the dataset that this session has loaded or renamed, when that has ended."""
     loading = st.session_state.get(importing.LOADING)
     renamed = st.session_state.get(_RENAMED)
     for state, key, name in (
@@ -208,7 +208,7 @@ def _classes(by_class: pd.DataFrame) -> None:
 
 
 def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
-    st.markdown("##### Rare concepts", help="What is said of them rests on few images.")
+    st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
     most = st.number_input(
         "Concepts in at most so many images",
         1,
@@ -240,7 +240,7 @@ def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
 
 
 def _actions(current: CurrentDataset, *, whole: bool) -> None:
-    """Draw what can be done with the dataset; nothing while something is done with it."""
+    """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
     running = [tasks.find(f"{kind} {current.name}") for kind in _TASKS]
     busy = any(task is not None and task.is_running for task in running)
     with st.container(horizontal=True):
@@ -341,7 +341,7 @@ def _start_drop(name: str) -> None:
 
 
 def _in_dialog(begin: Callable[[], None]) -> None:
-    """Begin something and close the dialog, or say in it what went wrong."""
+    """Start something and close the dialog, or show its error there."""
     try:
         begin()
     except CobalanceError as error:

@@ -1,4 +1,4 @@
-"""Charts of imbalances beside the graph: a matrix of pairs, and combinations in UpSet style."""
+"""Charts of imbalances: a matrix of pairs, and an UpSet plot of combinations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ _LABEL = 22  # characters
 
 
 def matrix(overview: Overview, axis: Axis) -> None:
-    """Draw how each pair of the most frequent concepts leans."""
+    """Draw the matrix of how each pair of the most frequent concepts leans."""
     classes = list(overview.pair_class_sizes)
     names = overview.concepts.nlargest(MOST_IN_MATRIX, "images")["concept"].tolist()
     edges = overview.edges
@@ -85,7 +85,7 @@ def matrix(overview: Overview, axis: Axis) -> None:
 
 
 def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
-    """Draw some combinations in their order: members as dots, counts above them.
+    """Draw an UpSet plot: combinations as columns of dots, their counts above.
 
     Counts are bars in the classes' colours; with many classes a mark for each.
 
@@ -127,7 +127,7 @@ def _column() -> alt.X:
     return alt.X("combination:O", axis=None)
 
 
-def _told() -> list[alt.Tooltip]:
+def _tooltips() -> list[alt.Tooltip]:
     return [alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")]
 
 
@@ -146,7 +146,7 @@ def _bars(counts: pd.DataFrame, classes: list[str]) -> alt.Chart:
                 scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
                 legend=alt.Legend(orient="top", title=None, labelLimit=120),
             ),
-            tooltip=_told(),
+            tooltip=_tooltips(),
         )
         .properties(height=180, width="container")
     )
@@ -157,7 +157,7 @@ def _strips(counts: pd.DataFrame, _: list[str]) -> alt.Chart:
     drawn: alt.Chart = (
         alt.Chart(counts)
         .mark_tick(color=NEUTRAL, thickness=2, opacity=0.75)
-        .encode(x=_column(), y=alt.Y("images:Q", title="images"), tooltip=_told())
+        .encode(x=_column(), y=alt.Y("images:Q", title="images"), tooltip=_tooltips())
         .properties(height=180, width="container")
     )
     return drawn

@@ -1,4 +1,4 @@
-"""Diagnose: which concept combinations lean to a class, as a table, as pictures, as images."""
+"""Page Diagnose: imbalances as a table, charts and images."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -65,13 +65,13 @@ def _metrics(current: CurrentDataset) -> None:
 
 
 def _take_nodes_from_graph() -> None:
-    """Make the concepts that were selected in the graph the table's filter."""
+    """Filter the table by the concepts selected in the graph."""
     if _NODES in st.session_state:
         st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
 def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
-    """Draw the table and keep the selected cliques; give the cell whose images are asked for."""
+    """Draw the table and keep its selection; return the cell that was clicked."""
     if frame.empty:
         empty_state("No clique fits", "Loosen a filter above.")
         return None
@@ -163,7 +163,7 @@ def _legend(axis: "concept_picture.Axis", overview: Overview) -> None:
 
 
 def _selection_bar(cell: Cell | None) -> None:
-    """Draw what is selected at the window's lower edge, and the way to images further below."""
+    """Draw the selection and a link to the gallery at the bottom of the window."""
     selected: Sequence[tuple[str, ...]] = url.selected_cliques()
     if not selected and cell is None:
         return

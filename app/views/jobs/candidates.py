@@ -1,4 +1,4 @@
-"""A job's candidates beside their originals and masks, and accepting or rejecting them by hand."""
+"""Review a job's candidates beside their originals and masks."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _LAST = ("chunk", "settings", "software")
 
 
 def show(job: Job) -> None:
-    """Draw the candidates of a job, page by page; while it runs, new ones join behind."""
+    """Draw the candidates of a job, page by page; new ones join at the end while it runs."""
     st.subheader("Candidates", anchor=False)
     st.fragment(run_every=REFRESH_S if job.is_active else None)(_candidates)(job.id)
 
@@ -57,7 +57,7 @@ def _candidates(job: str) -> None:
         problem = st.session_state.pop(_PROBLEM, None)
         if problem is not None:
             show_error(problem)
-        ask = partial(
+        read = partial(
             list_candidates,
             session.store(),
             job,
@@ -65,10 +65,10 @@ def _candidates(job: str) -> None:
             verdict=_VERDICTS[verdict],
             per_page=PER_PAGE,
         )
-        found = ask(page=st.session_state.get("candidates_page", 1))
+        found = read(page=st.session_state.get("candidates_page", 1))
         if found.total and not found.candidates:  # fewer than there were
             st.session_state["candidates_page"] = 1
-            found = ask()
+            found = read()
         if not found.total:
             st.caption(
                 "No candidate yet. They appear here as a worker reports them."
@@ -86,7 +86,7 @@ def _candidates(job: str) -> None:
 
 
 def _choose_query(job: str) -> str | None:
-    """Draw the choice of a query; None stands for all."""
+    """Draw the choice of a query; None for all."""
     queries = read_queries(session.store(), job, limit=MOST_QUERIES)
     labels = {
         row["id"]: f"{row['position'] + 1}. {row['class_name']}: {' + '.join(row['concepts'])}"
@@ -161,23 +161,20 @@ def _card(candidate: Candidate) -> None:
 
 
 def _provenance(candidate: Candidate) -> None:
-    """Draw where a candidate comes from, read when somebody asks."""
-    asked = st.popover(
+    """Draw a popover with the provenance of a candidate, read when it is opened."""
+    popover = st.popover(
         "Provenance", key=f"_provenance {candidate.id}", on_change="rerun", wrap=False
     )
-    if not asked.open:
+    if not popover.open:
         return
-    with asked:
+    with popover:
         # As text: a browser's own numbers would round the seed.
         text = json.dumps(provenance_of(session.store(), candidate), indent=2, ensure_ascii=False)
         st.code(text, language="json", height=PROVENANCE_PX)
 
 
 def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
-    """All that is known of where a candidate comes from.
-
-    What a person asks for first comes first; what is not known is left out.
-    """
+    """Provenance of a candidate: the most wanted fields first, unknown ones left out."""
     known: dict[str, Any] = {
         "candidate": candidate.id,
         "class": candidate.class_name,
@@ -201,7 +198,7 @@ def _by(candidate: Candidate) -> str:
 
 
 def _decide(candidate: str, verdict: Verdict) -> None:
-    """Decide in a button's callback, so that the page is drawn with the new verdict."""
+    """Record a verdict in a button's callback, so that the page is drawn with it."""
     try:
         require_editor()
         known = user()

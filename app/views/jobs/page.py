@@ -1,4 +1,4 @@
-"""Jobs: what is being made now, query by query, and the candidates to look at."""
+"""Page Jobs: progress query by query, candidates to review, and results."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -75,7 +75,7 @@ def page() -> None:
 
 
 def _title(job: Job) -> str:
-    """What to call a job, in the address too: no two jobs of a dataset are called the same."""
+    """Title of a job, unique in its dataset; the URL has it, too."""
     return f"{shorten(job.plan, 40)} · {_time(job.created_at)} · {job.id[:6]}"
 
 
@@ -84,13 +84,13 @@ def _time(moment: datetime | None) -> str:
 
 
 def _drawn(job: Job) -> tuple[bool, bool]:
-    """What of a job decides what the page around `_live` shows."""
+    """The facts of a job that decide what the page around `_live` shows."""
     return job.is_active, job.accepted > 0
 
 
 @st.fragment(run_every=REFRESH_S)
 def _workers() -> None:
-    """Say who works, and where nobody does, how to change that."""
+    """Draw the running workers, or how to start one."""
     with errors_in_fragment():
         alive = workers_alive(session.store())
         if alive:
@@ -116,7 +116,7 @@ def _live(
     overview: "st.delta_generator.DeltaGenerator",
     drawn: tuple[bool, bool],
 ) -> None:
-    """Draw all jobs of a dataset, and one of them with its queries and what can be done."""
+    """Draw the list of jobs, and the chosen job with its queries and buttons."""
     with errors_in_fragment():
         jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
         with overview:
@@ -175,7 +175,7 @@ def _overview(jobs: list[Job]) -> None:
 
 
 def _left(job: Job) -> str:
-    """Time left, where something is measured and somebody works."""
+    """Time left, if a rate is measured and a worker runs."""
     if job.state != "running":
         return "-"
     if not job.workers:
@@ -244,7 +244,7 @@ def _fill_up(store: GraphStore, job: str) -> int:
 
 
 def _do(change: Callable[[GraphStore, str], object], job: str) -> None:
-    """Change a job in a button's callback, so that the page is drawn as it is then."""
+    """Change a job in a button's callback, so that the page is drawn with its new state."""
     try:
         require_editor()
         change(session.store(), job)
@@ -317,7 +317,7 @@ def _queries(job: Job) -> None:
 
 
 def _download(current: CurrentDataset, job: Job) -> None:
-    """Offer the queries of a job as a plan, for whoever makes the images elsewhere."""
+    """Draw the download of a job's queries as a plan file."""
     store = current.store
 
     def plan() -> bytes:

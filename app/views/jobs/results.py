@@ -1,4 +1,4 @@
-"""What becomes of a job's images: a rebalanced dataset to diagnose, and exports for training."""
+"""Use a job's accepted images: build a rebalanced dataset, export for training."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
 
 
 def show(current: CurrentDataset, job: Job) -> None:
-    """Draw what can be done with a job's accepted images; nothing where there are none."""
+    """Draw how to use a job's accepted images; nothing without any."""
     if not job.accepted:
         return
     st.subheader("Use the accepted images", anchor=False)
@@ -32,7 +32,7 @@ def show(current: CurrentDataset, job: Job) -> None:
 
 
 def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
-    """The datasets that a job's images were written into, by what these say of their source.
+    """The datasets that a job's images were added to, by their source.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
 
 
 def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
-    """A name for a job's rebalanced dataset: the one it has, or else one that is free.
+    """The name of a job's rebalanced dataset: an existing one, else one that is free.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
 def export_command(job: Job, format_: str) -> str:
     """The command that exports a job's dataset.
 
-    The folder is named like the dataset, as far as any shell and file system takes that.
+    The folder is named after the dataset, in characters that any shell and file system takes.
     """
     stem = _NOT_IN_FOLDERS.sub("-", job.dataset).strip("-.")[:80] or "dataset"
     folder = f"{stem}-rebalanced"
@@ -79,8 +79,8 @@ def export_command(job: Job, format_: str) -> str:
 def _merge(current: CurrentDataset, job: Job) -> None:
     st.markdown("**Diagnose again**")
     st.caption(
-        f"A dataset with the images of {bold(current.name)} and the accepted ones, mined alike. "
-        "Added again, it follows what has been made and decided since."
+        f"A dataset with the images of {bold(current.name)} and the accepted ones, mined with the "
+        "same options. Adding again updates it with later images and verdicts."
     )
     listed = session.datasets()
     key = f"merge {job.id}"
@@ -110,7 +110,7 @@ def _merge(current: CurrentDataset, job: Job) -> None:
 
 
 def _lead_on(name: str) -> None:
-    """Offer what there is to see of a rebalanced dataset."""
+    """Draw links to the pages about a rebalanced dataset."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(bold(name))
         st.space("stretch")
@@ -127,7 +127,7 @@ def _lead_on(name: str) -> None:
 
 
 def _start(current: CurrentDataset, job: Job, into: str, key: str) -> None:
-    """Write the rebalanced dataset beside the page.
+    """Start writing the rebalanced dataset in the background.
 
     Raises
     ------

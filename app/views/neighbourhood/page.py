@@ -1,4 +1,4 @@
-"""Neighbourhood: one concept or class, what it occurs with, and the shortest link to another."""
+"""Page Neighbourhood: what a concept or class occurs with, and the shortest link to another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,8 +44,8 @@ _KINDS: dict[str, Kind] = {"Concept": "concept", "Class": "class"}
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What the page is about: a node, the nodes that are expanded, and the end of a link."""
+class _Choices:
+    """The choices of the page: centre, expanded nodes, limit, and the end of a link."""
 
     kind: Kind
     centre: str
@@ -66,18 +66,18 @@ def page() -> None:
         )
         return
     _take_toggled()
-    asked, axis = _choose(current, concepts)
+    choices, axis = _choose(current, concepts)
     found: Neighbourhood = current.read(
-        read_neighbourhood, asked.centre, asked.kind, asked.expanded, asked.most
+        read_neighbourhood, choices.centre, choices.kind, choices.expanded, choices.most
     )
-    link = _link(current, asked)
+    link = _link(current, choices)
     if link is not None:
         found = with_chain(found, *current.read(read_chain, link.concepts))
     left, right = st.columns([6, 5])
     with left:
-        _graph(asked, found, axis, link)
+        _graph(choices, found, axis, link)
     with right:
-        _table(asked, found, axis)
+        _table(choices, found, axis)
     if not current.is_mined:
         st.caption(
             "The links have no counts by class, because the dataset is not mined: they are grey. "
@@ -85,11 +85,11 @@ def page() -> None:
         )
 
 
-# --- What is asked --------------------------------------------------------------------------------
+# --- Choices --------------------------------------------------------------------------------------
 
 
-def _choose(current: CurrentDataset, concepts: list[str]) -> tuple[_Asked, Axis]:
-    """Draw the choices; they are in the address."""
+def _choose(current: CurrentDataset, concepts: list[str]) -> tuple[_Choices, Axis]:
+    """Draw the choices, which are in the URL."""
     frequent = current.read(read_names, schema.CONCEPT.label)["concept"].iloc[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="_near_choices"):
         chosen = st.segmented_control(
@@ -153,7 +153,7 @@ def _choose(current: CurrentDataset, concepts: list[str]) -> tuple[_Asked, Axis]
             help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
             "again to collapse it.",
         )
-    return _Asked(kind, centre, tuple(expanded), most, to), axis
+    return _Choices(kind, centre, tuple(expanded), most, to), axis
 
 
 def _collapse_all() -> None:
@@ -177,20 +177,20 @@ def _toggle(name: str) -> None:
 
 
 def _take_toggled() -> None:
-    """Take up what was double-clicked in the run before, ahead of the widget that shows it."""
+    """Apply the double click of the previous run, before its widget is drawn."""
     name = st.session_state.pop(_TOGGLED, None)
     if name is not None:
         _toggle(name)
 
 
-def _link(current: CurrentDataset, asked: _Asked) -> Link | None:
-    """Find the link that is asked for, and say what it is."""
-    if asked.to is None:
+def _link(current: CurrentDataset, choices: _Choices) -> Link | None:
+    """Find the shortest link to the chosen concept, and describe it."""
+    if choices.to is None:
         return None
-    link: Link | None = current.read(shortest_link, asked.centre, asked.to)
+    link: Link | None = current.read(shortest_link, choices.centre, choices.to)
     if link is None:
         st.info(
-            f"No chain of shared images leads from {bold(asked.centre)} to {bold(asked.to)}.",
+            f"No chain of shared images leads from {bold(choices.centre)} to {bold(choices.to)}.",
             icon=":material/link_off:",
         )
         return None
@@ -199,7 +199,7 @@ def _link(current: CurrentDataset, asked: _Asked) -> Link | None:
 
 
 def link_in_words(link: Link) -> str:
-    """A link as a sentence, in Markdown.
+    """Describe a link in a sentence of Markdown.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def read_chain(
 
 
 def with_chain(found: Neighbourhood, nodes: pd.DataFrame, edges: pd.DataFrame) -> Neighbourhood:
-    """A neighbourhood with the nodes and edges of a chain that it does not have yet."""
+    """Add the missing nodes and edges of a chain to a neighbourhood."""
     return replace(
         found,
         nodes=pd.concat([found.nodes, nodes]).drop_duplicates(["kind", "name"], ignore_index=True),
@@ -254,7 +254,7 @@ def with_chain(found: Neighbourhood, nodes: pd.DataFrame, edges: pd.DataFrame) -
 # --- The picture ----------------------------------------------------------------------------------
 
 
-def _graph(asked: _Asked, found: Neighbourhood, axis: Axis, link: Link | None) -> None:
+def _graph(choices: _Choices, found: Neighbourhood, axis: Axis, link: Link | None) -> None:
     drawn = picture_of(found, axis)
     path = [[concept_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
     selection = concept_graph(
@@ -262,14 +262,14 @@ def _graph(asked: _Asked, found: Neighbourhood, axis: Axis, link: Link | None) -
         key=_GRAPH,
         highlighted=path,
         height_px=HEIGHT_PX,
-        label=f"{asked.centre} and what it occurs with",
+        label=f"{choices.centre} and what it occurs with",
     )
     name = _concept_of(selection.expanded)
-    if name is not None and name != asked.centre:
+    if name is not None and name != choices.centre:
         st.session_state[_TOGGLED] = name
         st.rerun()
-    _selected(asked, [name for name in map(_concept_of, selection.nodes) if name is not None])
-    _hidden(asked, found)
+    _selected(choices, [name for name in map(_concept_of, selection.nodes) if name is not None])
+    _hidden(choices, found)
     left, right = (bold(side) for side in (axis.left_name, axis.right_name))
     if left != right:
         st.caption(
@@ -282,33 +282,33 @@ def _concept_of(node: str | None) -> str | None:
     return next(iter(concept_picture.concepts_of([node])), None) if node is not None else None
 
 
-def _hidden(asked: _Asked, found: Neighbourhood) -> None:
-    """Say what is not shown: neighbours beyond the cap, and nodes beyond the picture."""
+def _hidden(choices: _Choices, found: Neighbourhood) -> None:
+    """Note what is not shown: neighbours beyond the limit, and nodes beyond the picture."""
     hidden = found.nodes[found.nodes["hidden"] > 0]
-    told = [
+    notes = [
         f"{bold(name)}: {count:,} more not shown"
         for name, count in zip(hidden["name"], hidden["hidden"], strict=True)
     ]
     beyond = len(found.nodes) - MOST_NODES
     if beyond > 0:
-        told.append(f"{beyond:,} of {len(found.nodes):,} concepts are in the table alone")
-    lost = set(asked.expanded) - set(found.nodes.loc[found.nodes["expanded"], "name"])
+        notes.append(f"{beyond:,} of {len(found.nodes):,} concepts are in the table alone")
+    lost = set(choices.expanded) - set(found.nodes.loc[found.nodes["expanded"], "name"])
     if lost:
         names = ", ".join(bold(name) for name in sorted(lost))
-        told.append(f"not next to what is shown: {names}")
-    if told:
-        st.caption(" · ".join(told))
+        notes.append(f"not next to what is shown: {names}")
+    if notes:
+        st.caption(" · ".join(notes))
 
 
-def _selected(asked: _Asked, names: list[str]) -> None:
-    """Offer what can be done with the one concept that is selected, without a double click."""
-    if len(names) != 1 or (asked.kind == "concept" and names[0] == asked.centre):
+def _selected(choices: _Choices, names: list[str]) -> None:
+    """Draw buttons for the selected concept, as an alternative to a double click."""
+    if len(names) != 1 or (choices.kind == "concept" and names[0] == choices.centre):
         return
     (name,) = names
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(shorten(name, 60))
         st.button(
-            "Collapse" if name in asked.expanded else "Expand",
+            "Collapse" if name in choices.expanded else "Expand",
             key="_near_expand",
             on_click=_toggle,
             args=(name,),
@@ -319,8 +319,8 @@ def _selected(asked: _Asked, names: list[str]) -> None:
 # --- The same as a table --------------------------------------------------------------------------
 
 
-def _table(asked: _Asked, found: Neighbourhood, axis: Axis) -> None:
-    shown = links_table(asked.kind, asked.centre, asked.expanded, found, axis)
+def _table(choices: _Choices, found: Neighbourhood, axis: Axis) -> None:
+    shown = links_table(choices.kind, choices.centre, choices.expanded, found, axis)
     classes = list(found.class_sizes)
     counts = {f"count {code}": name for code, name in enumerate(classes)}
     most = max(1, int(found.edges["images"].max())) if len(found.edges) else 1
@@ -332,7 +332,7 @@ def _table(asked: _Asked, found: Neighbourhood, axis: Axis) -> None:
     wide = 40 if len(classes) > MAX_BARS else 0
     columns = {
         "from": config.TextColumn(
-            "Concept" if asked.kind == "concept" else "From", width=90 + wide
+            "Concept" if choices.kind == "concept" else "From", width=90 + wide
         ),
         "with": config.TextColumn("With", width=(195 if one else 105) + wide),
         "images": config.NumberColumn("Images", format="localized", width=58),

@@ -1,4 +1,4 @@
-"""A neighbourhood as a picture, on rings around its centre, and the same as a table."""
+"""Draw a neighbourhood on rings around its centre, and list its links."""
 
 from collections.abc import Sequence
 
@@ -100,7 +100,7 @@ def _lean_of_edges(
     found: Neighbourhood,
     axis: Axis,
 ) -> FloatArray:
-    """How links lean; one from a class, whose images are all of that class, as its concept."""
+    """How links lean; one from a class leans as its concept does."""
     sizes = found.pair_class_sizes
     of_pairs = np.nan_to_num(skew(class_counts(edges), [*sizes.values()], *axis.codes([*sizes])))
     of_targets = lean[[target for _, target in ends]]

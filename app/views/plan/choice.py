@@ -1,4 +1,4 @@
-"""What to plan: which cliques, with which planner, within which limits; and the images of it."""
+"""Choose what to plan: cliques, planner and limits."""
 
 from dataclasses import dataclass, field
 
@@ -50,7 +50,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What a plan is made from: the same request, in the same state, gives the same plan."""
+    """The inputs of a plan: the same request, in the same state, gives the same plan."""
 
     state: DatasetState
     choice: Choice
@@ -59,7 +59,7 @@ class PlanRequest:
 
 
 def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
-    """Draw what there is to choose, and give what is chosen."""
+    """Draw the choices; return what is chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
         selected = tuple(url.selected_cliques())
         source = st.segmented_control(
@@ -97,7 +97,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
-    """From the smallest to the largest selected clique: all of them are in the plan."""
+    """Sizes of the smallest and the largest selected clique."""
     mined = cliques.members.shape[1]
     sizes = [len(clique) for clique in selected if len(clique) <= mined]
     return (min(sizes), max(sizes)) if sizes else (1, mined)
@@ -165,14 +165,14 @@ def planners_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
 
 
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
-    """Say how many cliques are chosen, and of which the page knows nothing."""
+    """Draw how many cliques are chosen, and how many of them were not mined."""
     gap = np.ptp(cliques.counts[rows], axis=1) if len(rows) else np.zeros(0, dtype=np.int64)
-    said = (
+    text = (
         f"{len(rows):,} {'clique' if len(rows) == 1 else 'cliques'}, "
         f"{int((gap > 0).sum()):,} with a gap"
     )
     if request.choice.cliques is not None:
         unknown = len(request.choice.cliques) - len(rows)
         if unknown:
-            said += f"; {unknown:,} selected that mining did not find"
-    st.caption(escape(said))
+            text += f"; {unknown:,} selected that mining did not find"
+    st.caption(escape(text))

@@ -1,4 +1,4 @@
-"""What a plan does to the cliques that it touches: as a picture, as a table, and by planner."""
+"""Effects of a plan on cliques: a chart, a table, and a comparison of planners."""
 
 import altair as alt
 import pandas as pd
@@ -15,7 +15,7 @@ MOST_COLORS = 8
 
 
 def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
-    """What the picture shows, a row for each clique before and after.
+    """Data of the chart: a row for each clique, before and after.
 
     Parameters
     ----------
@@ -123,14 +123,14 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
         key="_plan_picture",
         alt="Gap of each clique before and after",
     )
-    said = (
+    caption = (
         "Ring: before. Disc: after; in the middle a clique is balanced."
         if two
         else ("Ring: before. Disc: after; at 0 a clique is balanced.")
     )
     if len(rows) > IN_PICTURE:
-        said += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
-    st.caption(said)
+        caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
+    st.caption(caption)
 
 
 def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:

@@ -1,4 +1,4 @@
-"""Plan: the images that are missing, what they will change, and the job that makes them."""
+"""Page Plan: the missing images, their effect, and the job that makes them."""
 
 import json
 from collections.abc import Mapping
@@ -133,7 +133,7 @@ def _metrics(measured: dict[str, int], touched: int) -> None:
 
 
 class PlanInHand:
-    """The plan as it stands on the page, written down when it is asked for.
+    """The plan on the page, edits included.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class PlanInHand:
 
 
 def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
-    """Draw the estimate, how the images are made, and what can be done with the plan."""
+    """Draw the time estimate, the job settings, and the buttons for the plan."""
     with st.container(border=True, key="_plan_job"):
         _estimate(current, images, job_form.chosen_backend())
         settings = job_form.choose(current) if may_edit() else None
@@ -199,7 +199,7 @@ def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
 
 
 def _estimate(current: CurrentDataset, images: int, backend: str) -> None:
-    """Say how long the images may take, and where the numbers come from."""
+    """Draw how long the images may take, and what the estimate rests on."""
     fastest, slowest, origin = _range(_speeds_of(measured_speeds(current.store), backend), backend)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         low = _seconds("Seconds per image, from", "s_from", fastest, 190)
@@ -213,7 +213,7 @@ def _estimate(current: CurrentDataset, images: int, backend: str) -> None:
 
 
 def _seconds(label: str, key: str, known: float, width: int) -> float:
-    """Draw a number of seconds: what is known stands there until somebody knows better."""
+    """Draw a field for seconds, with the known value as its default."""
     typed: float | None = st.number_input(
         label,
         0.01,
@@ -227,32 +227,32 @@ def _seconds(label: str, key: str, known: float, width: int) -> float:
 
 
 def _speeds_of(measured: pd.DataFrame, backend: str) -> "pd.Series[float]":
-    """What images took in the jobs that a backend has made; others tell nothing of it."""
+    """Seconds per image in the jobs of one backend."""
     known = JobSettings().backend
     backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
     return measured["seconds_per_image"][backends == backend]
 
 
 def _range(speeds: "pd.Series[float]", backend: str) -> tuple[float, float, str]:
-    """Seconds for an image, from and to, and a sentence on where they come from."""
+    """Lowest and highest seconds per image, and a sentence on their origin."""
     if not len(speeds):
-        said = (
+        origin = (
             f"No job has measured the backend {backend} yet, so the numbers are assumed; rejected "
             "images come on top."
         )
-        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), said
+        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), origin
     fastest, slowest = float(speeds.min()), float(speeds.max())
     if len(speeds) == 1:
-        said = (
+        origin = (
             f"One job of the backend {backend} took {fastest:,.3g} s for an accepted image; this "
             "is half to twice that."
         )
-        return _at_least(fastest / 2), _at_least(fastest * 2), said
-    said = (
+        return _at_least(fastest / 2), _at_least(fastest * 2), origin
+    origin = (
         f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
         f"{slowest:,.3g} s for an accepted image, the rejected ones included."
     )
-    return _at_least(fastest), _at_least(slowest), said
+    return _at_least(fastest), _at_least(slowest), origin
 
 
 def _at_least(seconds: float) -> float:
@@ -266,7 +266,7 @@ def _task_key(current: CurrentDataset) -> str:
 def _create(
     current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
 ) -> None:
-    """Keep the plan, and create a job that runs it, beside the page.
+    """Start writing the plan and creating a job for it, in the background.
 
     Raises
     ------

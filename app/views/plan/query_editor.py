@@ -1,4 +1,4 @@
-"""The plan's queries as a table to edit: numbers changed, rows dropped, the rest as planned."""
+"""Table editor of a plan's queries: change numbers, drop rows."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ _IN_LINK = re.compile(r"([0-9a-f]{8})((?:_[0-9]{1,12}-[0-9]{1,8})+)")
 
 @dataclass
 class Edits:
-    """What a person has changed in a plan.
+    """Changes to a plan by hand.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Edits:
 
 
 def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
-    """The edits of the plan for a request: those of a link, else those of this session.
+    """The edits for a request: those of the URL, else those of this session.
 
     What this session has written itself is no link: the browser may send an older address while
     a newer one is on its way to it.
@@ -82,7 +82,7 @@ def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
 
 
 def _write_link(edits: Edits, planned: IntArray) -> bool:
-    """Put the edits into the address; False where they are too many for it."""
+    """Put the edits into the URL; False if they are too many for it."""
     text = edits_to_text(edits.images, planned)
     fits = len(text) <= MOST_IN_LINK
     if text and fits:
@@ -95,7 +95,7 @@ def _write_link(edits: Edits, planned: IntArray) -> bool:
 
 
 def edits_to_text(images: dict[int, int], planned: IntArray) -> str:
-    """Edits for the address, tied to the plan that they are of; empty where there are none.
+    """Encode edits for the URL, tied to their plan; empty without edits.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def edits_to_text(images: dict[int, int], planned: IntArray) -> str:
 
 
 def edits_from_text(text: str, planned: IntArray) -> dict[int, int] | None:
-    """Read what `edits_to_text` wrote; None for another plan's, and for what nobody wrote."""
+    """Decode the text of `edits_to_text`; None if it is malformed or of another plan."""
     read = _IN_LINK.fullmatch(text)
     if read is None or read[1] != _digest(planned):
         return None
@@ -127,14 +127,14 @@ def _digest(planned: IntArray) -> str:
 
 
 def forget_edits() -> None:
-    """Take the plan as it was planned."""
+    """Drop all edits."""
     kept: Edits | None = st.session_state.get(_KEPT)
     if kept is not None:
         st.session_state[_KEPT] = Edits(kept.request, version=kept.version + 1)
 
 
 def largest_first(images: IntArray, rows: int) -> IntArray:
-    """Places of the largest queries in the flat array of images, the earlier of equal ones first.
+    """Places of the largest queries in the flat array of images; ties in their order.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def largest_first(images: IntArray, rows: int) -> IntArray:
 
 
 def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.DataFrame:
-    """Some queries as the page shows them; the index is their place."""
+    """Some queries as a table; the index is their place."""
     rows, codes = np.divmod(places, len(cliques.classes))
     part = take(cliques, rows)
     return pd.DataFrame(
@@ -163,7 +163,7 @@ def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.Data
 
 
 def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
-    """What differs between two tables of queries: images by place, 0 for a row that is gone.
+    """Differences between two tables of queries: images by place, 0 for a dropped row.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
 
 
 def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable: bool) -> Edits:
-    """Draw the queries of a plan, the largest first, and give what a person has changed."""
+    """Draw the queries of a plan, the largest first; return the edits."""
     edits = edits_of(request, planned)
     rows = st.session_state.get("plan_rows", ROWS[0])
     if f"_plan_table {edits.version} {rows}" not in st.session_state:
@@ -218,7 +218,7 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
 
 
 def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> None:
-    """Count what the table does not show, and what was changed in it."""
+    """Draw how many queries are not shown, and how many were changed."""
     with st.container(horizontal=True, vertical_alignment="center"):
         total = int(np.count_nonzero(planned))
         if total > ROWS[0]:
@@ -248,8 +248,5 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
 
 
 def planner_name(request: PlanRequest, edits: Edits) -> str:
-    """What the plan says of its origin.
-
-    A person's changes are told: the plan is no longer what the planner would give.
-    """
+    """The planner that a plan names as its origin, with a mark if it was edited by hand."""
     return f"{request.planner}, edited by hand" if edits.images else request.planner

@@ -1,1 +1,1 @@
-"""What a page keeps between runs: session, URL, access rights and background tasks."""
+"""State between runs of a page: session, URL, access rights, background tasks."""

@@ -1,11 +1,11 @@
-"""Who is using the app, and what they may do.
+"""The user of a session, and what they may do.
 
 Without COBALANCE_AUTH_FILE nobody logs in, and everybody who reaches the app may change things:
-the server listens on loopback then, unless told otherwise. With it, every session logs in;
+the server then listens on loopback, unless configured otherwise. With it, every session logs in;
 COBALANCE_EDITORS may change things, and the others may look.
 
-What a page shows or hides is for people. What counts is `require_editor`, called where a write
-begins, in the run of the person who asks for it.
+Hiding a button is convenience. What protects is `require_editor`, called where a write begins, in
+the run of the user who starts it.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class NotAllowedError(CobalanceError):
 
 @dataclass(frozen=True)
 class User:
-    """Whoever this session belongs to.
+    """The user of a session.
 
     Parameters
     ----------

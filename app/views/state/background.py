@@ -1,4 +1,4 @@
-"""Asking the graph from a page: in a thread of its own, so that the page stays free."""
+"""Run a console query in a background thread, so that the page stays responsive."""
 
 import time
 from concurrent.futures import Future
@@ -14,28 +14,28 @@ from graph.database.store import GraphStore
 from graph.errors import QueryRefusedError
 from graph.queries.binding import bind_named
 
-FIRST_WAIT_S = 1.0  # for most queries' answer; then the page is free again
+FIRST_WAIT_S = 1.0  # enough for most queries; then the page responds again
 RUN = "_cypher_run"  # the session's last run
 
 _running = BoundedSemaphore(4)  # queries of this process, so that nobody can pile them up
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of the graph.
+class ConsoleQuery:
+    """A query to run on the graph.
 
     Parameters
     ----------
     text : str
         The name of a saved query, or Cypher.
     is_saved : bool
-        Which of the two.
+        Whether `text` is such a name.
     given : dict
-        Parameters.
+        Its parameters.
     most_rows : int
-        To show.
+        Limit of rows to show.
     timeout_s : float
-        That it may take.
+        Time limit.
     """
 
     text: str
@@ -44,8 +44,8 @@ class Question:
     most_rows: int
     timeout_s: float
 
-    def answer(self, store: GraphStore) -> ConsoleResult:
-        """Ask; see `run_console_query` and `bind_named` for what may be raised."""
+    def run(self, store: GraphStore) -> ConsoleResult:
+        """Run it; see `run_console_query` and `bind_named` for the errors raised."""
         text, parameters = self.text, self.given
         if self.is_saved:
             if "limit" in parameters:  # one more shows that there are more
@@ -64,21 +64,21 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A question that has been asked, and its answer, which may still be to come."""
+    """A query that was started, and its outcome, which may be pending."""
 
-    question: Question
+    query: ConsoleQuery
     outcome: "Future[ConsoleResult]" = field(default_factory=Future)
     started: float = field(default_factory=time.monotonic)
 
 
-def start(store: GraphStore, question: Question) -> Run:
-    """Ask in a thread of its own, and wait a little for the answer."""
-    run = Run(question)
+def start(store: GraphStore, query: ConsoleQuery) -> Run:
+    """Start a query in a thread, and wait a little for its result."""
+    run = Run(query)
 
     def work() -> None:
         try:
-            run.outcome.set_result(question.answer(store))
-        except BaseException as error:  # noqa: BLE001 - the page, which waits, raises it
+            run.outcome.set_result(query.run(store))
+        except BaseException as error:  # noqa: BLE001 - the waiting page raises it
             run.outcome.set_exception(error)
         finally:
             _running.release()
@@ -98,5 +98,5 @@ def start(store: GraphStore, question: Question) -> Run:
 
 
 def forget() -> None:
-    """Let go of the session's last run; the database ends it at its time limit."""
+    """Forget the session's last run; the database ends it at its time limit."""
     st.session_state.pop(RUN, None)

@@ -1,7 +1,7 @@
-"""The store of this process, the dataset that the URL names, and reads that are kept.
+"""The store of this process, the chosen dataset, and cached reads of the graph.
 
-What is read from the graph is kept under the state that it was read in, so that a page never
-shows numbers of an older one, and ten users share one read.
+Reads are cached under the state of the dataset, so that a page never shows numbers of an older
+state, and ten users share one read.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,17 +42,17 @@ def store() -> GraphStore:
 
 
 def forget_store() -> None:
-    """Let the next use open the store anew: the database went away, or came back elsewhere."""
+    """Close the cached connection, so that the next use opens a new one."""
     _opened_store.clear()
 
 
 def store_is_local() -> bool:
-    """Whether opening the store starts its server where that does not run."""
+    """Whether the store is a local server, which opening starts."""
     return settings().neo4j_uri is None
 
 
 def datasets() -> pd.DataFrame:
-    """All datasets, as `graph.dataset.state.list_datasets` gives them."""
+    """All datasets, see `graph.dataset.state.list_datasets`."""
     return list_datasets(store())
 
 
@@ -62,9 +62,9 @@ def choose(name: str) -> None:
 
 
 def apply_choice(names: Sequence[str]) -> None:
-    """Settle which dataset it is, before its choice is drawn.
+    """Set the chosen dataset, before the widget that shows it is drawn.
 
-    What `choose` asked for; else the user's own choice, or the URL's; else the first one.
+    It is that of `choose`; else the user's own choice, or the URL's; else the first one.
     """
     name = st.session_state.pop(_CHOICE, None)
     if name in names:
@@ -77,7 +77,7 @@ def apply_choice(names: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class CurrentDataset:
-    """The dataset that a page is about, in the state that it has now.
+    """The chosen dataset in its present state, with cached reads.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class CurrentDataset:
         return True
 
     def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Give ``function(store, dataset, *arguments, **named)``, kept for this state."""
+        """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""
         found = _kept(self.store, function, self.state, arguments, named)
         return cast(T, found)
 
@@ -128,7 +128,7 @@ class CurrentDataset:
 
 
 def current() -> CurrentDataset:
-    """The dataset that the user has chosen.
+    """The dataset that the user has chosen, with its state read once.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Long work beside the pages: one thread a task, seen and cancelled from any session."""
+"""Background tasks: one thread each, visible and cancellable from every session."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ class CancelledError(CobalanceError):
 
 @dataclass
 class Task:
-    """One piece of long work.
+    """A background task with its progress and outcome.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ class Task:
         return not self._ended.is_set()
 
     def cancel(self) -> None:
-        """Ask it to end at its next report; what is done stays, and running it again goes on."""
+        """Cancel at the next progress report; what is done stays, and a new run continues."""
         self._cancelled.set()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for its end; return whether it has ended."""
+        """Wait for the end; return whether it has ended."""
         return self._ended.wait(timeout_s)
 
     def report(self, stage: str, done: int, total: int | None) -> None:
-        """Take a report of progress.
+        """Report progress.
 
         Raises
         ------
@@ -71,12 +71,12 @@ class Task:
             )
 
     def run(self, work: Callable[[Progress], str]) -> None:
-        """Do the work; its result, or what went wrong, is kept here."""
+        """Run the work, and keep its result or error."""
         try:
             self.result = work(self.report)
         except CobalanceError as error:
             self.error = error
-        except Exception:  # a defect: told in the log, and to the user without its innards
+        except Exception:  # a defect: details go to the log alone
             logger.exception("%s failed", self.label)
             self.error = CobalanceError(
                 f"{self.label} failed for a reason that is in the app's log. This is a defect."
@@ -94,9 +94,9 @@ _starting = threading.Lock()
 
 
 def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
-    """Start work in a thread of its own; if a task with this key runs already, give that one.
+    """Start a task in a new thread, or return the running task with this key.
 
-    What this session's earlier tasks have told is forgotten.
+    Outcomes of this session's earlier tasks are dismissed.
 
     Parameters
     ----------
@@ -120,12 +120,12 @@ def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
 
 
 def find(key: str) -> Task | None:
-    """The task with this key that runs, or has ended and was not dismissed."""
+    """The task with this key, if it runs or has ended and was not dismissed."""
     return _tasks().get(key)
 
 
 def keys(*kinds: str) -> list[str]:
-    """Keys, with one of these first words, of what runs and of what this session has started."""
+    """Keys of running tasks and of this session's tasks that begin with one of these words."""
     own = st.session_state.get(_OWN, ())
     return [
         key

@@ -1,4 +1,4 @@
-"""What a page shows, in its URL: a link reproduces the view, and other pages take it up.
+"""Page state in the URL: a link reproduces the view, and other pages continue with it.
 
 Filters live in widgets that Streamlit itself binds to query parameters. The selected cliques live
 here: in the session while the user goes from page to page, and in the URL of each page.
@@ -20,18 +20,18 @@ _PAGES = "_pages"
 
 
 def register(pages: Mapping[str, StreamlitPage]) -> None:
-    """Tell all pages by their path, so that one can lead to another."""
+    """Register all pages by path, for `go_to`."""
     st.session_state[_PAGES] = pages
 
 
 def go_to(path: str) -> NoReturn:
-    """Leave this page for another, taking the selected cliques along."""
+    """Switch to another page, and keep the selected cliques."""
     # Not None, which Streamlit refuses where a widget is bound to a parameter in the address.
     st.switch_page(st.session_state[_PAGES][path], query_params={})
 
 
 def go_to_comparison(after: str) -> NoReturn:
-    """Leave this page to compare the chosen dataset with another one."""
+    """Switch to the comparison of the chosen dataset with another one."""
     st.session_state[COMPARED] = after
     go_to("compare")
 
@@ -43,7 +43,7 @@ def selected_cliques() -> list[Clique]:
 
 
 def select_cliques(cliques: Iterable[Clique]) -> None:
-    """Make these the selected cliques."""
+    """Set the selected cliques."""
     texts = [_clique_to_text(clique) for clique in dict.fromkeys(cliques)]
     if texts == _texts():
         return
@@ -60,7 +60,7 @@ def clear() -> None:
 
 
 def restore(page: str) -> None:
-    """Bring selections and URL together, once at the start of every run.
+    """Synchronize selection and URL, at the start of every run.
 
     A new session takes the URL's. On a page that was just entered, where Streamlit has cleared the
     URL, the session's go into it. Otherwise a URL that is not the one we wrote comes from the
@@ -82,7 +82,7 @@ def _texts() -> list[str]:
 
 
 def _clique_from_text(text: str) -> Clique | None:
-    """Read a clique from a URL; None for what nobody wrote."""
+    """Parse a clique from a URL; None if it is malformed."""
     try:
         names = json.loads(text)
     except ValueError:

@@ -157,7 +157,7 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     run("imbalances", mined, "--compare", other, "-f", "parquet", "-o", tmp_path / "t.parquet")
     assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
     usage = run("imbalances", mined, "--compare", other, "--by", "lift", exit_code=2)
-    assert "--by is of one dataset" in usage.stderr
+    assert "--by does not go with --compare" in usage.stderr
     assert "No dataset" in run("imbalances", mined, "--compare", "nothing", exit_code=2).stderr
 
 

@@ -156,10 +156,10 @@ def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
     generated = tmp_path / "generated"
     assert (
         f"Drop '{planned}' with all its images, cliques and plans, and its 3 jobs, 1 of them "
-        f"queued or running (the files that they made stay in {generated})?"
+        f"queued or running (their files stay in {generated})?"
     ) in asked(environment, planned)
     said = run("datasets", "drop", planned, "--yes").stderr
-    kept = f"Dropped '{planned}'.\nThe files that its jobs made stay in:\n  {generated / jobs[2]}\n"
+    kept = f"Dropped '{planned}'.\nThe files of its jobs stay in:\n  {generated / jobs[2]}\n"
     assert said.endswith(kept)
     assert (generated / jobs[2]).is_dir()
 
