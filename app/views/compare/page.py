@@ -17,7 +17,6 @@ from app.views.components.theme import NEUTRAL, class_colors, clique_labels, sho
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions
 from graph.dataset.state import DatasetState, dataset_state
 from graph.errors import OptionError
 from graph.queries.comparison import (
@@ -165,7 +164,7 @@ def _swap(before: str, after: str) -> None:
 
 def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> tuple[int, tuple[int, int]]:
     """Draw the filters; return the smallest gap, and the smallest and the largest size."""
-    largest = min(_largest_size(before.state), _largest_size(after.state))
+    largest = min(before.mining.max_size, after.mining.max_size)
     min_gap = st.number_input(
         "Smallest gap",
         1,
@@ -195,10 +194,6 @@ def _choose_statuses() -> tuple[str, ...]:
         label_visibility="collapsed",
     )
     return tuple(chosen) or STATUSES
-
-
-def _largest_size(state: DatasetState) -> int:
-    return MiningOptions.from_json(state.mining or "{}").max_size
 
 
 # --- Totals ---------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Gallery of a clique's images: classes side by side, with boxes and masks."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.views.components.theme import class_colors
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
-from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
 from ingest.images.regions import read_regions
 
 PER_CLASS = 6
@@ -35,7 +36,11 @@ def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
 def images_of(
     store: GraphStore, dataset: str, concepts: list[str], class_name: str, skip: int
 ) -> pd.DataFrame:
-    """A page of the images of a class that contain all the concepts."""
+    """A page of the images of a class that contain all the concepts.
+
+    The names come from the graph, in the state that the caller has read: they are not checked.
+    """
+    query = CATALOGUE["images-of-clique"]
     parameters = {
         "dataset": dataset,
         "concepts": concepts,
@@ -43,13 +48,22 @@ def images_of(
         "limit": PER_CLASS,
         "skip": skip,
     }
-    query, bound = bind_named(store, "images-of-clique", parameters)
-    return store.read_frame(query.text, **bound)
+    return store.read_frame(query.text, **query.bind(parameters))
 
 
-def show(current: CurrentDataset, clique: tuple[str, ...], class_name: str | None) -> None:
-    """Draw the images of a clique: of one class, or of all classes side by side."""
-    counts = current.read(_counts, list(clique))
+def show(
+    current: CurrentDataset,
+    clique: tuple[str, ...],
+    counts: Mapping[str, int],
+    class_name: str | None = None,
+) -> None:
+    """Draw the images of a clique: of one class, or of all classes side by side.
+
+    Parameters
+    ----------
+    counts : mapping
+        Images of the clique in each class.
+    """
     names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
     title = " + ".join(escape(name) for name in clique)
     st.subheader(f"Images with {title}", anchor=ANCHOR)
@@ -60,12 +74,6 @@ def show(current: CurrentDataset, clique: tuple[str, ...], class_name: str | Non
     ):
         with column:
             _one_class(current, clique, name, counts[name], wide=len(names) == 1)
-
-
-def _counts(store: GraphStore, dataset: str, concepts: list[str]) -> dict[str, int]:
-    query, bound = bind_named(store, "clique", {"dataset": dataset, "concepts": concepts})
-    (row,) = store.read(query.text, **bound)
-    return dict(row["counts"])
 
 
 def _one_class(

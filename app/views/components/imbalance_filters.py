@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from app.views.state.session import CurrentDataset
-from graph.dataset.mining import MiningOptions
-from graph.queries.mined import Ranking, mined_with
+from graph.queries.mined import Ranking
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 ORDERS = {
@@ -27,8 +26,7 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
     concepts : list of str
         The dataset's concepts, to choose from.
     """
-    options: MiningOptions = mined_with(current.store, current.name)
-    sizes = list(range(1, options.max_size + 1))
+    sizes = list(range(1, current.mining.max_size + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
         size = st.segmented_control(
             "Size", sizes, key="size", bind="query-params", help="Concepts in a clique."

@@ -163,7 +163,7 @@ def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd
 def _mined(current: CurrentDataset) -> str:
     if current.state.mining is None:
         return "Not mined yet."
-    options = MiningOptions.from_json(current.state.mining)
+    options = current.mining
     split = "" if options.split is None else f", of the split {options.split}"
     stale = "" if current.is_mined else " The images have changed since."
     return (

@@ -1,7 +1,7 @@
 """Page Diagnose: imbalances as a table, charts and images."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -27,7 +27,14 @@ VIEWS = ("Graph", "Matrix", "Combinations")
 EDGES = (100, 200, 400, 800)
 HEIGHT_PX = 560
 
-Cell = tuple[tuple[str, ...], str | None]  # a clique, and one of the classes or all
+
+@dataclass(frozen=True)
+class Cell:
+    """A clicked cell: a clique, its images in each class, and one of the classes or all."""
+
+    clique: tuple[str, ...]
+    counts: Mapping[str, int]
+    class_name: str | None
 
 
 def page() -> None:
@@ -47,7 +54,7 @@ def page() -> None:
         _pictures(current, ranking)
     _selection_bar(cell)
     if cell is not None:
-        gallery.show(current, *cell)
+        gallery.show(current, cell.clique, cell.counts, cell.class_name)
 
 
 def _metrics(current: CurrentDataset) -> None:
@@ -106,7 +113,10 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     if not cells:
         return None
     row, column = cells[0]
-    return cliques[row], column.removeprefix(COUNT) if column.startswith(COUNT) else None
+    counts = {name: int(frame[COUNT + name].iloc[row]) for name in classes}
+    return Cell(
+        cliques[row], counts, column.removeprefix(COUNT) if column.startswith(COUNT) else None
+    )
 
 
 def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
@@ -169,7 +179,7 @@ def _selection_bar(cell: Cell | None) -> None:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         if cell is not None:
-            names = shorten(" + ".join(cell[0]), 60)
+            names = shorten(" + ".join(cell.clique), 60)
             st.markdown(
                 f":material/arrow_downward: [Images with {escape(names)}](#{gallery.ANCHOR})",
                 width="content",

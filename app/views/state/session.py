@@ -16,6 +16,7 @@ import streamlit as st
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions
 from graph.dataset.state import DatasetState, class_sizes, dataset_state, list_datasets
 from graph.errors import StaleError
 from graph.queries.mined import Ranking, read_imbalances
@@ -103,6 +104,11 @@ class CurrentDataset:
         except StaleError:
             return False
         return True
+
+    @property
+    def mining(self) -> MiningOptions:
+        """The options that it was last mined with."""
+        return MiningOptions.from_json(self.state.mining or "{}")
 
     def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""
