@@ -1,13 +1,11 @@
 """Print a frame as a table for people, or write it as CSV, JSON or Parquet."""
 
-import math
 import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
@@ -16,7 +14,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from app.services.frames import to_csv, to_json
+from app.services.frames import cell_text, to_csv, to_json
 from graph.errors import CobalanceError, OptionError
 
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -252,35 +250,3 @@ def _middle(text: str, most: int) -> str:
         return text
     end = (most - 1) // 2
     return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
-
-
-def _cut(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else text[: most - 1] + "…"
-
-
-def cell_text(value: Any, most: int | None = None) -> str:
-    """A value as text: names joined by +, numbers with separators, - where missing.
-
-    Examples
-    --------
-    >>> cell_text(("cow", "road")), cell_text(1414), cell_text(None)
-    ('cow + road', '1,414', '-')
-    """
-    if isinstance(value, (list, tuple)):
-        return " + ".join(
-            f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
-            if isinstance(part, (list, tuple)) and len(part) == 2
-            else cell_text(part, most)
-            for part in value
-        )
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value != 0 and abs(value) < 1e-3:
-            return f"{value:.1e}"
-        return f"{value:,.3f}"
-    return _cut(str(value), most)
