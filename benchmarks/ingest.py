@@ -28,12 +28,13 @@ from graph.database import schema
 from graph.database.statements import merge_statement
 from graph.database.store import GraphStore
 from graph.dataset.contents import ImageContents
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
-from graph.queries.mined import Ranking, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, plain_values
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions

@@ -24,12 +24,15 @@ from app.services.stores import open_store
 from app.settings import Settings
 from graph.database import schema
 from graph.database.store import GraphStore
-from graph.dataset.state import class_sizes, dataset_state, list_datasets
+from graph.dataset.cliques import clique_totals, load_cliques
+from graph.dataset.names import class_sizes
+from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.lifecycle import create_job
-from graph.jobs.status import list_jobs, measured_speeds, read_queries, workers_alive
+from graph.jobs.status import list_jobs, measured_speeds, read_queries
+from graph.jobs.workers import workers_alive
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
-from graph.queries.mined import Ranking, clique_totals, load_cliques, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.neighbourhood import read_neighbourhood, shortest_link
 from graph.queries.overview import read_overview
 from tests.browser import chromium

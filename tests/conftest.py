@@ -13,7 +13,8 @@ from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
 from graph.records import Annotations, ImageRecord, Mention
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure

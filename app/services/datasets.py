@@ -4,7 +4,7 @@ from pathlib import Path
 
 from app.settings import Settings
 from graph.database.store import GraphStore
-from graph.dataset import state
+from graph.dataset import drop_rename
 from graph.dataset.write import IngestReport, write_annotations
 from graph.progress import Progress, silent
 from graph.records import Annotations
@@ -66,7 +66,7 @@ def drop_dataset(
     DatasetNotFoundError
         There is no dataset of this name.
     """
-    state.drop_dataset(store, dataset, progress)
+    drop_rename.drop_dataset(store, dataset, progress)
     drop_regions(settings.regions_folder(), dataset)
 
 
@@ -80,7 +80,7 @@ def rename_dataset(
     DatasetExistsError
         The new name is taken.
     """
-    state.rename_dataset(store, dataset, new, progress)
+    drop_rename.rename_dataset(store, dataset, new, progress)
     rename_regions(settings.regions_folder(), dataset, new)
 
 

@@ -19,6 +19,7 @@ from generation.sources.sampler import Segment, Sources
 from generation.sources.segmenters import SEGMENTERS
 from graph.database.store import GraphStore
 from graph.dataset.class_images import read_class_images
+from graph.dataset.cliques import mined_with
 from graph.errors import (
     CobalanceError,
     JobNotFoundError,
@@ -28,7 +29,6 @@ from graph.errors import (
 )
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
-from graph.queries.mined import mined_with
 from graph.records import Box
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray, MaskArray

@@ -8,9 +8,9 @@ from generation.planners import plan
 from generation.planning.plan import Plan, PlanOptions
 from generation.planning.simulation import summarize_plan
 from graph.database.store import GraphStore
+from graph.dataset.cliques import load_cliques
 from graph.dataset.plans import write_plan
 from graph.progress import Progress, silent
-from graph.queries.mined import load_cliques
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from generation.export.merged import read_merged
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest
 from graph.database.store import GraphStore
+from graph.dataset.cliques import mined_with
 from graph.dataset.mining import mine_dataset
+from graph.dataset.names import concept_names
 from graph.dataset.read import read_annotations
-from graph.dataset.state import concept_names
 from graph.errors import StaleError
 from graph.jobs.merge import generated_id, read_accepted
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
-from graph.queries.mined import mined_with
 from graph.records import Mention
 from ingest.annotators import ANNOTATORS
 from ingest.images.decoding import decode, rgb_array

@@ -12,7 +12,7 @@ from generation.backends.backend import Backend
 from generation.filters import FILTERS
 from generation.jobs.job_runner import JobRunner
 from generation.jobs.resources import RetryingStore, WorkerResources
-from graph.dataset.state import concept_names
+from graph.dataset.names import concept_names
 from graph.jobs.rounds import read_query_progress
 
 

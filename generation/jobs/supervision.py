@@ -15,7 +15,7 @@ from generation.output.job_manifest import write_job_manifest
 from graph.errors import JobBlockedError, JobNotFoundError, MissingExtraError, OptionError
 from graph.jobs.reports import end_job, fail_job
 from graph.jobs.rounds import Round, read_query_progress, read_round
-from graph.jobs.status import workers_alive
+from graph.jobs.workers import workers_alive
 
 
 class JobSupervisor:

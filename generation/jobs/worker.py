@@ -20,9 +20,9 @@ from generation.jobs.resources import RetryingStore, WorkerResources, WorkerStop
 from generation.jobs.supervision import JobSupervisor
 from generation.jobs.worker_id import new_worker_id
 from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUnavailableError
-from graph.jobs.reports import heartbeat, stop_worker
 from graph.jobs.rounds import active_jobs
 from graph.jobs.status import read_job
+from graph.jobs.workers import heartbeat, stop_worker
 from graph.progress import Progress, silent
 
 _log = logging.getLogger(__name__)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
-from graph.dataset.state import class_sizes, dataset_state
+from graph.dataset.names import class_sizes
+from graph.dataset.state import dataset_state
 
 
 @dataclass(frozen=True, eq=False)

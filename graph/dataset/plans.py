@@ -12,7 +12,8 @@ import pandas as pd
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare
-from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
+from graph.dataset.claim import claim, finish
+from graph.dataset.state import DatasetState, check_name, dataset_state
 from graph.errors import OptionError, StaleError, UnknownNameError
 from graph.progress import Progress, silent
 

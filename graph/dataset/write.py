@@ -12,8 +12,9 @@ from graph.database.declarations import DATASET
 from graph.database.statements import merge_statement
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
+from graph.dataset.claim import claim, finish, invalidate
 from graph.dataset.contents import ImageContents, image_digests
-from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish, invalidate
+from graph.dataset.state import DatasetState, check_name, dataset_state
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
 

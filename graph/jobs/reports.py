@@ -1,6 +1,7 @@
-"""What workers report of a job: that they live, and which queries are begun, done or failed.
+"""Reports of workers: which queries of a job are begun, done or failed, and when it ends.
 
-All may be repeated, by any number of workers. What they make is in `graph.jobs.candidates`.
+All may be repeated, by any number of workers. Candidates are in `graph.jobs.candidates`, workers in
+`graph.jobs.workers`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -145,37 +146,3 @@ RETURN j.id""",
     )
     if not rows:
         raise not_found("job", job)
-
-
-def heartbeat(store: GraphStore, worker: str, *, host: str = "", job: str | None = None) -> None:
-    """Note that a worker lives, and on what it works.
-
-    Parameters
-    ----------
-    worker : str
-        Unique to its process.
-    host : str
-        The machine's name, for people.
-    job : str or None
-        The job that it works on.
-    """
-    store.write(
-        """MERGE (w:Worker {id: $worker})
-ON CREATE SET w.started_at = datetime()
-SET w.heartbeat_at = datetime(), w.host = $host, w.job = $job
-WITH w
-CALL () {
-  MATCH (old:Worker) WHERE old.heartbeat_at < datetime() - duration('P1D')
-  DELETE old
-}
-MATCH (j:Job {id: $job})
-SET j.heartbeat_at = w.heartbeat_at""",
-        worker=worker,
-        host=host,
-        job=job,
-    )
-
-
-def stop_worker(store: GraphStore, worker: str) -> None:
-    """Note that a worker has ended by itself."""
-    store.write("MATCH (w:Worker {id: $worker}) DELETE w", worker=worker)

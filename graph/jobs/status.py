@@ -1,4 +1,4 @@
-"""How far jobs are: read by people who watch, and by workers that go on where one stopped."""
+"""How far jobs and their queries are."""
 
 import json
 from collections.abc import Mapping
@@ -9,28 +9,23 @@ from typing import Any
 import pandas as pd
 
 from graph.database.store import GraphStore, Row
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import UnknownNameError
 from graph.jobs.counters import COUNTS
 from graph.jobs.lifecycle import (
     QUERY_STATES,
-    VERDICTS,
     JobState,
     QueryState,
-    Verdict,
     not_found,
     query_id,
 )
-
-ALIVE_S = 30.0
-"""A worker whose last heartbeat is older than this many seconds is taken for dead."""
+from graph.jobs.times import utc_time
+from graph.jobs.workers import ALIVE, ALIVE_S
 
 _ALL = 2**31
 
-_ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
-
 _SUMMARY = f"""
 CALL (j) {{
-  MATCH (w:Worker {{job: j.id}}) WHERE {_ALIVE}
+  MATCH (w:Worker {{job: j.id}}) WHERE {ALIVE}
   RETURN count(w) AS workers
 }}
 OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
@@ -134,80 +129,6 @@ class Job:
         return self.remaining * self.seconds_per_image / max(self.workers, 1)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A candidate as it is in the graph.
-
-    Parameters
-    ----------
-    id, query : str
-        Its own name and its query's.
-    class_name, concepts
-        What it should show.
-    uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
-        As the worker reported them, see `graph.jobs.candidates.NewCandidate`.
-    verdict : Verdict
-        Of the filters, or of the person who decided since.
-    decided_by : str or None
-        Who decided; None for the filters, empty for somebody where nobody logs in.
-    created_at, decided_at : datetime or None
-        In UTC.
-    """
-
-    id: str
-    query: str
-    class_name: str
-    concepts: tuple[str, ...]
-    uri: str | None
-    source_image: str | None
-    source_uri: str | None
-    mask_uri: str | None
-    scores: Mapping[str, float]
-    verdict: Verdict
-    reason: str
-    seed: int | None
-    seconds: float | None
-    decided_by: str | None
-    created_at: datetime | None
-    decided_at: datetime | None
-
-
-@dataclass(frozen=True)
-class CandidatePage:
-    """Some candidates of a job.
-
-    Parameters
-    ----------
-    candidates : tuple of Candidate
-        Those of the page, in the order in which they were reported: new ones come behind.
-    total : int
-        How many there are on all pages.
-    """
-
-    candidates: tuple[Candidate, ...]
-    total: int
-
-
-@dataclass(frozen=True)
-class Worker:
-    """A worker that was heard of lately.
-
-    Parameters
-    ----------
-    id, host : str
-        Its process and its machine.
-    job : str or None
-        What it works on.
-    silent_s : float
-        Seconds since its last heartbeat.
-    """
-
-    id: str
-    host: str
-    job: str | None
-    silent_s: float
-
-
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
     """The dataset's jobs, newest first; those of all datasets for None."""
     found = "MATCH (j:Job)" if dataset is None else "MATCH (j:Job {dataset: $dataset})"
@@ -300,80 +221,6 @@ def _seconds_left(row: Mapping[Any, Any], overall: float | None) -> float:
     return max(row["n"] - row["accepted"], 0) * rate if rate else float("nan")
 
 
-def list_candidates(
-    store: GraphStore,
-    job: str,
-    *,
-    query: str | None = None,
-    verdict: Verdict | None = None,
-    page: int = 1,
-    per_page: int = 12,
-) -> CandidatePage:
-    """A page of a job's candidates.
-
-    Parameters
-    ----------
-    query : str or None
-        Only those of this query.
-    verdict : {"accepted", "rejected"} or None
-        Only those with this verdict.
-    page : int
-        From 1.
-    """
-    if verdict is not None and verdict not in VERDICTS:
-        raise UnknownNameError("verdict", verdict, VERDICTS)
-    if page < 1 or per_page < 1:
-        raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
-    key = "job: $job" if query is None else "query: $query"
-    found = (
-        f"MATCH (c:Candidate {{{key}}}) "
-        "WHERE c.job = $job AND ($verdict IS NULL OR c.verdict = $verdict) "
-    )
-    bound = {"job": job, "query": query, "verdict": verdict}
-    (counted,) = store.read(f"{found} RETURN count(c) AS total", **bound)
-    rows = store.read(
-        f"{found} WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit "
-        "MATCH (q:JobQuery {id: c.query}) "
-        "RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, "
-        ".reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis, "
-        "decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts} "
-        "AS candidate ORDER BY c.created_at, c.id",
-        **bound,
-        skip=(page - 1) * per_page,
-        limit=per_page,
-    )
-    return CandidatePage(tuple(_candidate(row["candidate"]) for row in rows), counted["total"])
-
-
-def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
-    """What a worker has said of how a candidate was made, see `graph.jobs.candidates.NewCandidate`.
-
-    Raises
-    ------
-    JobNotFoundError
-        There is no such candidate.
-    """
-    rows = store.read(
-        "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
-        candidate=candidate,
-    )
-    if not rows:
-        raise not_found("candidate", candidate)
-    found: dict[str, Any] = json.loads(rows[0]["provenance"])
-    return found
-
-
-def workers_alive(store: GraphStore, *, within_s: float = ALIVE_S) -> list[Worker]:
-    """Workers whose last heartbeat is recent by the database's own clock, by name."""
-    rows = store.read(
-        f"MATCH (w:Worker) WHERE {_ALIVE} "
-        "RETURN w.id AS id, w.host AS host, w.job AS job, "
-        "(datetime().epochMillis - w.heartbeat_at.epochMillis) / 1000.0 AS silent_s ORDER BY id",
-        alive_ms=int(within_s * 1000),
-    )
-    return [Worker(**row) for row in rows]
-
-
 def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
     """What an image took in the latest jobs that have made any, of all datasets.
 
@@ -408,10 +255,10 @@ def _job(row: Row) -> Job:
         created_by=stored["created_by"] or "",
         error=stored["error"] or "",
         note=stored["note"] or "",
-        created_at=_time(stored["created_at"]),
-        started_at=_time(stored["started_at"]),
-        ended_at=_time(stored["ended_at"]),
-        heartbeat_at=_time(stored["heartbeat_at"]),
+        created_at=utc_time(stored["created_at"]),
+        started_at=utc_time(stored["started_at"]),
+        ended_at=utc_time(stored["ended_at"]),
+        heartbeat_at=utc_time(stored["heartbeat_at"]),
         queries={state: counts[state] for state in QUERY_STATES},
         short=counts["short"],
         wanted=counts["wanted"],
@@ -423,19 +270,3 @@ def _job(row: Row) -> Job:
         workers=row["workers"],
         dataset_changed=row["dataset_changed"],
     )
-
-
-def _candidate(stored: Row) -> Candidate:
-    return Candidate(
-        **stored
-        | {
-            "concepts": tuple(stored["concepts"]),
-            "scores": json.loads(stored["scores"]),
-            "created_at": _time(stored["created_at"]),
-            "decided_at": _time(stored["decided_at"]),
-        }
-    )
-
-
-def _time(milliseconds: int | None) -> datetime | None:
-    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

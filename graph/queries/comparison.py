@@ -9,10 +9,10 @@ import pandas as pd
 
 from graph.counting.cliques import Cliques
 from graph.database.store import GraphStore
+from graph.dataset.cliques import load_cliques, mining_of
 from graph.dataset.mining import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.errors import OptionError, UnknownNameError
-from graph.queries.mined import load_cliques, mining_of
 
 Clique = tuple[str, ...]
 

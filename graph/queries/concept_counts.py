@@ -9,7 +9,8 @@ import pandas as pd
 
 from graph.arrays import FloatArray
 from graph.database.store import GraphStore, Row
-from graph.dataset.state import DatasetState, class_sizes, dataset_state
+from graph.dataset.names import class_sizes
+from graph.dataset.state import DatasetState, dataset_state
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.catalogue import CATALOGUE
 

@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, expect
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.write import write_annotations
+from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.reports import finish_queries, start_queries
-from graph.jobs.status import list_candidates
 from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running

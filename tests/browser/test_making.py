@@ -9,10 +9,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from graph.database.store import GraphStore
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
-from graph.jobs.status import list_candidates, list_jobs
+from graph.jobs.candidate_pages import list_candidates
+from graph.jobs.status import list_jobs
 from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running

@@ -35,12 +35,14 @@ from generation.output.folder import OutputFolder
 from generation.output.job_manifest import manifest_name
 from graph.database.local.server import ensure_running
 from graph.database.store import GraphStore
-from graph.dataset.state import rename_dataset
+from graph.dataset.drop_rename import rename_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import OptionError, OutOfMemoryError, StoreError, StoreUnavailableError
+from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import decide
 from graph.jobs.lifecycle import cancel_job, create_job, retry_job
-from graph.jobs.status import list_candidates, read_job, workers_alive
+from graph.jobs.status import read_job
+from graph.jobs.workers import workers_alive
 from graph.records import Annotations, ImageRecord, Mention
 from tests.e2e import failing
 from tests.forwarder import Forwarder

@@ -5,7 +5,8 @@ import pytest
 from app.cli.commands.demo import show_full
 from app.demo.experiment import BASE, EXEMPLARS, OVER_SAMPLING, WEIGHTS
 from app.demo.full import run_full_demo
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
 
 DATASETS = ("digits", "digits-rebalanced")
 

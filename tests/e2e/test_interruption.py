@@ -10,7 +10,8 @@ import pytest
 
 from app.services.stores import open_store
 from graph.database.local import server as local_server
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
 
 IMAGES = 6_000
 DATASET = "interrupted"

@@ -10,7 +10,8 @@ from app.cli.common import DatasetName, FormatOption, OutputOption, notes, opene
 from app.cli.tables import Format, narrowed, write_frame
 from app.services.datasets import drop_dataset, rename_dataset
 from app.settings import Settings
-from graph.dataset.state import dataset_state, list_datasets, split_sizes
+from graph.dataset.names import split_sizes
+from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.status import Job, list_jobs
 from graph.queries.catalogue import CATALOGUE
 from ingest.concepts.plurals import counted

@@ -27,7 +27,7 @@ from graph.dataset.state import dataset_state
 from graph.dataset.write import write_annotations
 from graph.errors import DatasetNotFoundError, MissingExtraError, StaleError
 from graph.progress import Progress
-from graph.queries.mined import Ranking, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
 

@@ -30,7 +30,7 @@ from graph.queries.comparison import (
     Comparison,
     compare_imbalances,
 )
-from graph.queries.mined import Ranking, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
 
 BY = "gap"

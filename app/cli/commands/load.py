@@ -15,7 +15,8 @@ from app.services.datasets import default_dataset_name, describe_load, load_data
 from app.services.imports import pairs
 from app.settings import Settings
 from graph.database.store import GraphStore
-from graph.dataset.state import dataset_state, foreign_images
+from graph.dataset.names import foreign_images
+from graph.dataset.state import dataset_state
 from graph.errors import DatasetExistsError
 from graph.records import Annotations
 from ingest.concepts.plurals import counted

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from app.views.state.session import CurrentDataset
-from graph.queries.mined import Ranking
+from graph.queries.imbalances import Ranking
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 ORDERS = {

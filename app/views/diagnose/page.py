@@ -17,8 +17,9 @@ from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from graph.database import schema
+from graph.dataset.cliques import clique_totals
 from graph.diagnosis.imbalance import COUNT
-from graph.queries.mined import Ranking, clique_totals
+from graph.queries.imbalances import Ranking
 from graph.queries.overview import Overview, read_overview
 
 GRAPH = "diagnose_graph"

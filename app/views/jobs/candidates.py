@@ -15,9 +15,10 @@ from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
+from graph.jobs.candidate_pages import Candidate, list_candidates, read_provenance
 from graph.jobs.candidates import decide
 from graph.jobs.lifecycle import Verdict
-from graph.jobs.status import Candidate, Job, list_candidates, read_provenance, read_queries
+from graph.jobs.status import Job, read_queries
 
 PER_PAGE = 8
 COLUMNS = 2

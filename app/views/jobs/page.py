@@ -20,7 +20,8 @@ from generation.planning.plan_file import plan_to_json
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
 from graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
-from graph.jobs.status import Job, list_jobs, read_queries, workers_alive
+from graph.jobs.status import Job, list_jobs, read_queries
+from graph.jobs.workers import workers_alive
 from ingest.concepts.plurals import counted
 
 REFRESH_S = 2

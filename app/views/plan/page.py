@@ -31,11 +31,11 @@ from generation.planning.plan_file import plan_to_json
 from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
+from graph.dataset.cliques import load_cliques
 from graph.dataset.plans import write_plan
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import measured_speeds
 from graph.progress import Progress
-from graph.queries.mined import load_cliques
 from ingest.concepts.plurals import counted
 
 ASSUMED_S = {"procedural": (0.02, 0.2)}

@@ -17,9 +17,10 @@ from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions
-from graph.dataset.state import DatasetState, class_sizes, dataset_state, list_datasets
+from graph.dataset.names import class_sizes
+from graph.dataset.state import DatasetState, dataset_state, list_datasets
 from graph.errors import StaleError
-from graph.queries.mined import Ranking, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 
 DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
 _CHOICE = "_chosen_dataset"

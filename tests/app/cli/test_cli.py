@@ -17,7 +17,9 @@ import pytest
 
 from app.cli.commands.console import parse_free, parse_named
 from generation.planning.plan_file import plan_from_json
-from graph.dataset.state import class_sizes, drop_dataset, list_datasets
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.names import class_sizes
+from graph.dataset.state import list_datasets
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 from tests.app.cli.commands import call, spawn

@@ -11,7 +11,8 @@ import sys
 import pandas as pd
 import pytest
 
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import read_job
 from tests.app.cli.commands import call, spawn

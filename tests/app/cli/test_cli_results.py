@@ -11,7 +11,8 @@ from PIL import Image
 
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
 from graph.jobs.lifecycle import cancel_job
 from tests.app.cli.commands import call, spawn
 from tests.browser.server import environment_of

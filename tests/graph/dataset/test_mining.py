@@ -12,6 +12,7 @@ from app.services.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.counting.cliques import mine_cliques
 from graph.dataset import clique_table
+from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.plans import read_plan
 from graph.dataset.state import dataset_state
@@ -20,7 +21,7 @@ from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
-from graph.queries.mined import Ranking, load_cliques, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, ImageRecord, Mention
 
 

@@ -2,11 +2,13 @@
 
 import pytest
 
+from graph.dataset.cliques import load_cliques
+from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.state import dataset_state, drop_dataset, find_dataset, rename_dataset
+from graph.dataset.state import dataset_state, find_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import StaleError, StoreError
-from graph.queries.mined import Ranking, load_cliques, read_imbalances
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, ImageRecord, Mention
 
 

@@ -6,13 +6,8 @@ from itertools import combinations
 import pytest
 
 from graph.database.sync import BATCH
-from graph.dataset.state import (
-    dataset_state,
-    drop_dataset,
-    find_dataset,
-    list_datasets,
-    rename_dataset,
-)
+from graph.dataset.drop_rename import drop_dataset, rename_dataset
+from graph.dataset.state import dataset_state, find_dataset, list_datasets
 from graph.dataset.write import load_incidence, write_annotations
 from graph.errors import DatasetExistsError, DatasetNotFoundError, OptionError, StaleError
 from graph.records import Annotations, ImageRecord, Mention

@@ -12,8 +12,8 @@ from app.services.stores import open_store
 from generation.jobs.rounds import next_spans
 from generation.planning.plan import PlanOptions
 from graph.database.migrations import MIGRATIONS
+from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.state import drop_dataset, rename_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import (
     DatasetNotFoundError,
@@ -22,6 +22,7 @@ from graph.errors import (
     StoreError,
     UnknownNameError,
 )
+from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import (
     NewCandidate,
     QueryCounts,
@@ -32,24 +33,10 @@ from graph.jobs.candidates import (
 )
 from graph.jobs.counters import COUNTS
 from graph.jobs.lifecycle import QUERY_STATES, cancel_job, create_job, query_id, retry_job
-from graph.jobs.reports import (
-    end_job,
-    fail_job,
-    fail_queries,
-    finish_queries,
-    heartbeat,
-    start_queries,
-    stop_worker,
-)
+from graph.jobs.reports import end_job, fail_job, fail_queries, finish_queries, start_queries
 from graph.jobs.rounds import Span, begin_round, read_query_progress
-from graph.jobs.status import (
-    list_candidates,
-    list_jobs,
-    measured_speeds,
-    read_job,
-    read_queries,
-    workers_alive,
-)
+from graph.jobs.status import list_jobs, measured_speeds, read_job, read_queries
+from graph.jobs.workers import heartbeat, stop_worker, workers_alive
 from graph.records import Annotations, ImageRecord, Mention
 
 QUERIES = [("a", ("x", "y"), 3), ("b", ("x",), 2), ("a", ("y",), 5)]

@@ -9,8 +9,10 @@ from app.settings import Settings
 from generation.export import ExportError, ExportOptions
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder
+from graph.dataset.cliques import load_cliques
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.state import dataset_state, drop_dataset, find_dataset
+from graph.dataset.state import dataset_state, find_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import (
     DatasetExistsError,
@@ -25,7 +27,6 @@ from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.merge import GeneratedImage, add_generated, read_accepted
 from graph.jobs.reports import start_queries
 from graph.queries.comparison import compare_imbalances
-from graph.queries.mined import load_cliques
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
 from tests.generation.export.conftest import Stores, generated_row

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError
@@ -16,7 +17,6 @@ from graph.queries.comparison import (
     STATUSES,
     compare_imbalances,
 )
-from graph.queries.mined import load_cliques
 from graph.records import Annotations, ImageRecord, Mention
 
 

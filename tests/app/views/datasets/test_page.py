@@ -11,10 +11,10 @@ from app.services.imports import ImportRequest, check_import
 from app.settings import Settings
 from app.views.state import tasks
 from graph.database.store import GraphStore
+from graph.dataset.cliques import mined_with
 from graph.dataset.state import dataset_state, find_dataset
 from graph.errors import InputError, OptionError
 from graph.progress import silent
-from graph.queries.mined import mined_with
 from ingest.options import ClassOptions, ReadOptions
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 

@@ -17,13 +17,17 @@ from app.views.jobs.candidates import provenance_of
 from app.views.state import tasks
 from generation.export import EXPORTERS
 from graph.database.store import GraphStore
+from graph.dataset.cliques import mined_with
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import MiningOptions
-from graph.dataset.state import class_sizes, dataset_state, drop_dataset, find_dataset
+from graph.dataset.names import class_sizes
+from graph.dataset.state import dataset_state, find_dataset
+from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import cancel_job, create_job, query_id
-from graph.jobs.reports import fail_job, finish_queries, heartbeat, start_queries, stop_worker
-from graph.jobs.status import list_candidates, list_jobs, read_job, read_queries
-from graph.queries.mined import mined_with
+from graph.jobs.reports import fail_job, finish_queries, start_queries
+from graph.jobs.status import list_jobs, read_job, read_queries
+from graph.jobs.workers import heartbeat, stop_worker
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]

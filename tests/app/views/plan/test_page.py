@@ -489,7 +489,7 @@ def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     """For the same request; the browser's own download is compared in the browser tests."""
     from app.views.plan.choice import planned_images
     from app.views.plan.page import PlanInHand
-    from graph.queries.mined import load_cliques
+    from graph.dataset.cliques import load_cliques
 
     cliques = load_cliques(store, cars)
     for options in (PlanOptions(2, 3), PlanOptions(1, 2), PlanOptions(1, 3, 2, 7)):

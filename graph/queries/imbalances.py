@@ -1,19 +1,15 @@
-"""Read back what mining wrote: all cliques with their counts, or the imbalances at the top."""
+"""The imbalances at the top of a ranking, filtered and sorted by the database."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from shlex import quote
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.database.store import GraphStore
-from graph.dataset.clique_table import read_clique_table
-from graph.dataset.mining import MiningOptions
-from graph.dataset.state import DatasetState, dataset_state
+from graph.dataset.cliques import mining_of
+from graph.dataset.state import dataset_state
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.errors import OptionError, UnknownNameError
 from graph.queries.binding import bind_named
@@ -66,86 +62,6 @@ class Ranking:
             raise OptionError(f"The largest size, {self.max_size}, is below the smallest.")
         if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:
             raise OptionError(f"The largest q-value is {self.max_q_value}; give one from 0 to 1.")
-
-
-@dataclass(frozen=True)
-class CliqueTotals:
-    """How much mining found.
-
-    Parameters
-    ----------
-    concepts, cliques, imbalanced : int
-        Cliques of one concept; all cliques; those with a gap above 0.
-    """
-
-    concepts: int
-    cliques: int
-    imbalanced: int
-
-
-def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
-    """Count the mined cliques.
-
-    Raises
-    ------
-    StaleError
-        The dataset has not been mined, or has changed since.
-    """
-    dataset_state(store, dataset).require_mined()
-    (row,) = store.read(
-        "RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts, "
-        "COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques, "
-        "COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 } AS imbalanced",
-        dataset=dataset,
-    )
-    return CliqueTotals(**row)
-
-
-def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
-    """The options that the dataset's cliques were mined with.
-
-    Raises
-    ------
-    StaleError
-        The dataset has not been mined, or has changed since.
-    """
-    return mining_of(dataset_state(store, dataset))
-
-
-def mining_of(state: DatasetState) -> MiningOptions:
-    """The options that the cliques were mined with that a dataset has in this state.
-
-    Raises
-    ------
-    StaleError
-        It has not been mined, or has changed since.
-    """
-    state.require_mined()
-    return MiningOptions.from_json(state.mining or "{}")
-
-
-def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None) -> Cliques:
-    """Read the mined cliques back with their counts, in the kernel's order.
-
-    Raises
-    ------
-    StaleError
-        The dataset has not been mined, or has changed since.
-    OptionError
-        It was mined to a smaller size than `max_size`.
-    """
-    state = dataset_state(store, dataset)
-    options = mining_of(state)
-    if max_size is not None and max_size > options.max_size:
-        raise OptionError(
-            f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. Run "
-            f"`cobalance mine {quote(dataset)} --max-size {max_size}`."
-        )
-    cliques = read_clique_table(store, state, options.max_size)
-    if max_size is None:
-        return cliques
-    kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size
-    return replace(cliques, members=cliques.members[:kept, :max_size], counts=cliques.counts[:kept])
 
 
 def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:

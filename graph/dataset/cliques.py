@@ -1,0 +1,93 @@
+"""Read back what mining stored: its options, totals, and all cliques with their counts."""
+
+from dataclasses import dataclass, replace
+from shlex import quote
+
+import numpy as np
+
+from graph.counting.cliques import Cliques
+from graph.database.store import GraphStore
+from graph.dataset.clique_table import read_clique_table
+from graph.dataset.mining import MiningOptions
+from graph.dataset.state import DatasetState, dataset_state
+from graph.errors import OptionError
+
+
+@dataclass(frozen=True)
+class CliqueTotals:
+    """How much mining found.
+
+    Parameters
+    ----------
+    concepts, cliques, imbalanced : int
+        Cliques of one concept; all cliques; those with a gap above 0.
+    """
+
+    concepts: int
+    cliques: int
+    imbalanced: int
+
+
+def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
+    """Count the mined cliques.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    dataset_state(store, dataset).require_mined()
+    (row,) = store.read(
+        "RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts, "
+        "COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques, "
+        "COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 } AS imbalanced",
+        dataset=dataset,
+    )
+    return CliqueTotals(**row)
+
+
+def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
+    """The options that the dataset's cliques were mined with.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    return mining_of(dataset_state(store, dataset))
+
+
+def mining_of(state: DatasetState) -> MiningOptions:
+    """The options that the cliques were mined with that a dataset has in this state.
+
+    Raises
+    ------
+    StaleError
+        It has not been mined, or has changed since.
+    """
+    state.require_mined()
+    return MiningOptions.from_json(state.mining or "{}")
+
+
+def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None) -> Cliques:
+    """Read the mined cliques back with their counts, in the kernel's order.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    OptionError
+        It was mined to a smaller size than `max_size`.
+    """
+    state = dataset_state(store, dataset)
+    options = mining_of(state)
+    if max_size is not None and max_size > options.max_size:
+        raise OptionError(
+            f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. Run "
+            f"`cobalance mine {quote(dataset)} --max-size {max_size}`."
+        )
+    cliques = read_clique_table(store, state, options.max_size)
+    if max_size is None:
+        return cliques
+    kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size
+    return replace(cliques, members=cliques.members[:kept, :max_size], counts=cliques.counts[:kept])

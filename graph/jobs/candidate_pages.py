@@ -1,0 +1,141 @@
+"""Candidates of a job page by page, and how each was made."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from graph.database.store import GraphStore, Row
+from graph.errors import OptionError, UnknownNameError
+from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
+from graph.jobs.times import utc_time
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate as it is in the graph.
+
+    Parameters
+    ----------
+    id, query : str
+        Its own name and its query's.
+    class_name, concepts
+        What it should show.
+    uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
+        As the worker reported them, see `graph.jobs.candidates.NewCandidate`.
+    verdict : Verdict
+        Of the filters, or of the person who decided since.
+    decided_by : str or None
+        Who decided; None for the filters, empty for somebody where nobody logs in.
+    created_at, decided_at : datetime or None
+        In UTC.
+    """
+
+    id: str
+    query: str
+    class_name: str
+    concepts: tuple[str, ...]
+    uri: str | None
+    source_image: str | None
+    source_uri: str | None
+    mask_uri: str | None
+    scores: Mapping[str, float]
+    verdict: Verdict
+    reason: str
+    seed: int | None
+    seconds: float | None
+    decided_by: str | None
+    created_at: datetime | None
+    decided_at: datetime | None
+
+
+@dataclass(frozen=True)
+class CandidatePage:
+    """Some candidates of a job.
+
+    Parameters
+    ----------
+    candidates : tuple of Candidate
+        Those of the page, in the order in which they were reported: new ones come behind.
+    total : int
+        How many there are on all pages.
+    """
+
+    candidates: tuple[Candidate, ...]
+    total: int
+
+
+def list_candidates(
+    store: GraphStore,
+    job: str,
+    *,
+    query: str | None = None,
+    verdict: Verdict | None = None,
+    page: int = 1,
+    per_page: int = 12,
+) -> CandidatePage:
+    """A page of a job's candidates.
+
+    Parameters
+    ----------
+    query : str or None
+        Only those of this query.
+    verdict : {"accepted", "rejected"} or None
+        Only those with this verdict.
+    page : int
+        From 1.
+    """
+    if verdict is not None and verdict not in VERDICTS:
+        raise UnknownNameError("verdict", verdict, VERDICTS)
+    if page < 1 or per_page < 1:
+        raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
+    key = "job: $job" if query is None else "query: $query"
+    found = (
+        f"MATCH (c:Candidate {{{key}}}) "
+        "WHERE c.job = $job AND ($verdict IS NULL OR c.verdict = $verdict) "
+    )
+    bound = {"job": job, "query": query, "verdict": verdict}
+    (counted,) = store.read(f"{found} RETURN count(c) AS total", **bound)
+    rows = store.read(
+        f"{found} WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit "
+        "MATCH (q:JobQuery {id: c.query}) "
+        "RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, "
+        ".reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis, "
+        "decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts} "
+        "AS candidate ORDER BY c.created_at, c.id",
+        **bound,
+        skip=(page - 1) * per_page,
+        limit=per_page,
+    )
+    return CandidatePage(tuple(_candidate(row["candidate"]) for row in rows), counted["total"])
+
+
+def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
+    """What a worker has said of how a candidate was made, see `graph.jobs.candidates.NewCandidate`.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such candidate.
+    """
+    rows = store.read(
+        "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
+        candidate=candidate,
+    )
+    if not rows:
+        raise not_found("candidate", candidate)
+    found: dict[str, Any] = json.loads(rows[0]["provenance"])
+    return found
+
+
+def _candidate(stored: Row) -> Candidate:
+    return Candidate(
+        **stored
+        | {
+            "concepts": tuple(stored["concepts"]),
+            "scores": json.loads(stored["scores"]),
+            "created_at": utc_time(stored["created_at"]),
+            "decided_at": utc_time(stored["decided_at"]),
+        }
+    )
