@@ -131,7 +131,7 @@ def run_full_demo(
     made: list[SeedResult] = []
     for seed in seeds:
         name, job = names[seed], ended[seed]
-        merged = merge_job(store, settings, job.id, progress=_of(name, progress))
+        merged = merge_job(store, settings, job, progress=_of(name, progress))
         change = compare_imbalances(store, name, merged.dataset)
         made.append(SeedResult(name, merged.dataset, planned[seed], job, change))
     frames: list[pd.DataFrame] = []

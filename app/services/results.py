@@ -1,6 +1,8 @@
-"""What becomes of a job's images: exported for training, and merged for the next diagnosis."""
+"""Use a job's accepted images: export them for training, or merge them for a new diagnosis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +26,25 @@ from graph.dataset.mining import mine_dataset
 from graph.dataset.names import concept_names
 from graph.dataset.read import read_annotations
 from graph.errors import StaleError
-from graph.jobs.merge import generated_id, read_accepted
-from graph.jobs.status import read_job
+from graph.jobs.merge import GeneratedImage, generated_id, read_accepted
+from graph.jobs.status import Job
 from graph.progress import Progress, silent
 from graph.records import Mention
 from ingest.annotators import ANNOTATORS
+from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.image_file import ImageFileError
 from ingest.images.regions import read_regions
 from ingest.images.roots import ImageRoots
 
-_AT_ONCE = 16  # images that an annotator looks at
+_BATCH = 16  # images that an annotator looks at together
 MAX_CLIQUES = 1_000_000
 
 
 def export_job(
     store: GraphStore,
     settings: Settings,
-    job: str,
+    job: Job,
     format_: str,
     folder: Path,
     options: ExportOptions,
@@ -49,23 +52,25 @@ def export_job(
     real: bool = True,
     progress: Progress = silent,
 ) -> ExportReport:
-    """Write a job's dataset with its accepted images to a folder, or its generated images alone.
+    """Write a job's dataset with its accepted images to a folder.
 
-    Where the dataset has generated images from jobs before, they are among them.
+    Generated images of earlier jobs that the dataset holds are exported too.
+
+    Parameters
+    ----------
+    real : bool
+        Export the real images as well.
 
     Raises
     ------
-    JobNotFoundError
-        There is no such job.
     ExportError, UnknownNameError, MissingExtraError
         The folder holds the images that are to be exported; see also `generation.export.export`.
     """
     _check_target(settings, folder)
-    dataset = read_job(store, job).dataset
     output = OutputFolder(settings.output_folder())
     has_images = format_ != "weights"
     made = _accepted(store, output, job, check=has_images)
-    held = _images(store, dataset, progress)
+    held = _images(store, job.dataset, progress)
     if has_images:
         own = made["candidate"].map(generated_id)
         before = held[held["synthetic"] & ~held["id"].isin(own)]
@@ -73,14 +78,14 @@ def export_job(
         made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
     roots = ImageRoots(settings.image_roots())
     exported = ExportDataset(
-        dataset,
+        job.dataset,
         held[~held["synthetic"]] if real else None,
         made,
         lambda uri: _read(roots, uri),
         output.read,
-        lambda ids: read_regions(settings.regions_folder(), dataset, ids),
+        lambda ids: read_regions(settings.regions_folder(), job.dataset, ids),
         splits=dict(zip(held["id"], held["split"], strict=True)),
-        job=job,
+        job=job.id,
     )
     return export(exported, format_, folder, options, progress)
 
@@ -88,96 +93,93 @@ def export_job(
 def merge_job(
     store: GraphStore,
     settings: Settings,
-    job: str,
+    job: Job,
     into: str | None = None,
     *,
     annotator: str | None = None,
     annotator_options: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> RebalancedDataset:
-    """Write a job's dataset with its accepted images into another dataset, and mine that alike.
+    """Write a job's dataset with its accepted images into another dataset, and mine it alike.
 
     Parameters
     ----------
     annotator : str or None
         A name in `ingest.annotators.ANNOTATORS`: the images then have the concepts that it
-        finds, and not those that they were made for.
+        finds, not those that they were generated for.
 
     Raises
     ------
-    JobNotFoundError, DatasetExistsError, OptionError, StaleError
+    DatasetExistsError, OptionError, StaleError
         See `app.services.rebalanced.rebalanced_dataset`.
     ExportError
         Accepted images are not in the output folder. Nothing is changed.
     """
-    dataset = read_job(store, job).dataset
-    _check_files(store, OutputFolder(settings.output_folder()), job)
-    found = None
+    options = None
     if annotator is not None:
-        found = annotate_job(store, settings, job, annotator, annotator_options or {}, progress)
-    merged = rebalanced_dataset(store, settings, job, into, found=found, progress=progress)
+        options = ANNOTATORS.check(annotator, annotator_options or {})
+    output = OutputFolder(settings.output_folder())
+    images = read_accepted(store, job.id)
+    _check_files(output, job.id, images)
+    if annotator is not None:
+        annotate = ANNOTATORS.open(annotator, options).annotate
+        vocabulary = concept_names(store, job.dataset)
+        images = _annotated(images, output, partial(annotate, vocabulary=vocabulary), progress)
+    merged = rebalanced_dataset(store, settings, job, into, images=images, progress=progress)
     try:
-        mining = mined_with(store, dataset)
+        mining = mined_with(store, job.dataset)
     except StaleError:  # has changed since the plan; there is nothing to compare with
         return merged
     mine_dataset(store, merged.dataset, mining, max_cliques=MAX_CLIQUES, progress=progress)
     return merged
 
 
-def annotate_job(
-    store: GraphStore,
-    settings: Settings,
-    job: str,
-    annotator: str,
-    options: Mapping[str, Any],
-    progress: Progress = silent,
-) -> dict[str, Sequence[Mention]]:
-    """Give by candidate the concepts of its dataset that an annotator finds in accepted images."""
-    checked = ANNOTATORS.check(annotator, options)
-    dataset = read_job(store, job).dataset
-    vocabulary = concept_names(store, dataset)
-    output = OutputFolder(settings.output_folder())
-    made = _accepted(store, output, job)
-    names, paths = made["candidate"].tolist(), made["path"].tolist()
-    looks = ANNOTATORS.open(annotator, checked)
-    found: dict[str, Sequence[Mention]] = {}
-    for start in range(0, len(names), _AT_ONCE):
-        files = (output.read(path) for path in paths[start : start + _AT_ONCE])
-        images = [rgb_array(decode(content).stored) for content in files]
-        mentions = looks.annotate(images, vocabulary)
-        found |= zip(names[start : start + _AT_ONCE], mentions, strict=True)
-        progress("annotate", len(found), len(names))
-    return found
+def _annotated(
+    images: Sequence[GeneratedImage],
+    output: OutputFolder,
+    annotate: Callable[[list[ImageArray]], Sequence[Sequence[Mention]]],
+    progress: Progress,
+) -> list[GeneratedImage]:
+    """The images with the concepts that an annotator finds in their files."""
+    annotated: list[GeneratedImage] = []
+    for start in range(0, len(images), _BATCH):
+        batch = images[start : start + _BATCH]
+        found = annotate([rgb_array(decode(output.read(str(image.uri))).stored) for image in batch])
+        annotated += [
+            replace(image, mentions=tuple(mentions))
+            for image, mentions in zip(batch, found, strict=True)
+        ]
+        progress("annotate", len(annotated), len(images))
+    return annotated
 
 
 def _accepted(
-    store: GraphStore, output: OutputFolder, job: str, *, check: bool = True
+    store: GraphStore, output: OutputFolder, job: Job, *, check: bool = True
 ) -> pd.DataFrame:
-    """The manifest's rows of a job's accepted images that have a file.
+    """The manifest rows of a job's accepted images that have a file.
 
     Raises
     ------
     ExportError
-        Workers wrote them, or some of them, to another folder than this one.
+        Some of them are not in this output folder.
     """
-    found = read_job(store, job)
-    made = read_job_manifest(store, output, job)
+    made = read_job_manifest(store, output, job.id)
     accepted = made[made["verdict"] == "accepted"]
-    is_short = len(accepted) < found.accepted and not (found.is_active and len(accepted))
+    is_short = len(accepted) < job.accepted and not (job.is_active and len(accepted))
     if check and is_short:
-        raise _not_all(output, job, len(accepted), found.accepted)
+        raise _not_all(output, job.id, len(accepted), job.accepted)
     return accepted[accepted["path"].notna()]
 
 
-def _check_files(store: GraphStore, output: OutputFolder, job: str) -> None:
-    """Make sure that the files of a job's accepted images are there.
+def _check_files(output: OutputFolder, job: str, images: Iterable[GeneratedImage]) -> None:
+    """Check that the output folder has the files of a job's accepted images.
 
     Raises
     ------
     ExportError
-        They are not, or not all of them.
+        Some are missing.
     """
-    wanted = [image.uri for image in read_accepted(store, job)]
+    wanted = [image.uri for image in images]
     folder = f"{job}/images"
     there = {f"{folder}/{name}" for name in output.names(folder)}
     gone = [uri for uri in wanted if uri not in there]

@@ -15,10 +15,10 @@ from graph.database.statements import merge_edges_statement
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
 from graph.dataset.read import read_annotations
-from graph.dataset.state import check_name, dataset_state
+from graph.dataset.state import check_name
 from graph.dataset.write import IngestReport, write_annotations
 from graph.errors import DatasetExistsError, OptionError, StoreError
-from graph.jobs.status import read_job
+from graph.jobs.status import Job
 from graph.progress import Progress, silent
 from graph.records import Annotations, ImageRecord, Mention
 
@@ -71,16 +71,10 @@ def generated_id(candidate: str) -> str:
     return f"generated/{candidate}"
 
 
-def read_accepted(
-    store: GraphStore, job: str, found: Mapping[str, Sequence[Mention]] | None = None
-) -> list[GeneratedImage]:
-    """A job's accepted candidates as images, in order of id; not those whose file was not kept.
+def read_accepted(store: GraphStore, job: str) -> list[GeneratedImage]:
+    """A job's accepted candidates as images, in order of id; none without a file.
 
-    Parameters
-    ----------
-    found : mapping of str to sequence of Mention, or None
-        By candidate, what an annotator has found in it. The others, by default all, show the
-        concepts of their queries.
+    Each shows the concepts of its query.
     """
     rows = store.read(
         "MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL "
@@ -92,13 +86,13 @@ def read_accepted(
     )
     images = []
     for row in sorted(rows, key=lambda row: str(row["id"])):
-        asked = [Mention(name, SOURCE) for name in row["concepts"]]
+        asked = tuple(Mention(name, SOURCE) for name in row["concepts"])
         provenance = json.loads(row["provenance"])
         images.append(
             GeneratedImage(
                 generated_id(row["id"]),
                 row["class_name"],
-                tuple((found or {}).get(row["id"], asked)),
+                asked,
                 job,
                 row["uri"],
                 row["source_image"],
@@ -148,66 +142,26 @@ def generated_annotations(
     )
 
 
-def add_generated(
-    store: GraphStore,
-    dataset: str,
-    images: Sequence[GeneratedImage],
-    *,
-    split: str | None = None,
-    progress: Progress = silent,
-) -> IngestReport:
-    """Add generated images to a dataset, whose other images stay; again, it changes nothing.
-
-    Each is ``synthetic``, and has an edge to its job and to the image that its object is from. As
-    after any ingest, the dataset is to be mined anew.
-
-    Parameters
-    ----------
-    split : str or None
-        See `generated_annotations`.
-
-    Raises
-    ------
-    DatasetNotFoundError, StaleError
-        There is no such dataset, or it is not whole.
-    StoreError
-        A real image of the dataset has the id of a generated one, or another process writes it.
-    """
-    dataset_state(store, dataset).require_complete()
-    real = {row["id"]: row["split"] for row in store.stream(_SPLITS, dataset=dataset)}
-    _check_ids(real, images)
-    (about,) = store.read("MATCH (d:Dataset {name: $name}) RETURN d.source AS source", name=dataset)
-    made = generated_annotations(images, real, split)
-    report = write_annotations(store, dataset, made, source=about["source"], progress=progress)
-    _link(store, dataset, images)
-    return report
-
-
-_SPLITS = """
-MATCH (i:Image {dataset: $dataset}) WHERE NOT i.synthetic RETURN i.id AS id, i.split AS split"""
-
-
 def write_rebalanced(
     store: GraphStore,
-    dataset: str,
+    job: Job,
     into: str,
-    job: str,
     images: Sequence[GeneratedImage],
     *,
     split: str | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Write a dataset's images and the images that a job has made for it into another dataset.
+    """Write a job's dataset and its accepted images into another dataset.
 
-    Written again, it changes what has changed since, and nothing else. Boxes and outlines are not
-    in the graph, see `ingest.images.regions.copy_regions`.
+    Written again, only changes since are written. Boxes and outlines are not in the graph, see
+    `ingest.images.regions.copy_regions`.
 
     Parameters
     ----------
-    into : str
-        The other dataset; made if it does not exist.
-    job : str
+    job : Job
         The job, which the other dataset remembers.
+    into : str
+        The other dataset; created if it does not exist.
     split : str or None
         See `generated_annotations`.
 
@@ -216,18 +170,20 @@ def write_rebalanced(
     DatasetExistsError
         `into` is a dataset that was not written here for the same job. Nothing is changed.
     OptionError
-        `into` cannot name a dataset, or is `dataset`, or there are no images to add.
-    DatasetNotFoundError, JobNotFoundError, StaleError, StoreError
-        As in `add_generated`.
+        `into` cannot name a dataset, or is the job's dataset, or there are no images to add.
+    DatasetNotFoundError, StaleError
+        The job's dataset is gone, or not whole.
+    StoreError
+        A real image of the dataset has the id of a generated one, or another process writes it.
     """
+    dataset = job.dataset
     check_name(into)
     if into == dataset:
         raise OptionError(f"{dataset!r} cannot be written into itself. Name another dataset.")
-    read_job(store, job)
     if not images:
         raise OptionError(
-            f"The job {job!r} has no accepted candidate with a file yet. Let workers make some, or "
-            "accept some by hand."
+            f"The job {job.id!r} has no accepted candidate with a file yet. Let workers generate "
+            "some, or accept some by hand."
         )
     held = read_annotations(store, dataset, progress)
     own = held.images[~held.images["synthetic"]]
@@ -237,12 +193,12 @@ def write_rebalanced(
     there = set(held.images["id"])
     new = [image for image in images if image.id not in there]
     both = _joined(held, generated_annotations(new, split_of, split)) if new else held
-    _claim_copy(store, into, job)
+    _claim_copy(store, into, job.id)
     report = write_annotations(
         store,
         into,
         both,
-        source=f"{dataset} and the images of job {job}",
+        source=f"{dataset} and the images of job {job.id}",
         replace=True,
         progress=progress,
     )

@@ -45,7 +45,7 @@ def rebalance(
         merged = merge_job(
             store,
             Settings.from_environment(),
-            job,
+            found,
             into,
             annotator=annotate,
             annotator_options=options,
@@ -92,11 +92,12 @@ def export(
         overwrite=overwrite,
     )
     with opened_store() as (store, progress):
-        _note_remarks(read_job(store, job))
+        found = read_job(store, job)
+        _note_remarks(found)
         report = export_job(
             store,
             Settings.from_environment(),
-            job,
+            found,
             format_,
             folder,
             options,

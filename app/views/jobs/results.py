@@ -13,7 +13,7 @@ from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, require_editor
 from app.views.state.session import CurrentDataset
 from generation.export import EXPORTERS
-from graph.jobs.status import Job
+from graph.jobs.status import Job, read_job
 from graph.progress import Progress
 
 _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
@@ -138,7 +138,7 @@ def _start(current: CurrentDataset, job: Job, into: str, key: str) -> None:
     store, dataset, settings = current.store, current.name, session.settings()
 
     def work(progress: Progress) -> str:
-        merged = merge_job(store, settings, job.id, into, progress=progress)
+        merged = merge_job(store, settings, read_job(store, job.id), into, progress=progress)
         return f"{merged.dataset}: the images of {dataset} and {merged.generated:,} generated ones."
 
     tasks.start(key, f"Writing {into}", work)

@@ -10,6 +10,7 @@ from graph.dataset.write import write_annotations
 from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError
 from graph.jobs.lifecycle import create_job
 from graph.jobs.merge import GeneratedImage, write_rebalanced
+from graph.jobs.status import read_job
 from graph.queries.comparison import (
     BALANCED,
     COUNT_AFTER,
@@ -213,7 +214,7 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
         return compare_imbalances(store, before, after).notes
 
     def copy():
-        write_rebalanced(store, before, after, job, [made])
+        write_rebalanced(store, read_job(store, job), after, [made])
 
     copy()
     assert notes() == ()

@@ -1,13 +1,9 @@
 """Concepts that a detector finds, as mentions."""
 
 from pathlib import Path
-from unittest.mock import create_autospec
 
 import pytest
 
-from app.services.results import annotate_job
-from app.settings import Settings
-from graph.database.store import GraphStore
 from graph.errors import JobBlockedError, OptionError, UnknownNameError
 from graph.records import Annotations, ImageRecord
 from ingest.annotators import ANNOTATORS
@@ -43,10 +39,3 @@ def test_registry(tmp_path: Path) -> None:
         ANNOTATORS.open("owlv2", {"vocabulary": []})
     with pytest.raises(JobBlockedError, match="no such folder"):
         ANNOTATORS.open("owlv2", {"model": str(tmp_path / "nothing")})
-
-
-def test_a_job_is_not_annotated_with_bad_options() -> None:
-    store, settings = create_autospec(GraphStore), create_autospec(Settings)
-    with pytest.raises(OptionError, match="The annotator owlv2: threshold is 2"):
-        annotate_job(store, settings, "job", "owlv2", {"threshold": 2})
-    assert not store.mock_calls
