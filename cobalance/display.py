@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from app.services.frames import cell_text
+from app.services.cells import cell_text
 
 ROWS = 10  # of a table; `.frame` has all
 BARS = ("#4c8fd6", "#e07b39", "#3aa675", "#b565c9", "#c9a227", "#5f6b7a")

@@ -15,6 +15,7 @@ from app.cli.commands import (
     datasets,
     demo,
     diagnosis,
+    enqueue,
     jobs,
     load,
     results,
@@ -54,7 +55,7 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
 app.command()(diagnosis.plan)
-app.command()(jobs.enqueue)
+app.command()(enqueue.enqueue)
 app.command()(jobs.jobs)
 app.command()(jobs.work)
 app.command()(jobs.cancel)

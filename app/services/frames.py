@@ -1,4 +1,4 @@
-"""Frames as CSV, JSON and Parquet, and their cells as text."""
+"""Frames as CSV, JSON and Parquet."""
 
 import io
 import json
@@ -39,38 +39,6 @@ def to_parquet(frame: pd.DataFrame) -> bytes:
     file = io.BytesIO()
     frame.to_parquet(file, index=False)
     return file.getvalue()
-
-
-def cell_text(value: Any, most: int | None = None) -> str:
-    """A value as text: names joined by +, numbers with separators, - where missing.
-
-    Examples
-    --------
-    >>> cell_text(("cow", "road")), cell_text(1414), cell_text(None)
-    ('cow + road', '1,414', '-')
-    """
-    if isinstance(value, (list, tuple)):
-        return " + ".join(
-            f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
-            if isinstance(part, (list, tuple)) and len(part) == 2
-            else cell_text(part, most)
-            for part in value
-        )
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value != 0 and abs(value) < 1e-3:
-            return f"{value:.1e}"
-        return f"{value:,.3f}"
-    return _cut(str(value), most)
-
-
-def _cut(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
 def _as_json_if_list(value: Any) -> Any:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import typer
 
-from app.cli.commands.diagnosis import (
+from app.cli.common import opened_store, out
+from app.cli.progress_bars import progress_bars
+from app.cli.reports import (
     comparison_table,
     describe_plan,
     imbalance_table,
     plan_table,
 )
-from app.cli.common import opened_store, out
-from app.cli.progress_bars import progress_bars
 from app.cli.tables import fitting_table
 from app.demo import NAME, urbancars
+from app.services.cells import change_text
 from app.services.plans import Planned, plan_dataset
 from app.services.stores import open_store
 from app.settings import Settings
@@ -117,7 +118,7 @@ def show_full(found: "FullDemo") -> None:
         (f"cobalance imbalances {first.dataset} --compare {first.rebalanced}", "all changes"),
         (f"cobalance jobs {first.job.id}", "the job, query by query"),
         (f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"),
-        *_web_app("the images with their originals, and all else"),
+        *web_app_command("the images with their originals, and all else"),
     ]
     _print_further(further)
 
@@ -125,10 +126,9 @@ def show_full(found: "FullDemo") -> None:
 def results_of_seeds(made: "Sequence[SeedResult]") -> pd.DataFrame:
     """Accepted and rejected images of each seed's job, and imbalances before and after."""
     totals = [one.change.summary.sum(numeric_only=True) for one in made]
-    arrow = " \N{RIGHTWARDS ARROW} "
 
-    def count(total: pd.Series, *statuses: str) -> str:
-        return f"{int(total[[*statuses, 'reduced', 'grown', 'unchanged']].sum()):,}"
+    def count(total: pd.Series, *statuses: str) -> int:
+        return int(total[[*statuses, "reduced", "grown", "unchanged"]].sum())
 
     return pd.DataFrame(
         {
@@ -137,12 +137,11 @@ def results_of_seeds(made: "Sequence[SeedResult]") -> pd.DataFrame:
             "accepted": [one.job.accepted for one in made],
             "rejected": [one.job.rejected for one in made],
             "imbalances": [
-                count(total, "solved", "absent") + arrow + count(total, "introduced")
+                change_text(count(total, "solved", "absent"), count(total, "introduced"))
                 for total in totals
             ],
             "sum of gaps": [
-                arrow.join(f"{int(total[f'total_gap_{when}']):,}" for when in ("before", "after"))
-                for total in totals
+                change_text(total["total_gap_before"], total["total_gap_after"]) for total in totals
             ],
         }
     )
@@ -177,10 +176,10 @@ def show(imbalances: pd.DataFrame, planned: Planned) -> None:
     )
     out.print(fitting_table(plan_table(planned), out))
     out.print(f"\n{describe_plan(planned.plan)}\n")
-    _print_further([*_FURTHER, *_web_app("all of it in the browser")])
+    _print_further([*_FURTHER, *web_app_command("all of it in the browser")])
 
 
-def _web_app(purpose: str) -> list[tuple[str, str]]:
+def web_app_command(purpose: str) -> list[tuple[str, str]]:
     """The command that opens the web app; with that to install it where it is missing."""
     if find_spec("streamlit") is not None:
         return [("cobalance app", purpose)]

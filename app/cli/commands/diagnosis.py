@@ -1,11 +1,9 @@
 """`cobalance mine`, `imbalances` and `plan`: find imbalances and plan the missing images."""
 
-import math
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
-import pandas as pd
 import typer
 
 from app.cli.common import (
@@ -16,17 +14,20 @@ from app.cli.common import (
     opened_store,
     out,
 )
+from app.cli.reports import (
+    comparison_table,
+    describe_comparison,
+    describe_plan,
+    imbalance_table,
+    plan_table,
+)
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.services.plans import Planned, plan_dataset
-from generation.planning.plan import Plan, PlanOptions
+from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.diagnosis.imbalance import COUNT
 from graph.errors import OptionError
 from graph.queries.comparison import (
-    COUNT_AFTER,
-    COUNT_BEFORE,
-    STATUSES,
     Comparison,
     compare_imbalances,
 )
@@ -159,66 +160,6 @@ def _write_comparison(found: Comparison, format_: Format, output: Path | None) -
     (out if watched else notes).print(describe_comparison(found), markup=False)
 
 
-def comparison_table(found: Comparison) -> pd.DataFrame:
-    """The columns of a comparison that fit a terminal; other formats have all."""
-    cliques = found.cliques
-
-    def changed(before: str, after: str) -> list[str]:
-        return [
-            " \N{RIGHTWARDS ARROW} ".join("-" if pd.isna(n) else f"{n:,}" for n in pair)
-            for pair in zip(cliques[before], cliques[after], strict=True)
-        ]
-
-    return pd.DataFrame(
-        {
-            "concepts": cliques["concepts"],
-            **{
-                name: changed(COUNT_BEFORE + name, COUNT_AFTER + name)
-                for name in found.sizes_before
-            },
-            "gap": changed("gap_before", "gap_after"),
-            "change": cliques["delta"],
-            "imbalance": cliques["status"],
-        }
-    )
-
-
-def describe_comparison(found: Comparison) -> str:
-    """Summarize a comparison in a few sentences."""
-    totals = found.summary.sum(numeric_only=True)
-    counts = ", ".join(f"{int(totals[name]):,} {name}" for name in STATUSES)
-    left_out = sum(found.left_out.values())
-    more = f" Smaller changes not listed: {left_out:,} (see --limit)." if left_out else ""
-    return (
-        f"Imbalances: {counts}. Sum of gaps: {int(totals['total_gap_before']):,} "
-        f"\N{RIGHTWARDS ARROW} {int(totals['total_gap_after']):,}.{more}"
-    )
-
-
-def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of an imbalance table that fit a terminal; other formats have all."""
-    counts = [str(name) for name in frame.columns if str(name).startswith(COUNT)]
-    interval = [
-        "-" if math.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
-        for value, low, high in zip(
-            frame["log_odds_ratio"],
-            frame["log_odds_ratio_low"],
-            frame["log_odds_ratio_high"],
-            strict=True,
-        )
-    ]
-    return pd.DataFrame(
-        {
-            "concepts": frame["concepts"],
-            **{name.removeprefix(COUNT): frame[name] for name in counts},
-            "gap": frame["gap"],
-            "too few": frame["under_represented"],
-            "log odds ratio": interval,
-            "q-value": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in frame["q_value"]],
-        }
-    )
-
-
 def plan(
     dataset: DatasetName,
     planner: Annotated[
@@ -272,35 +213,3 @@ def _why_nothing(planned: Planned, dataset: str) -> str:
         "There is no gap of its sizes to close. To balance "
         f"{left_alone} too: cobalance plan {quote(dataset)} --min-size 1"
     )
-
-
-def plan_table(planned: Planned) -> pd.DataFrame:
-    """What a plan achieves per clique size, in the columns that fit a terminal."""
-    summary = planned.summary.reset_index().query("cliques > 0")
-    return pd.DataFrame(
-        {
-            "size": summary["size"],
-            "cliques": summary["cliques"],
-            **{
-                label: [
-                    f"{before:,} \N{RIGHTWARDS ARROW} {after:,}"
-                    for before, after in zip(
-                        summary[f"{name}_before"], summary[f"{name}_after"], strict=True
-                    )
-                ]
-                for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap"))
-            },
-            **{
-                f"make {name.removeprefix('images_')}": summary[name]
-                for name in planned.summary.columns
-                if name.startswith("images_")
-            },
-        }
-    )
-
-
-def describe_plan(plan: Plan) -> str:
-    """Summarize a plan in one sentence."""
-    by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
-    images = counted(plan.images, "images") + (f" ({by_class})" if by_class else "")
-    return f"The plan asks for {images} in {counted(len(plan.queries), 'queries')}."

@@ -1,16 +1,13 @@
-"""`cobalance enqueue`, `jobs`, `work`, `cancel` and `retry`: run the jobs that make images."""
+"""`cobalance jobs`, `work`, `cancel` and `retry`: run the jobs that make images."""
 
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from shlex import quote
 from typing import Annotated
 
 import pandas as pd
 import typer
 
 from app.cli.common import (
-    DatasetName,
     FormatOption,
     OutputOption,
     note_limit,
@@ -18,23 +15,16 @@ from app.cli.common import (
     opened_store,
     out,
 )
-from app.cli.job_settings import SettingOptions, is_path, read_file, read_settings
 from app.cli.progress_bars import progress_bars
-from app.cli.tables import Format, check_output, narrowed, write_frame
+from app.cli.tables import Format, narrowed, write_frame
 from app.settings import Settings
-from generation.backends import BACKENDS
-from generation.filters import FILTERS
-from generation.jobs.settings import read_job_settings
-from generation.planning.plan_file import plan_from_json
-from graph.dataset.plans import PlannedQuery, read_plan
 from graph.dataset.state import dataset_state
 from graph.errors import JobNotFoundError, MissingExtraError, OptionError
-from graph.jobs.lifecycle import cancel_job, create_job, retry_job
+from graph.jobs.lifecycle import cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_job, read_queries
 from ingest.concepts.plurals import counted
 
 SHORTEST_ID = 4  # characters
-_PACKAGES = {"worker": "dbos", "models": "torch"}  # one of each extra's
 _ALL = 1 << 31  # jobs
 
 
@@ -72,90 +62,6 @@ JobId = Annotated[
         callback=_full_id,
     ),
 ]
-
-
-def enqueue(
-    dataset: DatasetName,
-    plan: Annotated[
-        str | None, typer.Option(help="The plan's name in the dataset. Default: conbias.")
-    ] = None,
-    plan_file: Annotated[
-        Path | None,
-        typer.Option(help="A plan as `cobalance plan --format json` writes it, in its place."),
-    ] = None,
-    backend: Annotated[
-        str | None,
-        typer.Option(help=f"What makes the images: {', '.join(BACKENDS)}. Default: procedural."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Its model: a folder, or owner/name of the hub. Default: its own."),
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
-    ] = None,
-    filter_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", help=f"What judges them: {', '.join(FILTERS)}. Repeat it; `none` for none."
-        ),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting, such as making.steps=30, masks.object=person or "
-            "filters.clip.threshold=0.65. Repeat it.",
-        ),
-    ] = None,
-    settings: Annotated[
-        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
-    ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
-    """Create a job that makes a plan's images; workers run it."""
-    check_output(format_, output)
-    if plan is not None and plan_file is not None:
-        raise OptionError("--plan and --plan-file exclude each other; give one of them.")
-    options = SettingOptions(backend, model, preset, filter_ or (), setting or ())
-    checked = read_settings(settings, options)
-    name = plan or "conbias"
-    with opened_store() as (store, progress):
-        if plan_file is None:
-            queries = read_plan(store, dataset, name)
-        else:
-            queries, name = _read_plan_file(plan_file)
-        if not queries:
-            raise OptionError(
-                f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
-                f"single concepts alone: cobalance plan {quote(dataset)} --min-size 1"
-            )
-        same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
-        job = create_job(store, dataset, name, queries, settings=checked, progress=progress)
-        created = read_job(store, job)
-    if format_ is Format.TABLE and output is None:
-        out.print(job, markup=False)
-    else:
-        write_frame(_jobs_frame([created]), format_, output, out)
-    notes.print(
-        f"Job {job}: {counted(created.wanted, 'images')} in {counted(len(queries), 'queries')}, "
-        f"by the backend {checked['backend']}. Make them: cobalance work --until-idle",
-        markup=False,
-    )
-    if same:
-        notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
-    used = checked["making"].get("model")
-    if used is not None and is_path(used) and not Path(used).is_dir():
-        notes.print(f"There is no folder {used} on this machine; workers need it.", markup=False)
-    extra = read_job_settings(checked).extra
-    if find_spec(_PACKAGES[extra]) is None:
-        notes.print(
-            f"This job needs cobalance[{extra}], which is not installed here; workers need it: "
-            f'pip install "cobalance[{extra}]"',
-            markup=False,
-        )
 
 
 def jobs(
@@ -206,7 +112,7 @@ def jobs(
 def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
     if format_ is not Format.TABLE:
-        write_frame(_jobs_frame(found), format_, output, out)
+        write_frame(jobs_frame(found), format_, output, out)
         return
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
@@ -308,7 +214,8 @@ def _shortened(found: list[Job]) -> pd.DataFrame:
     )
 
 
-def _jobs_frame(found: list[Job]) -> pd.DataFrame:
+def jobs_frame(found: list[Job]) -> pd.DataFrame:
+    """All columns of some jobs, for files and programs."""
     return pd.DataFrame(
         [
             (
@@ -330,11 +237,6 @@ def _jobs_frame(found: list[Job]) -> pd.DataFrame:
             *("failed_queries", "workers", "created_at"),
         ],
     )
-
-
-def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
-    plan = plan_from_json(read_file(path), file=str(path))
-    return [(query.class_name, query.concepts, query.n) for query in plan.queries], plan.planner
 
 
 def _say(message: str) -> None:

@@ -1,19 +1,19 @@
 """Page Before/after: compare the imbalances of two datasets."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
+from app.services.cells import change_texts
 from app.services.frames import to_csv
+from app.views.compare.chart import MOST_CLASSES, draw_chart
+from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
 from app.views.components.downloads import download
 from app.views.components.markdown import bold, escape
 from app.views.components.messages import empty_state, show_error
-from app.views.components.theme import NEUTRAL, class_colors, clique_labels, shorten
+from app.views.components.theme import shorten
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
@@ -28,24 +28,10 @@ from graph.queries.comparison import (
 )
 
 ROWS = 1000
-IN_PICTURE = 14  # cliques
-MOST_CLASSES = 4  # with columns and marks of their own
 HEIGHT_PX = 520
 ROWS_ON_SCREEN = 14
-_FRAME_PX = 110  # of a picture: its legend above and its axis below
-ARROW = "\N{RIGHTWARDS ARROW}"
 
 _STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
-
-_MEANINGS = {
-    "solved": "imbalanced before, and not any more",
-    "introduced": "imbalanced now, and not before",
-    "reduced": "imbalanced in both, with a smaller gap now",
-    "grown": "imbalanced in both, with a larger gap now",
-    "unchanged": "imbalanced in both, with the same gap",
-    "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
-    "was not mined",
-}
 
 
 def page() -> None:
@@ -82,12 +68,12 @@ def page() -> None:
     with totals:
         for note in found.notes:
             st.info(escape(note), icon=":material/info:")
-        _totals(found)
+        draw_totals(found)
     with left:
         _table(before, after, filters, found)
     with right:
-        _by_size(found)
-        _picture(found)
+        draw_sizes(found)
+        draw_chart(found)
 
 
 @dataclass(frozen=True)
@@ -114,9 +100,6 @@ def compared(
         statuses=filters.statuses,
         limit=limit,
     )
-
-
-# --- Choices --------------------------------------------------------------------------------------
 
 
 def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
@@ -196,85 +179,6 @@ def _choose_statuses() -> tuple[str, ...]:
     return tuple(chosen) or STATUSES
 
 
-# --- Totals ---------------------------------------------------------------------------------------
-
-
-def totals_of(summary: pd.DataFrame) -> pd.DataFrame:
-    """Totals of a comparison by clique size and in all.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``size`` (text; "all" in the last row), ``imbalanced_before``, ``imbalanced_after``,
-        ``total_gap_before``, ``total_gap_after``, and a column for each status.
-    """
-    statuses = summary[list(STATUSES)]
-    frame = pd.DataFrame(
-        {
-            "size": summary["size"].astype(str),
-            "imbalanced_before": statuses.drop(columns="introduced").sum(axis=1),
-            "imbalanced_after": statuses.drop(columns=["solved", "absent"]).sum(axis=1),
-            "total_gap_before": summary["total_gap_before"],
-            "total_gap_after": summary["total_gap_after"],
-        }
-    ).join(statuses)
-    total = pd.DataFrame([{**frame.sum(numeric_only=True).to_dict(), "size": "all"}])
-    return pd.concat([frame, total], ignore_index=True)[frame.columns]
-
-
-def _totals(found: Comparison) -> None:
-    row = totals_of(found.summary).iloc[-1]
-    with st.container(horizontal=True, key="_compare_totals"):
-        for label, name in (("Imbalanced cliques", "imbalanced"), ("Sum of gaps", "total_gap")):
-            before, after = int(row[f"{name}_before"]), int(row[f"{name}_after"])
-            st.metric(
-                label,
-                f"{before:,} {ARROW} {after:,}",
-                f"{after - before:+,}" if after != before else None,
-                delta_color="inverse",
-                width="content",
-            )
-        st.space("small")
-        for name in STATUSES:
-            st.metric(
-                name.capitalize(), f"{int(row[name]):,}", help=f"{_MEANINGS[name].capitalize()}."
-            )
-
-
-def _by_size(found: Comparison) -> None:
-    totals = totals_of(found.summary)
-    shown = pd.DataFrame({"size": totals["size"]})
-    for name in ("imbalanced", "total_gap"):
-        shown[name] = _changes(totals[f"{name}_before"], totals[f"{name}_after"])
-    for name in ("solved", "introduced"):
-        shown[name] = totals[name]
-    config = st.column_config
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height="content",
-        column_config={
-            "size": config.TextColumn("Size", width=45),
-            "imbalanced": config.TextColumn("Imbalanced", alignment="right", width=110),
-            "total_gap": config.TextColumn("Sum of gaps", alignment="right", width=130),
-            "solved": config.NumberColumn("Solved", format="localized", width=60),
-            "introduced": config.NumberColumn("Introduced", format="localized", width=80),
-        },
-        alt="Imbalances of each size, before and after",
-    )
-
-
-def _changes(before: "pd.Series[Any]", after: "pd.Series[Any]") -> list[str]:
-    """Pairs such as "17 → 0", with a dash for a missing number."""
-    return [
-        f"{_number(one)} {ARROW} {_number(other)}" for one, other in zip(before, after, strict=True)
-    ]
-
-
-def _number(value: Any) -> str:
-    return "-" if pd.isna(value) else f"{int(value):,}"
-
-
 # --- Clique by clique -----------------------------------------------------------------------------
 
 
@@ -297,7 +201,9 @@ def _table(
         shown[name] = cliques[name]
     counted = classes[:MOST_CLASSES] if len(classes) <= MOST_CLASSES else []
     for code, name in enumerate(counted):
-        shown[f"class {code}"] = _changes(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
+        shown[f"class {code}"] = change_texts(
+            cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]
+        )
     config = st.column_config
     st.dataframe(
         shown,
@@ -333,74 +239,3 @@ def _table(
             "before-after.csv",
             key="_compare_csv",
         )
-
-
-def _picture(found: Comparison) -> None:
-    """Draw images per class before and after, for the cliques that changed most."""
-    classes = list(found.sizes_before)
-    marks = marks_of(found.cliques.head(IN_PICTURE), classes)
-    if marks.empty:
-        return
-    colors = class_colors(classes)
-    names = list(dict.fromkeys(marks["what"]))
-    y = alt.Y(
-        "clique:N",
-        sort=list(dict.fromkeys(marks["clique"])),
-        title=None,
-        axis=alt.Axis(labelLimit=230, labelFlush=False, labelOverlap=False, grid=True),
-    )
-    color = alt.Color(
-        "what:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
-        legend=alt.Legend(orient="top", title=None, labelLimit=160) if len(names) > 1 else None,
-    )
-    tooltips = [
-        alt.Tooltip("clique:N", title="clique"),
-        alt.Tooltip("what:N", title="class"),
-        alt.Tooltip("before:Q", format=",.0f"),
-        alt.Tooltip("after:Q", format=",.0f"),
-    ]
-    base = alt.Chart(marks).encode(y=y, yOffset=alt.YOffset("what:N", sort=names), color=color)
-    title = "images" if len(classes) <= MOST_CLASSES else "gap, in images"
-    chart = alt.layer(
-        base.mark_rule(strokeWidth=2).encode(
-            x=alt.X("before:Q", title=title, axis=alt.Axis(format=",.0f", tickCount=5)),
-            x2="after:Q",
-        ),
-        base.mark_point(size=45, filled=False, strokeWidth=2).encode(
-            x="before:Q", tooltip=tooltips
-        ),
-        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=tooltips),
-    ).properties(height=_FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names)))
-    st.altair_chart(chart, width="stretch", key="_compare_picture")
-    st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
-
-
-def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
-    """Data of the chart: a row for each clique and class, or with many classes for each gap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
-        or "gap"), ``before`` and ``after`` (float64, NaN where the clique is absent).
-    """
-    labels = clique_labels(cliques["concepts"])
-    columns = (
-        {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
-        if len(classes) <= MOST_CLASSES
-        else {"gap": ("gap_before", "gap_after")}
-    )
-    marks = [
-        pd.DataFrame(
-            {
-                "clique": labels,
-                "what": what,
-                "before": cliques[before].to_numpy("float64", na_value=float("nan")),
-                "after": cliques[after].to_numpy("float64", na_value=float("nan")),
-            }
-        )
-        for what, (before, after) in columns.items()
-    ]
-    return pd.concat(marks, ignore_index=True)

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.views.components.theme import class_colors, interval_text, q_text
+from app.services.cells import log_odds_texts, q_text
+from app.views.components.theme import class_colors
 from graph.diagnosis.imbalance import COUNT
 
 MAX_BARS = 4  # classes with a column of their own
@@ -48,14 +49,6 @@ def imbalance_view(frame: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
         shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
     shown["size"] = frame["size"].to_numpy()
-    shown["log odds ratio"] = [
-        interval_text(*values)
-        for values in zip(
-            frame["log_odds_ratio"],
-            frame["log_odds_ratio_low"],
-            frame["log_odds_ratio_high"],
-            strict=True,
-        )
-    ]
+    shown["log odds ratio"] = log_odds_texts(frame)
     shown["q-value"] = [q_text(q) for q in frame["q_value"]]
     return shown

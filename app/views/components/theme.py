@@ -45,28 +45,6 @@ def class_colors(classes: Sequence[str]) -> dict[str, str]:
     }
 
 
-def q_text(q_value: float) -> str:
-    """A q-value for a table.
-
-    Examples
-    --------
-    >>> q_text(0.00002), q_text(0.0312)
-    ('<0.001', '0.031')
-    """
-    return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
-
-
-def interval_text(value: float, low: float, high: float) -> str:
-    """A log odds ratio with its interval; a dash where there is none.
-
-    Examples
-    --------
-    >>> interval_text(5.531, 4.14, 6.921), interval_text(float("nan"), 0.0, 0.0)
-    ('+5.53 [4.14, 6.92]', '-')
-    """
-    return "-" if value != value else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
-
-
 def shorten(text: str, most: int = 40) -> str:
     """Cut a long name for a heading.
 

@@ -8,26 +8,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.concept_graph.component import concept_graph
-from app.services.frames import to_csv, to_parquet
 from app.views.components import mine_button
-from app.views.components.downloads import download
 from app.views.components.messages import empty_state, show_error
-from app.views.components.name_choices import names_of
 from app.views.components.theme import shorten
-from app.views.cypher import answers, query_form
+from app.views.cypher import query_form
 from app.views.cypher.query_form import MOST_ROWS
-from app.views.state import background, session, url
+from app.views.cypher.result import show_result
+from app.views.state import background, session
 from app.views.state.background import ConsoleQuery, Run
 from app.views.state.session import CurrentDataset
-from graph.console.run import ConsoleResult
 from graph.database import schema
 from graph.database.query import REQUIRED
-from graph.errors import CobalanceError, OptionError, StoreUnavailableError
+from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 
 SAVED, OWN = "Saved query", "Your own"
-TABLE, GRAPH = "Table", "Graph"
 EXAMPLE = """\
 MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
 RETURN q.concepts AS concepts, y.name AS class, n.images AS images
@@ -35,10 +30,9 @@ ORDER BY q.gap DESC, concepts, class
 LIMIT 20"""
 
 REFRESH_S = 0.5
-MOST_CLIQUES = 100  # that a result may hand to a plan
 
 _ASK, _TEXT, _JSON = "cypher_ask", "cypher_text", "cypher_parameters"
-_ROWS, _VIEW, _SHOWN = "cypher_rows", "cypher_view", "cypher_show"
+_ROWS, _SHOWN = "cypher_rows", "cypher_show"
 _SEEN, _LIST = "_cypher_seen", "_cypher_list"
 
 
@@ -66,7 +60,7 @@ def page() -> None:
     if run is None or run.query != query:
         st.caption("Press Run for the answer.")
     elif run.outcome.done():
-        _show(current, run)
+        show_result(current, run)
     else:
         _wait(run)
 
@@ -74,9 +68,6 @@ def page() -> None:
 def _is_quick(query: ConsoleQuery) -> bool:
     """Whether a query runs as soon as it is chosen."""
     return query.is_saved and not CATALOGUE[query.text].scans_images
-
-
-# --- Saved queries --------------------------------------------------------------------------------
 
 
 def _saved(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
@@ -165,9 +156,6 @@ def _edit_copy(text: str, given: Mapping[str, Any]) -> None:
     st.session_state[_ASK] = OWN
     st.session_state[_TEXT] = text
     st.session_state[_JSON] = json.dumps(rest, ensure_ascii=False) if rest else ""
-
-
-# --- Free queries ---------------------------------------------------------------------------------
 
 
 def _own(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
@@ -285,101 +273,3 @@ def _wait(run: Run) -> None:
             min(passed / limit, 1.0), f"The query is running: {passed:.0f} of at most {limit:g} s"
         )
         st.button("Stop waiting", key="_cypher_stop", on_click=background.forget)
-
-
-# --- The result -----------------------------------------------------------------------------------
-
-
-def _show(current: CurrentDataset | None, run: Run) -> None:
-    """Draw the result of a run, or its error."""
-    error = run.outcome.exception()
-    if isinstance(error, StoreUnavailableError):
-        background.forget()
-        raise error
-    if isinstance(error, CobalanceError):
-        show_error(error)
-        return
-    result = run.outcome.result()
-    frame = answers.as_frame(result)
-    classes = names_of(current, schema.CLASS) if current is not None else []
-    concept = run.query.given.get("concept")
-    found = answers.elements_in(result, classes, concept if isinstance(concept, str) else None)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
-        st.markdown(f"**{rows}** in {result.elapsed_s:.2f} s")
-        view = TABLE
-        if found:
-            view = st.segmented_control(
-                "Show as",
-                [TABLE, GRAPH],
-                default=TABLE,
-                required=True,
-                key=_VIEW,
-                bind="query-params",
-                label_visibility="collapsed",
-            )
-        st.space("stretch")
-        _downloads(frame, run.query)
-        if current is not None and run.query.given.get(session.DATASET) == current.name:
-            _to_plan(result)
-    if result.truncated:
-        st.caption(
-            f":material/info: There are more rows than these {len(frame):,}. Ask for more, or "
-            "narrow the query."
-        )
-    if frame.empty:
-        empty_state("No rows", "Nothing in the graph is as the query asks.")
-    elif view == GRAPH:
-        _graph(found, classes)
-    else:
-        _table(frame)
-
-
-def _table(frame: pd.DataFrame) -> None:
-    shown, configuration = answers.as_table(frame)
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height="content" if len(frame) <= 15 else 560,
-        column_config=configuration,
-        key="_cypher_table",
-        alt="Rows that the query returned",
-    )
-
-
-def _graph(found: answers.Elements, classes: list[str]) -> None:
-    concept_graph(
-        answers.picture_of(found, classes),
-        key="_cypher_graph",
-        height_px=560,
-        label="Nodes and links that the query returned",
-    )
-    left_out = len(found.nodes) - answers.MOST_NODES
-    if left_out > 0:
-        st.caption(
-            f"The first {answers.MOST_NODES} of {len(found.nodes):,} nodes; the table has all."
-        )
-
-
-def _downloads(frame: pd.DataFrame, query: ConsoleQuery) -> None:
-    name = query.text if query.is_saved else "query"
-    download("CSV", lambda: to_csv(frame), f"{name}.csv", key="_cypher_csv")
-    download("Parquet", lambda: to_parquet(frame), f"{name}.parquet", key="_cypher_parquet")
-
-
-def _to_plan(result: ConsoleResult) -> None:
-    """Draw the button that plans for the cliques of a result."""
-    cliques = answers.cliques_in(result)
-    if not cliques:
-        return
-    some = cliques[:MOST_CLIQUES]
-    label = (
-        "Use this clique in a plan"
-        if len(cliques) == 1
-        else f"Use these {len(cliques)} cliques in a plan"
-        if some == cliques
-        else f"Use the first {len(some)} cliques in a plan"
-    )
-    if st.button(label, type="primary", key="_cypher_plan"):
-        url.select_cliques(some)
-        url.go_to("plan")

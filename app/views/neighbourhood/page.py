@@ -1,10 +1,7 @@
 """Page Neighbourhood: what a concept or class occurs with, and the shortest link to another."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
@@ -15,16 +12,22 @@ from app.views.components.downloads import download
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.markdown import bold
 from app.views.components.messages import empty_state
-from app.views.components.name_choices import names_of, read_names
+from app.views.components.name_choices import names_of
 from app.views.components.theme import NEUTRAL, class_colors, shorten
+from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
+from app.views.neighbourhood.choices import (
+    Choices,
+    apply_toggle,
+    choose,
+    make_centre,
+    toggle,
+    toggle_later,
+)
 from app.views.neighbourhood.rings import MOST_NODES, links_table, picture_of
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from graph.database import schema
-from graph.database.store import GraphStore
-from graph.queries.concept_counts import CountedDataset
 from graph.queries.neighbourhood import (
-    Kind,
     Link,
     Neighbourhood,
     read_neighbourhood,
@@ -34,24 +37,8 @@ from graph.queries.neighbourhood import (
 
 HEIGHT_PX = 540
 ROWS_ON_SCREEN = 15
-MOST_NEIGHBOURS = 60  # of one node
-NEIGHBOURS = 15
 
-_KIND, _CONCEPT, _CLASS = "near_kind", "near_concept", "near_class"
-_EXPANDED, _MOST, _TO = "near_expanded", "near_most", "near_to"
-_GRAPH, _TOGGLED = "near_graph", "_near_toggled"
-_KINDS: dict[str, Kind] = {"Concept": "concept", "Class": "class"}
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """The choices of the page: centre, expanded nodes, limit, and the end of a link."""
-
-    kind: Kind
-    centre: str
-    expanded: tuple[str, ...]
-    most: int
-    to: str | None
+_GRAPH = "near_graph"
 
 
 def page() -> None:
@@ -65,8 +52,8 @@ def page() -> None:
             "Load annotations that name what is in the images on the **Datasets** page.",
         )
         return
-    _take_toggled()
-    choices, axis = _choose(current, concepts)
+    apply_toggle()
+    choices, axis = choose(current, concepts)
     found: Neighbourhood = current.read(
         read_neighbourhood, choices.centre, choices.kind, choices.expanded, choices.most
     )
@@ -85,105 +72,7 @@ def page() -> None:
         )
 
 
-# --- Choices --------------------------------------------------------------------------------------
-
-
-def _choose(current: CurrentDataset, concepts: list[str]) -> tuple[_Choices, Axis]:
-    """Draw the choices, which are in the URL."""
-    frequent = current.read(read_names, schema.CONCEPT.label)["concept"].iloc[0]
-    with st.container(horizontal=True, vertical_alignment="bottom", key="_near_choices"):
-        chosen = st.segmented_control(
-            "Around a",
-            list(_KINDS),
-            default="Concept",
-            required=True,
-            key=_KIND,
-            bind="query-params",
-            on_change=_collapse_all,
-        )
-        kind = _KINDS[chosen]
-        if kind == "class":
-            centre = st.selectbox(
-                "Class",
-                list(current.class_sizes),
-                key=_CLASS,
-                bind="query-params",
-                on_change=_collapse_all,
-                width=200,
-            )
-        else:
-            centre = st.selectbox(
-                "Concept",
-                concepts,
-                concepts.index(frequent),
-                key=_CONCEPT,
-                bind="query-params",
-                on_change=_collapse_all,
-                width=200,
-            )
-        most = st.number_input(
-            "Neighbours",
-            1,
-            MOST_NEIGHBOURS,
-            NEIGHBOURS,
-            key=_MOST,
-            bind="query-params",
-            width=120,
-            help="The most that a node brings with it: those with most images.",
-        )
-        axis = concept_picture.choose_axis(current.class_sizes)
-        to = None
-        if kind == "concept":
-            to = st.selectbox(
-                "Shortest link to",
-                [name for name in concepts if name != centre],
-                index=None,
-                key=_TO,
-                bind="query-params",
-                placeholder="another concept",
-                width=200,
-            )
-        expanded = st.multiselect(
-            "Expanded",
-            [name for name in concepts if kind == "class" or name != centre],
-            key=_EXPANDED,
-            bind="query-params",
-            width="stretch",
-            placeholder="none; double-click a concept",
-            help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
-            "again to collapse it.",
-        )
-    return _Choices(kind, centre, tuple(expanded), most, to), axis
-
-
-def _collapse_all() -> None:
-    st.session_state[_EXPANDED] = []
-
-
-def _make_centre(name: str) -> None:
-    st.session_state[_KIND] = "Concept"
-    st.session_state[_CONCEPT] = name
-    _collapse_all()
-
-
-def _toggle(name: str) -> None:
-    """Expand a concept, or collapse it if it is expanded."""
-    expanded = list(st.session_state.get(_EXPANDED) or ())
-    if name in expanded:
-        expanded.remove(name)
-    else:
-        expanded.append(name)
-    st.session_state[_EXPANDED] = expanded
-
-
-def _take_toggled() -> None:
-    """Apply the double click of the previous run, before its widget is drawn."""
-    name = st.session_state.pop(_TOGGLED, None)
-    if name is not None:
-        _toggle(name)
-
-
-def _link(current: CurrentDataset, choices: _Choices) -> Link | None:
+def _link(current: CurrentDataset, choices: Choices) -> Link | None:
     """Find the shortest link to the chosen concept, and describe it."""
     if choices.to is None:
         return None
@@ -198,63 +87,7 @@ def _link(current: CurrentDataset, choices: _Choices) -> Link | None:
     return link
 
 
-def link_in_words(link: Link) -> str:
-    """Describe a link in a sentence of Markdown.
-
-    Examples
-    --------
-    >>> print(link_in_words(Link(("cow", "road", "sign"), (530, 1))))
-    **cow** – **road** – **sign**: 530 images show the first two, and 1 image the last two.
-    >>> print(link_in_words(Link(("cow", "road"), (1_530,))))
-    **cow** – **road**: 1,530 images show both.
-    """
-    chain = " – ".join(bold(name) for name in link.concepts)
-    counts = [f"{images:,} image{'s' if images != 1 else ''}" for images in link.images]
-    if not counts:
-        return chain
-    verb = "show" if link.images[0] != 1 else "shows"
-    if len(counts) == 1:
-        return f"{chain}: {counts[0]} {verb} both."
-    between = "".join(f"{count} the next, " for count in counts[1:-1])
-    return f"{chain}: {counts[0]} {verb} the first two, {between}and {counts[-1]} the last two."
-
-
-def read_chain(
-    store: GraphStore, dataset: str, concepts: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read the nodes of a chain and the edges along it, as a `Neighbourhood` has them."""
-    counted = CountedDataset.of(store, dataset)
-    nodes = [
-        row | {"kind": "concept", "name": row["concept"], "expanded": False, "hidden": 0}
-        for row in counted.ask("concept-counts", concepts=list(concepts))
-    ]
-    wanted = [{*pair} for pair in pairwise(concepts)]
-    edges = [
-        row | {"source_kind": "concept", "source": row["concept_1"], "target": row["concept_2"]}
-        for row in counted.ask("edges-between-concepts", concepts=list(concepts), limit=10_000)
-        if {row["concept_1"], row["concept_2"]} in wanted
-    ]
-    return (
-        counted.concept_frame(nodes, ["kind", "name", "images", "expanded", "hidden"]),
-        counted.pair_frame(edges, ["source_kind", "source", "target", "images"]),
-    )
-
-
-def with_chain(found: Neighbourhood, nodes: pd.DataFrame, edges: pd.DataFrame) -> Neighbourhood:
-    """Add the missing nodes and edges of a chain to a neighbourhood."""
-    return replace(
-        found,
-        nodes=pd.concat([found.nodes, nodes]).drop_duplicates(["kind", "name"], ignore_index=True),
-        edges=pd.concat([found.edges, edges]).drop_duplicates(
-            ["source_kind", "source", "target"], ignore_index=True
-        ),
-    )
-
-
-# --- The picture ----------------------------------------------------------------------------------
-
-
-def _graph(choices: _Choices, found: Neighbourhood, axis: Axis, link: Link | None) -> None:
+def _graph(choices: Choices, found: Neighbourhood, axis: Axis, link: Link | None) -> None:
     drawn = picture_of(found, axis)
     path = [[concept_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
     selection = concept_graph(
@@ -266,8 +99,7 @@ def _graph(choices: _Choices, found: Neighbourhood, axis: Axis, link: Link | Non
     )
     name = _concept_of(selection.expanded)
     if name is not None and name != choices.centre:
-        st.session_state[_TOGGLED] = name
-        st.rerun()
+        toggle_later(name)
     _selected(choices, [name for name in map(_concept_of, selection.nodes) if name is not None])
     _hidden(choices, found)
     left, right = (bold(side) for side in (axis.left_name, axis.right_name))
@@ -282,7 +114,7 @@ def _concept_of(node: str | None) -> str | None:
     return next(iter(concept_picture.concepts_of([node])), None) if node is not None else None
 
 
-def _hidden(choices: _Choices, found: Neighbourhood) -> None:
+def _hidden(choices: Choices, found: Neighbourhood) -> None:
     """Note what is not shown: neighbours beyond the limit, and nodes beyond the picture."""
     hidden = found.nodes[found.nodes["hidden"] > 0]
     notes = [
@@ -300,7 +132,7 @@ def _hidden(choices: _Choices, found: Neighbourhood) -> None:
         st.caption(" · ".join(notes))
 
 
-def _selected(choices: _Choices, names: list[str]) -> None:
+def _selected(choices: Choices, names: list[str]) -> None:
     """Draw buttons for the selected concept, as an alternative to a double click."""
     if len(names) != 1 or (choices.kind == "concept" and names[0] == choices.centre):
         return
@@ -310,16 +142,13 @@ def _selected(choices: _Choices, names: list[str]) -> None:
         st.button(
             "Collapse" if name in choices.expanded else "Expand",
             key="_near_expand",
-            on_click=_toggle,
+            on_click=toggle,
             args=(name,),
         )
-        st.button("Make it the centre", key="_near_centre", on_click=_make_centre, args=(name,))
+        st.button("Make it the centre", key="_near_centre", on_click=make_centre, args=(name,))
 
 
-# --- The same as a table --------------------------------------------------------------------------
-
-
-def _table(choices: _Choices, found: Neighbourhood, axis: Axis) -> None:
+def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
     shown = links_table(choices.kind, choices.centre, choices.expanded, found, axis)
     classes = list(found.class_sizes)
     counts = {f"count {code}": name for code, name in enumerate(classes)}

@@ -1,17 +1,16 @@
 """Page Plan: the missing images, their effect, and the job that makes them."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from app.services.cells import change_text
 from app.views.components import job_form, mine_button
 from app.views.components.downloads import download
 from app.views.components.messages import empty_state
 from app.views.components.task_progress import show_task
-from app.views.components.theme import duration_text
 from app.views.plan import effect_charts, query_editor
 from app.views.plan.choice import (
     PlanRequest,
@@ -21,10 +20,10 @@ from app.views.plan.choice import (
     planned_images,
     planners_compared,
 )
+from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.session import CurrentDataset
-from generation.jobs.settings import JobSettings
 from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
 from generation.planning.plan_file import plan_to_json
@@ -34,13 +33,8 @@ from graph.counting.cliques import Cliques
 from graph.dataset.cliques import load_cliques
 from graph.dataset.plans import write_plan
 from graph.jobs.lifecycle import create_job
-from graph.jobs.status import measured_speeds
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
-
-ASSUMED_S = {"procedural": (0.02, 0.2)}
-ASSUMED_MODEL_S = (2.0, 10.0)
-"""Seconds per image, while no job has measured any: of models from a large card to a small one."""
 
 VIEWS = ("Cliques that change", "Planners side by side")
 
@@ -120,7 +114,7 @@ def _metrics(measured: dict[str, int], touched: int) -> None:
     st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
     st.metric(
         "Sum of their gaps",
-        f"{measured['gap_before']:,} \N{RIGHTWARDS ARROW} {measured['gap_after']:,}",
+        change_text(measured["gap_before"], measured["gap_after"]),
     )
     st.metric(
         "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
@@ -165,7 +159,7 @@ class PlanInHand:
 def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
     """Draw the time estimate, the job settings, and the buttons for the plan."""
     with st.container(border=True, key="_plan_job"):
-        _estimate(current, images, job_form.chosen_backend())
+        draw_estimate(current, images, job_form.chosen_backend())
         settings = job_form.choose(current) if may_edit() else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = made.request.planner
@@ -196,67 +190,6 @@ def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
             return
         if st.button("See the jobs", key="_plan_to_jobs", icon=":material/bolt:"):
             url.go_to("jobs")
-
-
-def _estimate(current: CurrentDataset, images: int, backend: str) -> None:
-    """Draw how long the images may take, and what the estimate rests on."""
-    fastest, slowest, origin = _range(_speeds_of(measured_speeds(current.store), backend), backend)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        low = _seconds("Seconds per image, from", "s_from", fastest, 190)
-        high = _seconds("to", "s_to", slowest, 130)
-        low, high = min(low, high), max(low, high)
-        ends = duration_text(images * low), duration_text(images * high)
-        length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-        with st.container():
-            st.markdown(f"**{images:,}** images, about **{length}** with one worker")
-            st.caption(f"An estimate. {origin}")
-
-
-def _seconds(label: str, key: str, known: float, width: int) -> float:
-    """Draw a field for seconds, with the known value as its default."""
-    typed: float | None = st.number_input(
-        label,
-        0.01,
-        value=None,
-        key=key,
-        bind="query-params",
-        placeholder=f"{known:g}",
-        width=width,
-    )
-    return known if typed is None else typed
-
-
-def _speeds_of(measured: pd.DataFrame, backend: str) -> "pd.Series[float]":
-    """Seconds per image in the jobs of one backend."""
-    known = JobSettings().backend
-    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
-    return measured["seconds_per_image"][backends == backend]
-
-
-def _range(speeds: "pd.Series[float]", backend: str) -> tuple[float, float, str]:
-    """Lowest and highest seconds per image, and a sentence on their origin."""
-    if not len(speeds):
-        origin = (
-            f"No job has measured the backend {backend} yet, so the numbers are assumed; rejected "
-            "images come on top."
-        )
-        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), origin
-    fastest, slowest = float(speeds.min()), float(speeds.max())
-    if len(speeds) == 1:
-        origin = (
-            f"One job of the backend {backend} took {fastest:,.3g} s for an accepted image; this "
-            "is half to twice that."
-        )
-        return _at_least(fastest / 2), _at_least(fastest * 2), origin
-    origin = (
-        f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
-        f"{slowest:,.3g} s for an accepted image, the rejected ones included."
-    )
-    return _at_least(fastest), _at_least(slowest), origin
-
-
-def _at_least(seconds: float) -> float:
-    return max(round(seconds, 3 if seconds < 1 else 2), 0.001)
 
 
 def _task_key(current: CurrentDataset) -> str:

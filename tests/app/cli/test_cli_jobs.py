@@ -213,7 +213,7 @@ def test_what_workers_need_and_is_not_here_is_noted(environment, planned):
 
 
 def test_the_web_app_is_suggested_with_what_it_needs(environment):
-    shown = 'import app.cli.commands.demo as demo; print(demo._web_app("to see it"))'
+    shown = 'import app.cli.commands.demo as demo; print(demo.web_app_command("to see it"))'
     for extras, expected in (
         ([], [("cobalance app", "to see it")]),
         (["app"], [('pip install "cobalance[app]"\ncobalance app', "to see it: install it first")]),

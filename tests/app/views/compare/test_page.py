@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.services.frames import to_csv
-from app.views.compare import page as compare
+from app.views.compare.chart import marks_of
 from app.views.state import session
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions, mine_dataset
@@ -158,16 +158,16 @@ def test_the_file_has_all(store: GraphStore, cars: str, later: str) -> None:
 
 def test_marks_are_of_classes_or_of_gaps(store: GraphStore, cars: str, later: str) -> None:
     cliques = compare_imbalances(store, later, cars).cliques
-    marks = compare.marks_of(cliques, ["country", "urban"])
+    marks = marks_of(cliques, ["country", "urban"])
     dogs = marks[marks["clique"] == "dog"].set_index("what")
     assert dogs["before"].to_dict() == {"country": 9, "urban": 2}
     assert dogs["after"].isna().all()
-    assert compare.marks_of(cliques, [f"class {i}" for i in range(5)])["what"].unique() == ["gap"]
+    assert marks_of(cliques, [f"class {i}" for i in range(5)])["what"].unique() == ["gap"]
 
 
 def test_names_that_look_alike_when_short_stay_apart() -> None:
     cliques = pd.DataFrame({"concepts": [("a" * 40,), ("a" * 50,)]})
     for name in ("gap_before", "gap_after"):
         cliques[name] = pd.array([1, 2], dtype="Int64")
-    marks = compare.marks_of(cliques, [f"class {i}" for i in range(5)])
+    marks = marks_of(cliques, [f"class {i}" for i in range(5)])
     assert marks["clique"].nunique() == 2

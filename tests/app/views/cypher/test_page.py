@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.services.frames import to_csv, to_parquet
 from app.views.cypher import answers
-from app.views.cypher import page as cypher
+from app.views.cypher.result import MOST_CLIQUES
 from app.views.state import session
 from graph.console.run import ConsoleResult
 from graph.database.store import GraphStore
@@ -345,4 +345,4 @@ def test_only_so_many_cliques_go_into_a_link(open_page: OpenPage, cars: str) -> 
     text = "UNWIND range(1, 150) AS i RETURN ['cow', toString(i)] AS concepts"
     app = answered(own(open_page, cars, text))
     assert app.button(key="_cypher_plan").label == "Use the first 100 cliques in a plan"
-    assert cypher.MOST_CLIQUES == 100
+    assert MOST_CLIQUES == 100

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.views.components.concept_picture import ALL_OTHERS, Axis, class_id, concept_id
 from app.views.neighbourhood import rings
-from app.views.neighbourhood.page import read_chain, with_chain
+from app.views.neighbourhood.chain import read_chain, with_chain
 from app.views.neighbourhood.rings import links_table, picture_of
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions, mine_dataset

@@ -1,0 +1,131 @@
+"""Buttons and dialogs to mine, rename and drop a dataset."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app.services.datasets import drop_dataset, rename_dataset
+from app.views.components import mine_button
+from app.views.components.messages import show_error
+from app.views.state import session, tasks
+from app.views.state.access import require_editor
+from app.views.state.session import CurrentDataset
+from graph.dataset.mining import MiningOptions
+from graph.errors import CobalanceError
+from graph.progress import Progress
+
+_DIALOG = "_ds_dialog"  # mine, rename or drop, while one is open
+RENAMED = "_renamed"  # (old, new), until the new one has been chosen
+TASKS = ("load", "mine", "rename", "drop")  # keys begin with these
+
+
+def draw_actions(current: CurrentDataset, *, whole: bool) -> None:
+    """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
+    running = [tasks.find(f"{kind} {current.name}") for kind in TASKS]
+    busy = any(task is not None and task.is_running for task in running)
+    with st.container(horizontal=True):
+        st.button(
+            "Mine",
+            icon=":material/balance:",
+            key="_ds_mine",
+            type="primary" if whole and not current.is_mined else "secondary",
+            disabled=busy or not whole,
+            on_click=lambda: st.session_state.update({_DIALOG: "mine"}),
+        )
+        st.button(
+            "Rename",
+            icon=":material/edit:",
+            key="_rename",
+            disabled=busy,
+            on_click=lambda: st.session_state.update({_DIALOG: "rename"}),
+        )
+        st.button(
+            "Drop",
+            icon=":material/delete:",
+            key="_drop",
+            disabled=busy,
+            on_click=lambda: st.session_state.update({_DIALOG: "drop"}),
+        )
+    match st.session_state.get(_DIALOG):
+        case "mine":
+            _mine_dialog(current.name)
+        case "rename":
+            _rename_dialog(current.name, current.state.renaming_to or current.name)
+        case "drop":
+            _drop_dialog(current.name)
+
+
+def _close_dialog() -> None:
+    st.session_state.pop(_DIALOG, None)
+
+
+@st.dialog("Mine the dataset", on_dismiss=_close_dialog)
+def _mine_dialog(name: str) -> None:
+    st.caption("Counts every combination of concepts in every class.")
+    max_size = st.number_input("Most concepts in a clique", 1, 6, 3, key="_mine_size")
+    min_support = st.number_input(
+        "Least images in its most frequent class",
+        1,
+        value=1,
+        key="_mine_support",
+        help="A clique stays when any class has that many, whatever the others have.",
+    )
+    split = st.text_input("Only images of this split", placeholder="all", key="_mine_split")
+    any_class = st.checkbox(
+        "Keep concepts that some class never shows",
+        key="_mine_any",
+        help="Otherwise a clique's concepts all occur with every class.",
+    )
+    common = () if any_class else None
+    options = MiningOptions(int(max_size), int(min_support), common, split.strip() or None)
+    if st.button("Mine", type="primary", key="_mine_now"):
+        _in_dialog(lambda: mine_button.start(name, options))
+
+
+@st.dialog("Rename the dataset", on_dismiss=_close_dialog)
+def _rename_dialog(name: str, proposed: str) -> None:
+    new = st.text_input("New name", proposed, key="_new_name").strip()
+    if st.button("Rename", type="primary", key="_rename_now", disabled=new in ("", name)):
+        _in_dialog(lambda: _start_rename(name, new))
+
+
+def _start_rename(name: str, new: str) -> None:
+    require_editor()
+    store, settings = session.store(), session.settings()
+
+    def work(progress: Progress) -> str:
+        rename_dataset(store, settings, name, new, progress)
+        return f"Renamed {name} to {new}."
+
+    tasks.start(f"rename {name}", f"Renaming {name}", work)
+    st.session_state[RENAMED] = (name, new)
+
+
+@st.dialog("Drop the dataset", on_dismiss=_close_dialog)
+def _drop_dialog(name: str) -> None:
+    st.text(f"This deletes {name} with everything that belongs to it.")
+    typed = st.text_input("Type its name to confirm", key="_drop_name")
+    if st.button("Drop", type="primary", key="_drop_now", disabled=typed != name):
+        _in_dialog(lambda: _start_drop(name))
+
+
+def _start_drop(name: str) -> None:
+    require_editor()
+    store, settings = session.store(), session.settings()
+
+    def work(progress: Progress) -> str:
+        drop_dataset(store, settings, name, progress)
+        return f"Dropped {name}."
+
+    tasks.start(f"drop {name}", f"Dropping {name}", work)
+
+
+def _in_dialog(begin: Callable[[], None]) -> None:
+    """Start something and close the dialog, or show its error there."""
+    try:
+        begin()
+    except CobalanceError as error:
+        show_error(error)
+    else:
+        _close_dialog()
+        st.rerun()

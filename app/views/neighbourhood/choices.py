@@ -1,0 +1,135 @@
+"""Choices of the Neighbourhood page: centre, expanded concepts, limit, end of a link."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import streamlit as st
+
+from app.views.components import concept_picture
+from app.views.components.concept_picture import Axis
+from app.views.components.name_choices import read_names
+from app.views.state.session import CurrentDataset
+from graph.database import schema
+from graph.queries.neighbourhood import (
+    Kind,
+)
+
+MOST_NEIGHBOURS = 60  # of one node
+NEIGHBOURS = 15
+_KIND, _CONCEPT, _CLASS = "near_kind", "near_concept", "near_class"
+_EXPANDED, _MOST, _TO = "near_expanded", "near_most", "near_to"
+_TOGGLED = "_near_toggled"
+_KINDS: dict[str, Kind] = {"Concept": "concept", "Class": "class"}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of the page: centre, expanded nodes, limit, and the end of a link."""
+
+    kind: Kind
+    centre: str
+    expanded: tuple[str, ...]
+    most: int
+    to: str | None
+
+
+def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]:
+    """Draw the choices, which are in the URL."""
+    frequent = current.read(read_names, schema.CONCEPT.label)["concept"].iloc[0]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_near_choices"):
+        chosen = st.segmented_control(
+            "Around a",
+            list(_KINDS),
+            default="Concept",
+            required=True,
+            key=_KIND,
+            bind="query-params",
+            on_change=_collapse_all,
+        )
+        kind = _KINDS[chosen]
+        if kind == "class":
+            centre = st.selectbox(
+                "Class",
+                list(current.class_sizes),
+                key=_CLASS,
+                bind="query-params",
+                on_change=_collapse_all,
+                width=200,
+            )
+        else:
+            centre = st.selectbox(
+                "Concept",
+                concepts,
+                concepts.index(frequent),
+                key=_CONCEPT,
+                bind="query-params",
+                on_change=_collapse_all,
+                width=200,
+            )
+        most = st.number_input(
+            "Neighbours",
+            1,
+            MOST_NEIGHBOURS,
+            NEIGHBOURS,
+            key=_MOST,
+            bind="query-params",
+            width=120,
+            help="The most that a node brings with it: those with most images.",
+        )
+        axis = concept_picture.choose_axis(current.class_sizes)
+        to = None
+        if kind == "concept":
+            to = st.selectbox(
+                "Shortest link to",
+                [name for name in concepts if name != centre],
+                index=None,
+                key=_TO,
+                bind="query-params",
+                placeholder="another concept",
+                width=200,
+            )
+        expanded = st.multiselect(
+            "Expanded",
+            [name for name in concepts if kind == "class" or name != centre],
+            key=_EXPANDED,
+            bind="query-params",
+            width="stretch",
+            placeholder="none; double-click a concept",
+            help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
+            "again to collapse it.",
+        )
+    return Choices(kind, centre, tuple(expanded), most, to), axis
+
+
+def _collapse_all() -> None:
+    st.session_state[_EXPANDED] = []
+
+
+def make_centre(name: str) -> None:
+    """Make a concept the centre."""
+    st.session_state[_KIND] = "Concept"
+    st.session_state[_CONCEPT] = name
+    _collapse_all()
+
+
+def toggle(name: str) -> None:
+    """Expand a concept, or collapse it if it is expanded."""
+    expanded = list(st.session_state.get(_EXPANDED) or ())
+    if name in expanded:
+        expanded.remove(name)
+    else:
+        expanded.append(name)
+    st.session_state[_EXPANDED] = expanded
+
+
+def toggle_later(name: str) -> NoReturn:
+    """Rerun the page, and expand or collapse a concept before its widget is drawn."""
+    st.session_state[_TOGGLED] = name
+    st.rerun()
+
+
+def apply_toggle() -> None:
+    """Apply the double click of the previous run, before its widget is drawn."""
+    name = st.session_state.pop(_TOGGLED, None)
+    if name is not None:
+        toggle(name)

@@ -1,0 +1,76 @@
+"""Estimate of how long a plan's images take to make."""
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from app.views.components.theme import duration_text
+from app.views.state.session import CurrentDataset
+from generation.jobs.settings import JobSettings
+from graph.jobs.status import measured_speeds
+
+ASSUMED_S = {"procedural": (0.02, 0.2)}
+ASSUMED_MODEL_S = (2.0, 10.0)
+"""Seconds per image, while no job has measured any: of models from a large card to a small one."""
+
+
+def draw_estimate(current: CurrentDataset, images: int, backend: str) -> None:
+    """Draw how long the images may take, and what the estimate rests on."""
+    fastest, slowest, origin = _range(_speeds_of(measured_speeds(current.store), backend), backend)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        low = _seconds("Seconds per image, from", "s_from", fastest, 190)
+        high = _seconds("to", "s_to", slowest, 130)
+        low, high = min(low, high), max(low, high)
+        ends = duration_text(images * low), duration_text(images * high)
+        length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        with st.container():
+            st.markdown(f"**{images:,}** images, about **{length}** with one worker")
+            st.caption(f"An estimate. {origin}")
+
+
+def _seconds(label: str, key: str, known: float, width: int) -> float:
+    """Draw a field for seconds, with the known value as its default."""
+    typed: float | None = st.number_input(
+        label,
+        0.01,
+        value=None,
+        key=key,
+        bind="query-params",
+        placeholder=f"{known:g}",
+        width=width,
+    )
+    return known if typed is None else typed
+
+
+def _speeds_of(measured: pd.DataFrame, backend: str) -> "pd.Series[float]":
+    """Seconds per image in the jobs of one backend."""
+    known = JobSettings().backend
+    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
+    return measured["seconds_per_image"][backends == backend]
+
+
+def _range(speeds: "pd.Series[float]", backend: str) -> tuple[float, float, str]:
+    """Lowest and highest seconds per image, and a sentence on their origin."""
+    if not len(speeds):
+        origin = (
+            f"No job has measured the backend {backend} yet, so the numbers are assumed; rejected "
+            "images come on top."
+        )
+        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), origin
+    fastest, slowest = float(speeds.min()), float(speeds.max())
+    if len(speeds) == 1:
+        origin = (
+            f"One job of the backend {backend} took {fastest:,.3g} s for an accepted image; this "
+            "is half to twice that."
+        )
+        return _at_least(fastest / 2), _at_least(fastest * 2), origin
+    origin = (
+        f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
+        f"{slowest:,.3g} s for an accepted image, the rejected ones included."
+    )
+    return _at_least(fastest), _at_least(slowest), origin
+
+
+def _at_least(seconds: float) -> float:
+    return max(round(seconds, 3 if seconds < 1 else 2), 0.001)
