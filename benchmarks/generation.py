@@ -49,13 +49,13 @@ from generation.filters import FILTERS
 from generation.image_request import ImageRequest, seed_of
 from generation.jobs import rounds
 from generation.jobs.chunks import Chunk, candidate_id, cut_round
-from generation.jobs.job_runner import JobRunner
-from generation.jobs.resources import WorkerResources
 from generation.jobs.settings import JobSettings, read_job_settings
-from generation.jobs.worker import Worker, WorkerOptions
 from generation.output.chunk_records import ChunkRecord
 from generation.output.image_files import save_images
 from generation.output.job_manifest import manifest_name
+from generation.worker.job_runner import JobRunner
+from generation.worker.resources import WorkerResources
+from generation.worker.worker import Worker, WorkerOptions
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore
 from graph.dataset.write import write_annotations

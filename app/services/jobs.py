@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager, contextmanager
 from app.services.stores import open_store
 from app.settings import Settings
 from generation.image_request import GenerationError
-from generation.jobs.resources import WorkerResources
 from generation.jobs.settings import JobSettings
-from generation.jobs.worker import Worker, WorkerOptions
 from generation.output.folder import OutputFolder
 from generation.sources.sampler import Segment, Sources
 from generation.sources.segmenters import SEGMENTERS
+from generation.worker.resources import WorkerResources
+from generation.worker.worker import Worker, WorkerOptions
 from graph.database.store import GraphStore
 from graph.dataset.class_images import read_class_images
 from graph.dataset.cliques import mined_with

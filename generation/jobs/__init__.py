@@ -1,1 +1,1 @@
-"""Jobs: settings, chunks, the queue, workers and the rounds that fill a plan."""
+"""Jobs: settings, rounds, chunks and their queue."""

@@ -26,13 +26,13 @@ from app.services import jobs as workers
 from generation.image_request import GeneratedImage
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import Chunk
-from generation.jobs.resources import RetryingStore
-from generation.jobs.supervision import JobSupervisor
-from generation.jobs.worker import Worker, WorkerOptions
 from generation.output import folder as output
 from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import manifest_name
+from generation.worker.resources import RetryingStore
+from generation.worker.supervisor import JobSupervisor
+from generation.worker.worker import Worker, WorkerOptions
 from graph.database.local.server import ensure_running
 from graph.database.store import GraphStore
 from graph.dataset.drop_rename import rename_dataset

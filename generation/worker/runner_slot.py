@@ -10,8 +10,8 @@ from typing import Any
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend
 from generation.filters import FILTERS
-from generation.jobs.job_runner import JobRunner
-from generation.jobs.resources import RetryingStore, WorkerResources
+from generation.worker.job_runner import JobRunner
+from generation.worker.resources import RetryingStore, WorkerResources
 from graph.dataset.names import concept_names
 from graph.jobs.rounds import read_query_progress
 

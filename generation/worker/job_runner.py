@@ -18,12 +18,12 @@ from generation.image_request import (
     seed_of,
 )
 from generation.jobs.chunks import Chunk, candidate_id
-from generation.jobs.query_failures import QueryFailures
 from generation.jobs.settings import JobSettings
-from generation.jobs.source_picker import SourcePicker
 from generation.output.image_files import JudgedImage
 from generation.output.rows import Row, judged_row, new_row
 from generation.sources.sampler import MaskSettings, Sources
+from generation.worker.query_failures import QueryFailures
+from generation.worker.source_picker import SourcePicker
 from ingest.models.prompts import prompt_for
 
 

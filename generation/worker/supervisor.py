@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from generation.jobs import rounds
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import cut_round
-from generation.jobs.resources import RetryingStore
 from generation.jobs.settings import JobSettings
-from generation.jobs.worker_id import is_dead
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import write_job_manifest
+from generation.worker.resources import RetryingStore
+from generation.worker.worker_id import is_dead
 from graph.errors import JobBlockedError, JobNotFoundError, MissingExtraError, OptionError
 from graph.jobs.reports import end_job, fail_job
 from graph.jobs.rounds import Round, read_query_progress, read_round
@@ -32,7 +32,7 @@ class JobSupervisor:
     folder : OutputFolder
         Where manifests are written.
     dead_after_s : float
-        See `generation.jobs.worker.WorkerOptions`.
+        See `generation.worker.worker.WorkerOptions`.
     """
 
     def __init__(

@@ -15,10 +15,10 @@ from functools import partial
 from importlib.util import find_spec
 
 from generation.jobs.chunk_queue import EXTRAS, Queue
-from generation.jobs.executor import ChunkExecutor
-from generation.jobs.resources import RetryingStore, WorkerResources, WorkerStopped
-from generation.jobs.supervision import JobSupervisor
-from generation.jobs.worker_id import new_worker_id
+from generation.worker.executor import ChunkExecutor
+from generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
+from generation.worker.supervisor import JobSupervisor
+from generation.worker.worker_id import new_worker_id
 from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUnavailableError
 from graph.jobs.rounds import active_jobs
 from graph.jobs.status import read_job

@@ -12,12 +12,12 @@ import generation.sources.sampler
 from generation.backends import BACKENDS
 from generation.image_request import NoSourceError
 from generation.jobs.chunks import Chunk
-from generation.jobs.job_runner import JobRunner
 from generation.jobs.settings import JobSettings
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder
 from generation.output.image_files import save_images
 from generation.sources.sampler import Sources
+from generation.worker.job_runner import JobRunner
 from graph.dataset.class_images import ClassImages
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions

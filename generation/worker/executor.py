@@ -8,13 +8,13 @@ from generation.image_request import NoSourceError
 from generation.jobs import rounds
 from generation.jobs.chunk_queue import ChunkResult
 from generation.jobs.chunks import Chunk
-from generation.jobs.job_runner import JobRunner
-from generation.jobs.resources import RetryingStore, WorkerResources, WorkerStopped
-from generation.jobs.runner_slot import RunnerSlot
-from generation.jobs.supervision import fail
 from generation.output.chunk_records import ChunkRecord
 from generation.output.image_files import save_images
 from generation.output.rows import Row
+from generation.worker.job_runner import JobRunner
+from generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
+from generation.worker.runner_slot import RunnerSlot
+from generation.worker.supervisor import fail
 from graph.errors import (
     CobalanceError,
     JobBlockedError,
