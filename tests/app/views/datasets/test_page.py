@@ -1,21 +1,13 @@
 """The Datasets page: what is loaded, and the way from a file to a mined dataset."""
 
 import json
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.import_sources import ServerFolder, import_roots, inside
-from app.services.imports import ImportRequest, check_import
-from app.settings import Settings
 from app.views.state import tasks
-from graph.database.store import GraphStore
 from graph.dataset.cliques import mined_with
 from graph.dataset.state import dataset_state, find_dataset
-from graph.errors import InputError, OptionError
-from graph.progress import silent
-from ingest.options import ClassOptions, ReadOptions
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
@@ -25,8 +17,9 @@ UPLOAD = "_import_files"
 
 def run_tasks(app: AppTest) -> AppTest:
     """Wait for what runs, and draw the page as it is then."""
-    for task in list(tasks._tasks().values()):
-        assert task.wait(60)
+    for key in tasks.keys("check", "load", "mine", "rename", "drop"):
+        task = tasks.find(key)
+        assert task is None or task.wait(60)
     return app.run()
 
 
@@ -227,43 +220,6 @@ def test_a_folder_on_the_server(open_page, write_dataset, dataset, tmp_path, mon
 def test_without_a_folder_there_are_uploads_only(loading) -> None:
     choice = widget(loading, "button_group", "Annotations from")
     assert list(choice.options) == ["Files", "A folder"]
-
-
-def test_folders_that_may_be_loaded_from(tmp_path) -> None:
-    settings = Settings()
-    assert import_roots(settings, None) == ()
-    assert import_roots(settings, "0.0.0.0") == ()
-    assert import_roots(settings, "127.0.0.1") == (Path.cwd(),)
-    shared = settings.model_copy(update={"cobalance_auth_file": tmp_path / "auth.toml"})
-    assert import_roots(shared, "127.0.0.1") == ()
-    named = settings.model_copy(update={"cobalance_imports": (tmp_path,)})
-    assert import_roots(named, "0.0.0.0") == (tmp_path,)
-
-
-def test_a_link_does_not_lead_out_of_a_folder(tmp_path) -> None:
-    root, outside = tmp_path / "root", tmp_path / "outside.csv"
-    root.mkdir()
-    outside.write_bytes(ROWS)
-    (root / "link.csv").symlink_to(outside)
-    (root / "in.csv").write_bytes(ROWS)
-    assert [file.name for file in ServerFolder(root).files()] == ["in.csv"]
-    assert inside("in.csv", root) == root / "in.csv"
-    for path in ("link.csv", "../outside.csv", "\0"):
-        with pytest.raises(OptionError):
-            inside(path, root)
-
-
-def test_a_companion_does_not_lead_out_of_its_folder(tmp_path, store: GraphStore) -> None:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "cars.csv").write_bytes(ROWS)
-    (tmp_path / "classes.csv").write_bytes(b"image_id,label\n1,a\n")
-    options = ReadOptions(classes=ClassOptions(file=Path("../classes.csv")))
-    request = ImportRequest("cars.csv", "any", options)
-    with pytest.raises(OptionError, match="not in"):
-        check_import(ServerFolder(tmp_path / "root"), request, store, silent)
-    sound = ImportRequest("cars.csv", "any", ReadOptions())
-    with pytest.raises(InputError, match=r"^cars\.csv, line 6: "):
-        check_import(ServerFolder(tmp_path / "root"), sound, store, silent)
 
 
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
