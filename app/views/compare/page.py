@@ -10,6 +10,7 @@ from app.services.frames import to_csv
 from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
+from app.views.components.columns import count_column, table_height
 from app.views.components.downloads import download
 from app.views.components.markdown import bold, escape
 from app.views.components.messages import empty_state, show_error
@@ -29,7 +30,6 @@ from graph.queries.comparison import (
 
 ROWS = 1000
 HEIGHT_PX = 520
-ROWS_ON_SCREEN = 14
 
 _STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
 
@@ -208,13 +208,13 @@ def _table(
     st.dataframe(
         shown,
         hide_index=True,
-        height="content" if len(cliques) < ROWS_ON_SCREEN else HEIGHT_PX,
+        height=table_height(len(cliques), HEIGHT_PX),
         column_config={
             "concepts": config.ListColumn("Concepts", width=175),
             "status": config.TextColumn("Status", width=80),
-            "gap_before": config.NumberColumn("Gap", format="localized", width=52),
-            "gap_after": config.NumberColumn("Now", format="localized", width=52),
-            "delta": config.NumberColumn("Change", format="localized", width=62),
+            "gap_before": count_column("Gap", width=52),
+            "gap_after": count_column("Now", width=52),
+            "delta": count_column("Change", width=62),
         }
         | {
             f"class {code}": config.TextColumn(shorten(name, 20), alignment="right", width=105)

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.cells import change_text, change_texts
+from app.views.components.columns import count_column
 from graph.queries.comparison import (
     STATUSES,
     Comparison,
@@ -80,8 +81,8 @@ def draw_sizes(found: Comparison) -> None:
             "size": config.TextColumn("Size", width=45),
             "imbalanced": config.TextColumn("Imbalanced", alignment="right", width=110),
             "total_gap": config.TextColumn("Sum of gaps", alignment="right", width=130),
-            "solved": config.NumberColumn("Solved", format="localized", width=60),
-            "introduced": config.NumberColumn("Introduced", format="localized", width=80),
+            "solved": count_column("Solved", width=60),
+            "introduced": count_column("Introduced", width=80),
         },
         alt="Imbalances of each size, before and after",
     )

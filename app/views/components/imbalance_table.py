@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.cells import log_odds_texts, q_text
+from app.views.components.columns import count_column
 from app.views.components.theme import class_colors
 from graph.diagnosis.imbalance import COUNT
 
@@ -18,9 +19,7 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
     config = st.column_config
     columns: dict[str, Any] = {
         "concepts": config.ListColumn("Concepts", width="medium"),
-        "gap": config.NumberColumn(
-            "Gap", format="localized", width=60, help="Images that the rarest class lacks."
-        ),
+        "gap": count_column("Gap", width=60, help="Images that the rarest class lacks."),
         "too few": config.TextColumn(
             "Too few",
             width=80 if len(classes) <= MAX_BARS else 115,

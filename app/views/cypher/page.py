@@ -11,6 +11,7 @@ import streamlit as st
 from app.views.components import mine_button
 from app.views.components.messages import empty_state, show_error
 from app.views.components.theme import shorten
+from app.views.components.view_switch import choose_view
 from app.views.cypher import query_form
 from app.views.cypher.query_form import MOST_ROWS
 from app.views.cypher.result import show_result
@@ -39,15 +40,7 @@ _SEEN, _LIST = "_cypher_seen", "_cypher_list"
 def page() -> None:
     """Draw the page."""
     current = session.current() if st.session_state.get(session.DATASET) else None
-    mode = st.segmented_control(
-        "Ask",
-        [SAVED, OWN],
-        default=SAVED,
-        required=True,
-        key=_ASK,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    mode = choose_view("Ask", (SAVED, OWN), _ASK)
     query, submitted = _saved(current) if mode == SAVED else _own(current)
     first = _SEEN not in st.session_state
     st.session_state[_SEEN] = True

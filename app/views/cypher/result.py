@@ -5,9 +5,11 @@ import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.services.frames import to_csv, to_parquet
+from app.views.components.columns import table_height
 from app.views.components.downloads import download
 from app.views.components.messages import empty_state, show_error
 from app.views.components.name_choices import names_of
+from app.views.components.view_switch import choose_view
 from app.views.cypher import answers
 from app.views.state import background, session, url
 from app.views.state.background import ConsoleQuery, Run
@@ -40,15 +42,7 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
         st.markdown(f"**{rows}** in {result.elapsed_s:.2f} s")
         view = TABLE
         if found:
-            view = st.segmented_control(
-                "Show as",
-                [TABLE, GRAPH],
-                default=TABLE,
-                required=True,
-                key=_VIEW,
-                bind="query-params",
-                label_visibility="collapsed",
-            )
+            view = choose_view("Show as", (TABLE, GRAPH), _VIEW)
         st.space("stretch")
         _downloads(frame, run.query)
         if current is not None and run.query.given.get(session.DATASET) == current.name:
@@ -71,7 +65,7 @@ def _table(frame: pd.DataFrame) -> None:
     st.dataframe(
         shown,
         hide_index=True,
-        height="content" if len(frame) <= 15 else 560,
+        height=table_height(len(frame), 560),
         column_config=configuration,
         key="_cypher_table",
         alt="Rows that the query returned",

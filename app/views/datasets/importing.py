@@ -12,6 +12,7 @@ import streamlit as st
 from app.services.datasets import describe_load, load_dataset
 from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.services.imports import CheckedImport, ImportRequest, check_import
+from app.views.components.columns import count_column, table_height
 from app.views.components.markdown import escape
 from app.views.components.messages import empty_state, errors_shown
 from app.views.components.task_progress import show_task
@@ -135,7 +136,7 @@ def _show_files(files: Sequence[FoundFile]) -> None:
             }
         ),
         hide_index=True,
-        height="content" if len(files) <= 8 else 320,
+        height=table_height(len(files), 320),
         column_config={"Size": st.column_config.NumberColumn(format="bytes", width="small")},
     )
 
@@ -261,16 +262,13 @@ def _counts(rows: Any, columns: list[str], name_width: int) -> None:
     frame = pd.DataFrame(rows, columns=columns).convert_dtypes()
     config = {
         columns[0]: st.column_config.TextColumn(width=name_width),
-        **{
-            name: st.column_config.NumberColumn(format="localized", width=90)
-            for name in columns[1:]
-        },
+        **{name: count_column(width=90) for name in columns[1:]},
     }
     st.dataframe(
         frame,
         hide_index=True,
         column_config=config,
-        height="content" if len(frame) <= 12 else 460,
+        height=table_height(len(frame), 460),
     )
 
 

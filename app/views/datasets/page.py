@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.views.components.columns import count_column, table_height
 from app.views.components.markdown import escape
 from app.views.components.messages import empty_state, show_error
 from app.views.components.task_progress import show_task
@@ -87,7 +88,6 @@ def _overview(frame: pd.DataFrame) -> None:
     names: list[str] = frame["dataset"].tolist()
     chosen = st.session_state.get(session.DATASET)
     key = f"_datasets {chosen}"
-    number = st.column_config.NumberColumn
     st.dataframe(
         frame.set_axis(
             ["Dataset", "Images", "Classes", "Concepts", "Cliques", "State", "Updated", "From"],
@@ -95,14 +95,14 @@ def _overview(frame: pd.DataFrame) -> None:
         ),
         key=key,
         hide_index=True,
-        height="content" if len(names) <= 8 else 320,
+        height=table_height(len(names), 320),
         on_select=lambda: _choose_row(key, names),
         selection_mode="single-row",
         selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
         column_config={
             "Dataset": st.column_config.TextColumn(width="medium"),
             **{
-                name: number(format="localized", width=90)
+                name: count_column(width=90)
                 for name in ("Images", "Classes", "Concepts", "Cliques")
             },
             "State": st.column_config.TextColumn(width=140),
@@ -188,14 +188,14 @@ def _classes(by_class: pd.DataFrame) -> None:
     st.dataframe(
         shown.style.apply(lambda _: [f"color: {colors[c]}" for c in shown["Class"]], subset=[""]),
         hide_index=True,
-        height="content" if len(shown) <= 10 else 390,
+        height=table_height(len(shown), 390),
         column_config={
             "": config.TextColumn(width=30),
             "Class": config.TextColumn(width="medium"),
             "Images": config.ProgressColumn(
                 min_value=0, max_value=largest, format="localized", width="medium", color="gray"
             ),
-            "No concept": config.NumberColumn(format="localized", width=90),
+            "No concept": count_column(width=90),
             "Share": config.NumberColumn(format="%.1f%%", width=80),
         },
     )
@@ -220,10 +220,10 @@ def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
     st.dataframe(
         found.set_axis(["Concept", "Images"], axis=1),
         hide_index=True,
-        height="content" if len(found) <= 8 else 320,
+        height=table_height(len(found), 320),
         column_config={
             "Concept": st.column_config.TextColumn(width=280),
-            "Images": st.column_config.NumberColumn(format="localized", width=90),
+            "Images": count_column(width=90),
         },
     )
 

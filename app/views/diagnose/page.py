@@ -8,11 +8,12 @@ import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
+from app.views.components.columns import table_height
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.components.markdown import escape
 from app.views.components.messages import empty_state
 from app.views.components.name_choices import names_of
-from app.views.components.theme import ROW_PX, shorten
+from app.views.components.theme import shorten
 from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
@@ -93,7 +94,7 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     state = st.dataframe(
         shown,
         key=f"_table {st.session_state['_table_version']} {hash(tuple(cliques))}",
-        height=min(HEIGHT_PX, ROW_PX * (len(shown) + 1) + 3),
+        height=table_height(len(shown), HEIGHT_PX),
         hide_index=True,
         on_select="rerun",
         selection_mode=["multi-row", "single-cell"],

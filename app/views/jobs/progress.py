@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from app.views.components import job_form
+from app.views.components.columns import count_column, percent_column, table_height
 from app.views.components.markdown import escape
 from app.views.components.messages import errors_in_fragment, show_error
-from app.views.components.theme import ROW_PX, duration_text
+from app.views.components.theme import duration_text
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from graph.database.store import GraphStore
@@ -85,18 +86,16 @@ def _overview(jobs: list[Job]) -> None:
             }
         ),
         hide_index=True,
-        height=min(ROW_PX * (len(jobs) + 1) + 3, 220),
+        height=table_height(len(jobs), 220),
         key="_jobs_table",
         column_config={
             "plan": config.TextColumn("Plan", width=180),
             "state": config.TextColumn("State", width=80),
-            "progress": config.ProgressColumn(
-                "Progress", min_value=0, max_value=100, format="%d%%", width=130
-            ),
-            "wanted": config.NumberColumn("Wanted", format="localized", width=75),
-            "accepted": config.NumberColumn("Accepted", format="localized", width=80),
-            "rejected": config.NumberColumn("Rejected", format="localized", width=80),
-            "failed": config.NumberColumn("Failed queries", format="localized", width=105),
+            "progress": percent_column("Progress", 130),
+            "wanted": count_column("Wanted", width=75),
+            "accepted": count_column("Accepted", width=80),
+            "rejected": count_column("Rejected", width=80),
+            "failed": count_column("Failed queries", width=105),
             "left": config.TextColumn("Time left", width=90),
             "created": config.TextColumn("Created", width=160),
             "by": config.TextColumn("By", width=110),
@@ -223,19 +222,17 @@ def _queries(job: Job) -> None:
             }
         ),
         hide_index=True,
-        height=min(ROW_PX * (len(frame) + 1) + 3, 330),
+        height=table_height(len(frame), 330),
         key="_queries_table",
         column_config={
             "number": config.NumberColumn("No.", width=50),
             "class": config.TextColumn("Class", width=90),
             "concepts": config.ListColumn("Concepts", width=220),
             "state": config.TextColumn("State", width=75),
-            "progress": config.ProgressColumn(
-                "Progress", min_value=0, max_value=100, format="%d%%", width=120
-            ),
-            "n": config.NumberColumn("Wanted", format="localized", width=75),
-            "accepted": config.NumberColumn("Accepted", format="localized", width=80),
-            "rejected": config.NumberColumn("Rejected", format="localized", width=80),
+            "progress": percent_column("Progress", 120),
+            "n": count_column("Wanted", width=75),
+            "accepted": count_column("Accepted", width=80),
+            "rejected": count_column("Rejected", width=80),
             "left": config.TextColumn(
                 "Time left", width=80, help="Of one worker, at the rate measured so far."
             ),

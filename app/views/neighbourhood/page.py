@@ -7,6 +7,7 @@ import streamlit as st
 from app.concept_graph.component import concept_graph
 from app.services.frames import to_csv
 from app.views.components import concept_picture
+from app.views.components.columns import count_column, table_height
 from app.views.components.concept_picture import Axis, concept_id
 from app.views.components.downloads import download
 from app.views.components.imbalance_table import MAX_BARS
@@ -36,7 +37,6 @@ from graph.queries.neighbourhood import (
 )
 
 HEIGHT_PX = 540
-ROWS_ON_SCREEN = 15
 
 _GRAPH = "near_graph"
 
@@ -164,7 +164,7 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
             "Concept" if choices.kind == "concept" else "From", width=90 + wide
         ),
         "with": config.TextColumn("With", width=(195 if one else 105) + wide),
-        "images": config.NumberColumn("Images", format="localized", width=58),
+        "images": count_column("Images", width=58),
         "lift": config.NumberColumn(
             "Lift", format="%.2f", width=50, help="How many times as often as by chance."
         ),
@@ -184,7 +184,7 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
     st.dataframe(
         shown,
         hide_index=True,
-        height="content" if len(shown) < ROWS_ON_SCREEN else HEIGHT_PX,
+        height=table_height(len(shown), HEIGHT_PX),
         column_order=[str(name) for name in shown if name not in left_out],
         column_config=columns,
         placeholder="-",

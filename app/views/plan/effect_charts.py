@@ -4,7 +4,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.components.theme import NEUTRAL, ROW_PX, class_colors, clique_labels, shorten
+from app.views.components.columns import count_column, table_height
+from app.views.components.theme import NEUTRAL, class_colors, clique_labels, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
@@ -147,8 +148,8 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
     columns = {
         "concepts": config.ListColumn("Concepts", width="medium"),
         "chosen": config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it."),
-        "gap_before": config.NumberColumn("Gap before", format="localized", width=85),
-        "gap_after": config.NumberColumn("Gap after", format="localized", width=85),
+        "gap_before": count_column("Gap before", width=85),
+        "gap_after": count_column("Gap after", width=85),
         "too_few_before": config.TextColumn("Too few before", width=105),
         "too_few_after": config.TextColumn("Too few after", width=105),
     }
@@ -156,13 +157,11 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
         for code, name in enumerate(before.classes):
             for time, prefix in (("before", BEFORE), ("after", AFTER)):
                 shown[f"{time} {code}"] = found[prefix + name].to_numpy()
-                columns[f"{time} {code}"] = config.NumberColumn(
-                    f"{shorten(name, 16)} {time}", format="localized", width=110
-                )
+                columns[f"{time} {code}"] = count_column(f"{shorten(name, 16)} {time}", width=110)
     st.dataframe(
         shown,
         hide_index=True,
-        height=min(320, ROW_PX * (len(shown) + 1) + 3),
+        height=table_height(len(shown), 320),
         column_config=columns,
         key="_plan_effects",
         alt="Effects",
@@ -201,19 +200,17 @@ def planners(compared: pd.DataFrame, current: str) -> None:
         column_config={
             "current": config.CheckboxColumn("Shown", width=65),
             "planner": config.TextColumn("Planner", width=190),
-            "images": config.NumberColumn("Images", format="localized"),
-            "queries": config.NumberColumn("Queries", format="localized"),
-            "imbalanced": config.NumberColumn("Imbalanced", format="localized"),
-            "solved": config.NumberColumn("Solved", format="localized"),
+            "images": count_column("Images"),
+            "queries": count_column("Queries"),
+            "imbalanced": count_column("Imbalanced"),
+            "solved": count_column("Solved"),
             "share": config.ProgressColumn(
                 "Share solved", min_value=0, max_value=1, format="percent"
             ),
-            "gap_before": config.NumberColumn("Gap before", format="localized"),
-            "gap_after": config.NumberColumn("Gap left", format="localized"),
-            "widened": config.NumberColumn(
-                "Widened",
-                format="localized",
-                help="Cliques, chosen or not, with a larger gap after.",
+            "gap_before": count_column("Gap before"),
+            "gap_after": count_column("Gap left"),
+            "widened": count_column(
+                "Widened", help="Cliques, chosen or not, with a larger gap after."
             ),
         },
         alt="Planners",

@@ -11,6 +11,7 @@ from app.views.components import job_form, mine_button
 from app.views.components.downloads import download
 from app.views.components.messages import empty_state
 from app.views.components.task_progress import show_task
+from app.views.components.view_switch import choose_view
 from app.views.plan import effect_charts, query_editor
 from app.views.plan.choice import (
     PlanRequest,
@@ -77,15 +78,7 @@ def page() -> None:
         effect_charts.picture(cliques, after, touched)
     made = PlanInHand(cliques, images, request, query_editor.planner_name(request, edits))
     _take_away(current, made, measured["images"])
-    view = st.segmented_control(
-        "View",
-        VIEWS,
-        default=VIEWS[0],
-        key="plan_view",
-        bind="query-params",
-        required=True,
-        label_visibility="collapsed",
-    )
+    view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
         return

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.views.components.theme import ROW_PX
+from app.views.components.columns import count_column, table_height
 from app.views.plan.choice import PlanRequest
 from generation.planning.effects import gaps
 from graph.arrays import IntArray
@@ -189,7 +189,7 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
     after = st.data_editor(
         before,
         key=f"_plan_table {edits.version} {rows}",
-        height=min(HEIGHT_PX, ROW_PX * (len(before) + 1) + 3),
+        height=table_height(len(before), HEIGHT_PX),
         hide_index=True,
         num_rows="delete" if editable else "fixed",
         disabled=["class", "concepts", "gap"] if editable else True,
@@ -205,9 +205,7 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
                 format="localized",
                 width=90,
             ),
-            "gap": st.column_config.NumberColumn(
-                "Gap", format="localized", width=70, help="Of the clique, before."
-            ),
+            "gap": count_column("Gap", width=70, help="Of the clique, before."),
         },
         alt="Queries of the plan",
     )
