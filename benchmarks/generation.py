@@ -40,8 +40,8 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
-from app.services.jobs import worker_resources
 from app.services.stores import open_store
+from app.services.worker_resources import worker_resources
 from app.settings import Settings
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend

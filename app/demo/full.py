@@ -16,9 +16,9 @@ import pandas as pd
 from app.demo import digits
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from app.demo.experiment import EXEMPLARS, MAKING, SEEDS, TrainingSet, compare
-from app.services.jobs import run_here
 from app.services.plans import Planned, plan_dataset
 from app.services.results import merge_job
+from app.services.workers import run_here
 from app.settings import Settings
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest

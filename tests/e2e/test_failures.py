@@ -22,7 +22,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services import jobs as workers
+from app.services import workers
+from app.services.worker_resources import worker_resources
 from generation.image_request import GeneratedImage
 from generation.jobs.chunk_queue import Queue
 from generation.jobs.chunks import Chunk
@@ -99,7 +100,7 @@ def address(settings):
 @pytest.fixture
 def work(own, options):
     """Work until no job is left to run."""
-    return lambda: Worker(workers.worker_resources(own), options).run()
+    return lambda: Worker(worker_resources(own), options).run()
 
 
 @pytest.fixture
@@ -426,7 +427,7 @@ def test_the_graph_goes_away_and_comes_back(address, store, loaded, own, options
     with Forwarder(urlsplit(address[0]).port) as way:
         uri = f"bolt://127.0.0.1:{way.port}"
         there = replace(
-            workers.worker_resources(own), connect=lambda: GraphStore.connect(uri, *address[1:])
+            worker_resources(own), connect=lambda: GraphStore.connect(uri, *address[1:])
         )
         thread = threading.Thread(target=Worker(there, options).run)
         thread.start()
@@ -458,7 +459,7 @@ def test_the_queue_goes_away_and_comes_back(store, loaded, own, work, fails, mon
 def test_a_chunk_that_the_queue_has_as_ours_and_nobody_makes_is_given_back(own, options, tmp_path):
     """As after its database was away between giving the chunk out and handing it over."""
 
-    resources, begun, go_on = workers.worker_resources(own), threading.Event(), threading.Event()
+    resources, begun, go_on = worker_resources(own), threading.Event(), threading.Event()
 
     def work(_chunk, _attempt):
         begun.set()
@@ -499,7 +500,7 @@ def test_a_refusal_of_the_graph_is_no_end(store, loaded, own, options, fails, mo
         return write(self, text, **parameters)
 
     monkeypatch.setattr(GraphStore, "write", write_in_vain)
-    Worker(workers.worker_resources(own), options).run()
+    Worker(worker_resources(own), options).run()
     assert len(refused) == 2
     assert_complete(store, own, job)
 
@@ -507,7 +508,7 @@ def test_a_refusal_of_the_graph_is_no_end(store, loaded, own, options, fails, mo
 def test_a_worker_that_is_told_to_end_is_alive_until_it_has(store, loaded, own, options, fails):
     """Others would make again what it ends."""
     create_job(store, loaded, "plan", QUERIES[:1], settings=PLAIN | {"chunk_size": 8})
-    worker = Worker(workers.worker_resources(own), replace(options, dead_after_s=1.0))
+    worker = Worker(worker_resources(own), replace(options, dead_after_s=1.0))
     alive = []
 
     def end_slowly():
@@ -541,25 +542,18 @@ def test_jobs_of_two_backends_take_turns_on_the_device(
     assert set(held) == {1}
 
 
-def test_a_dataset_that_gets_another_name_meanwhile(store, loaded, own, work, fails, monkeypatch):
+def test_a_dataset_that_gets_another_name_meanwhile(store, loaded, own, options, fails):
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
-    opened = []
-    open_resources = workers.worker_resources
+    opened, resources = [], worker_resources(own)
 
-    def watched(settings):
-        resources = open_resources(settings)
+    def open_sources(store, dataset, settings):
+        opened.append(dataset)
+        return resources.open_sources(store, dataset, settings)
 
-        def open_sources(store, dataset, job):
-            opened.append(dataset)
-            return resources.open_sources(store, dataset, job)
-
-        return replace(resources, open_sources=open_sources)
-
-    monkeypatch.setattr(workers, "worker_resources", watched)
     fails.BEFORE.append(
         lambda: len(fails.SEEN) == 3 and rename_dataset(store, loaded, f"{loaded} renamed")
     )
-    work()
+    Worker(replace(resources, open_sources=open_sources), options).run()
     assert_complete(store, own, job)
     assert opened == [loaded, f"{loaded} renamed"]
 
@@ -628,11 +622,11 @@ def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
 def test_workers_on_gpus_are_told_to_end_when_their_parent_is(tmp_path, monkeypatch):
     """As by `docker stop`, which tells the first process alone."""
     script = (
-        "import pathlib, signal, sys, time\n"
+        "import pathlib, signal, sys\n"
         f"told = pathlib.Path({str(tmp_path / 'told')!r})\n"
         "signal.signal(signal.SIGTERM, lambda *_: (told.touch(), sys.exit(0)))\n"
         f"pathlib.Path({str(tmp_path / 'began')!r}).touch()\n"
-        "time.sleep(60)\n"
+        "signal.pause()\n"
     )
     start = subprocess.Popen
     monkeypatch.setattr(
@@ -645,7 +639,7 @@ def test_workers_on_gpus_are_told_to_end_when_their_parent_is(tmp_path, monkeypa
 
     thread = threading.Thread(target=stop)
     thread.start()
-    workers._work_on_gpus([0], until_idle=False, dead_after_s=30)
+    workers.run_on_gpus([0], os.environ, until_idle=False, dead_after_s=30)
     thread.join()
     assert (tmp_path / "told").exists()
 

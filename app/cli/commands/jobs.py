@@ -1,5 +1,6 @@
 """`cobalance jobs`, `work`, `cancel` and `retry`: run the jobs that make images."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -152,13 +153,16 @@ def work(
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
     try:
-        from app.services import jobs as workers
+        from app.services.workers import gpu_numbers, run_on_gpus, run_worker
     except ModuleNotFoundError as error:
         raise MissingExtraError("A worker", "worker") from error
-    workers.work(
+    if gpus is not None:
+        numbers = gpu_numbers(gpus)
+        run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)
+        return
+    run_worker(
         Settings.from_environment(),
         until_idle=until_idle,
-        gpus=gpus,
         dead_after_s=dead_after,
         say=_say,
         progress_bars=progress_bars,

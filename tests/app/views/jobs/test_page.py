@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app.services.jobs import run_here
+from app.services.workers import run_here
 from app.settings import Settings
 from app.views.jobs import candidates, results
 from app.views.jobs.candidates import provenance_of

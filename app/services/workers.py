@@ -1,116 +1,35 @@
-"""Run workers: with the resources that the settings name, here or one per GPU."""
+"""Run workers: here, until some jobs have ended, or as one process per GPU."""
 
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from app.services.stores import open_store
+from app.services.worker_resources import worker_resources
 from app.settings import Settings
-from generation.image_request import GenerationError
-from generation.jobs.settings import JobSettings
-from generation.output.folder import OutputFolder
-from generation.sources.sampler import Segment, Sources
-from generation.sources.segmenters import SEGMENTERS
-from generation.worker.resources import WorkerResources
 from generation.worker.worker import Worker, WorkerOptions
-from graph.database.store import GraphStore
-from graph.dataset.class_images import read_class_images
-from graph.dataset.cliques import mined_with
-from graph.errors import (
-    CobalanceError,
-    JobNotFoundError,
-    MissingExtraError,
-    OptionError,
-    StaleError,
-)
+from graph.errors import CobalanceError, JobNotFoundError, MissingExtraError, OptionError
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
-from graph.records import Box
 from ingest.concepts.plurals import counted
-from ingest.images.arrays import ImageArray, MaskArray
-from ingest.images.image_file import ImageFileError
-from ingest.images.regions import read_regions
-from ingest.images.roots import ImageRoots
 
 
-def worker_resources(settings: Settings) -> WorkerResources:
-    """Open what workers of this process need.
-
-    Raises
-    ------
-    OptionError
-        The output folder cannot be opened.
-    """
-    roots = ImageRoots(settings.image_roots())
-
-    def read_image(uri: str) -> bytes:
-        try:
-            return roots.find(uri).read()
-        except ImageFileError as error:
-            raise GenerationError(str(error)) from error
-
-    def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
-        images = read_class_images(store, dataset, split=_split(store, dataset, job))
-        if not any(of_class.ids for of_class in images.values()):
-            return None
-        segment = described = None
-        if job.segmenter is not None:
-            segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
-            segment, described = _one_at_a_time(segmenter.segment), segmenter.describe()
-        folder = settings.regions_folder()
-        return Sources(
-            images,
-            read_image,
-            lambda ids: read_regions(folder, dataset, ids),
-            job.masks,
-            segment,
-            described,
-        )
-
-    return WorkerResources(
-        lambda: open_store(settings), OutputFolder(settings.output_folder()), open_sources
-    )
-
-
-def _split(store: GraphStore, dataset: str, job: JobSettings) -> str | None:
-    """The split that objects come from: that of the job, or else the one that was mined."""
-    if job.split is not None:
-        return job.split
-    try:
-        return mined_with(store, dataset).split
-    except StaleError:  # the plan is older than the images
-        return None
-
-
-def _one_at_a_time(segment: Segment) -> Segment:
-    lock = threading.Lock()
-
-    def segment_alone(image: ImageArray, box: Box | None) -> MaskArray:
-        with lock:
-            return segment(image, box)
-
-    return segment_alone
-
-
-def work(
+def run_worker(
     settings: Settings,
     *,
     until_idle: bool,
-    gpus: str | None,
     dead_after_s: float,
     say: Callable[[str], None],
     progress_bars: Callable[[], AbstractContextManager[Progress]],
 ) -> None:
-    """Work in the foreground until told to stop: in this process, or in one for each GPU.
+    """Run a worker in this process until it is stopped by a signal, or has nothing left to do.
 
     Parameters
     ----------
-    gpus : str or None
-        Numbers separated by commas, or ``all``.
     say : callable
         Tells a person what happens.
     progress_bars : callable
@@ -118,12 +37,9 @@ def work(
 
     Raises
     ------
-    OptionError
-        There is no such GPU.
+    CobalanceError
+        `until_idle`, and not all jobs are done.
     """
-    if gpus is not None:
-        _work_on_gpus(gpu_numbers(gpus), until_idle=until_idle, dead_after_s=dead_after_s)
-        return
     options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
     with progress_bars() as progress:
         worker = Worker(worker_resources(settings), options, progress)
@@ -132,7 +48,7 @@ def work(
             worker.run()
     if not (worker.jobs_seen or worker.jobs_left or was_stopped()):
         say("There was nothing to do.")
-    failed = _tell_of(worker, settings, say)
+    failed = _say_results(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
     if until_idle and (failed or worker.jobs_left):
@@ -141,8 +57,8 @@ def work(
         )
 
 
-def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
-    """Say what has become of the jobs that a worker saw, and give how many of them failed."""
+def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
+    """Say the state of the jobs that a worker saw; give how many failed."""
     for job, extra in worker.jobs_left.items():
         say(f"{MissingExtraError(f'Job {job}', extra)} It is left to workers that have them.")
     failed = 0
@@ -168,24 +84,24 @@ def _tell_of(worker: Worker, settings: Settings, say: Callable[[str], None]) -> 
 def run_here(
     settings: Settings, jobs: Collection[str], queue_url: str, progress: Progress = silent
 ) -> None:
-    """Make the images of some jobs in this process, and return when they have ended.
+    """Run some jobs in this process until they have ended.
 
     Parameters
     ----------
     queue_url : str
-        A queue of their own: whoever works on the usual one goes on with the rest.
+        A queue of their own: workers on the usual one are not disturbed.
     """
     options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
     Worker(worker_resources(settings), options, progress).run()
 
 
 def gpu_numbers(gpus: str) -> list[int]:
-    """Read a list of GPUs.
+    """Parse numbers of GPUs, separated by commas, or ``all``.
 
     Raises
     ------
     OptionError
-        It is none, or there is no such GPU.
+        The text is neither, or there is no such GPU.
     """
     try:
         import torch
@@ -205,16 +121,34 @@ def gpu_numbers(gpus: str) -> list[int]:
     return wanted
 
 
-def _work_on_gpus(numbers: Sequence[int], *, until_idle: bool, dead_after_s: float) -> None:
+def run_on_gpus(
+    numbers: Sequence[int],
+    environment: Mapping[str, str],
+    *,
+    until_idle: bool,
+    dead_after_s: float,
+) -> None:
+    """Run a worker process on each GPU, until all have ended.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        The variables from which they read their settings.
+
+    Raises
+    ------
+    CobalanceError
+        Some of them failed.
+    """
     command = [sys.executable, "-m", "app", "work", "--dead-after", str(dead_after_s)]
     command += ["--until-idle"] if until_idle else []
     workers = [
-        subprocess.Popen(command, env=os.environ | {"CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
+        subprocess.Popen(command, env={**environment, "CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
         for number in numbers
     ]
 
     def pass_on(number: int, _frame: object) -> None:
-        if number != signal.SIGINT:  # of which a terminal tells them, too
+        if number != signal.SIGINT:  # which a terminal sends to them, too
             for worker in workers:
                 worker.send_signal(number)
 
@@ -230,9 +164,9 @@ def _work_on_gpus(numbers: Sequence[int], *, until_idle: bool, dead_after_s: flo
 
 @contextmanager
 def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
-    """End the worker on Ctrl-C and on SIGTERM: at the first gently, at the second at once.
+    """Stop the worker on Ctrl-C and SIGTERM: gracefully at the first, at once at the second.
 
-    What it gives says whether Ctrl-C has ended it.
+    Yields a function that says whether Ctrl-C has stopped it.
     """
     interrupted = False
     asked = 0
