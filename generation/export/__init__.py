@@ -1,58 +1,26 @@
-"""One module per format of a rebalanced dataset, and the registry of them all."""
+"""Exports of rebalanced datasets: one module per format, and the registry of them all."""
 
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
 
 from generation.export.dataset import ExportDataset
+from generation.export.formats.exporter import Exporter
 from generation.export.options import ExportError, ExportOptions, ExportReport
-from graph.errors import MissingExtraError
+from generation.export.writing.run import run_export
+from graph.plugins import Plugins
 from graph.progress import Progress, silent
-from graph.registry import Registry
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
 
-
-@dataclass(frozen=True)
-class ExportFormat:
-    """A format whose module is imported when it is used.
-
-    Parameters
-    ----------
-    module : str
-        Full name of the module.
-    purpose : str
-        What it is for, in a line.
-    """
-
-    module: str
-    purpose: str
-
-    def load(self, name: str, what: str) -> Any:
-        """Give what the module has under a name; MissingExtraError where a package is missing."""
-        try:
-            return getattr(import_module(self.module), name)
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] == "generation":
-                raise
-            raise MissingExtraError(what, "worker") from error
-
-
-EXPORTERS: Registry[ExportFormat] = Registry("export format")
-for _name, _module, _purpose in (
-    ("folder", "folder", "Images in a folder, and a Parquet table of them."),
-    ("coco", "coco", "COCO instances: images, and JSON with the boxes and outlines of concepts."),
-    ("imagefolder", "imagefolder", "What load_dataset of Hugging Face takes for an image folder."),
-    ("webdataset", "webdataset", "Tar files to be read from start to end."),
-    (
-        "weights",
-        "sample_weights",
-        "Weights of the real images in place of new ones, for comparison.",
-    ),
-):
-    EXPORTERS.register(_name, ExportFormat(f"generation.export.formats.{_module}", _purpose))
-_RUN = ExportFormat("generation.export.writing.run", "Writes an export.")
+EXPORTERS: Plugins[Exporter] = Plugins(
+    "export format",
+    {
+        "folder": "generation.export.formats.folder",
+        "coco": "generation.export.formats.coco",
+        "imagefolder": "generation.export.formats.imagefolder",
+        "webdataset": "generation.export.formats.webdataset",
+        "weights": "generation.export.formats.sample_weights",
+    },
+)
 
 
 def export(
@@ -96,7 +64,6 @@ def export(
     MissingExtraError
         It needs packages that are not installed.
     """
-    exporter = EXPORTERS[format].load("EXPORTER", f"The export format {format}")
-    run = _RUN.load("run_export", "Exporting")
-    report = run(dataset, format, exporter, folder, options or ExportOptions(), progress)
-    return cast("ExportReport", report)
+    options = options or ExportOptions()
+    exporter = EXPORTERS.open(format, options.format_options)
+    return run_export(dataset, format, exporter, folder, options, progress)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from graph.errors import CobalanceError, OptionError
@@ -31,29 +31,20 @@ class ExportOptions:
     split : str or None
         Split of generated images whose source image has none. None is ``"train"`` if any other
         image has a split, and else no split.
-    shard_bytes, shard_images : int
-        Size limits of a WebDataset shard, whichever is reached first.
-    group_concepts : tuple of str or None
-        Concepts whose combinations are the groups of `weights`; None for all.
+    format_options : mapping of str to object
+        Options of the format itself, declared in its module.
     """
 
     images: Images = "copy"
     missing: Missing = "error"
     overwrite: bool = False
     split: str | None = None
-    shard_bytes: int = 512 * 1024**2
-    shard_images: int = 10_000
-    group_concepts: tuple[str, ...] | None = None
+    format_options: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, known in (("images", get_args(Images)), ("missing", get_args(Missing))):
             if getattr(self, name) not in known:
                 raise OptionError(f"{name} is {getattr(self, name)!r}. Pass {' or '.join(known)}.")
-        if min(self.shard_bytes, self.shard_images) < 1:
-            raise OptionError(
-                f"A shard of {self.shard_bytes:,} bytes and {self.shard_images:,} images holds "
-                "nothing. Pass 1 or more."
-            )
         if self.split is not None and not re.search(r"\S", self.split):
             raise OptionError("The split is empty. Pass a name such as train.")
 

@@ -5,12 +5,13 @@ code neither checks run lengths nor bounds its memory.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from graph.arrays import BoolArray, FloatArray, IntArray
-from graph.errors import CobalanceError
+from graph.errors import CobalanceError, MissingExtraError
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000
@@ -65,8 +66,6 @@ class Polygons:
         SegmentationError
             The image has more than `MAX_PIXELS`, or the outlines have more than `MAX_POINTS`.
         """
-        from pycocotools import mask as coco
-
         _check_size(width_px, height_px)
         # pycocotools takes two corners for a box; an area has three.
         areas = [outline.ravel() for outline in self.outlines if len(outline) > 2]
@@ -74,6 +73,7 @@ class Polygons:
             raise SegmentationError("The outlines of a mask are too long. Correct the polygons.")
         if not areas:
             return RunLengths(np.array([width_px * height_px]), width_px, height_px)
+        coco = _coco_masks()
         runs = coco.frPyObjects(areas, height_px, width_px)
         while len(runs) > 1:
             starts = range(0, len(runs), _MERGED_AT_ONCE)
@@ -177,11 +177,17 @@ def encode_mask(pixels: BoolArray) -> str:
     >>> encode_mask(np.array([[False, True, False], [True, False, False]]))
     '{"size":[2,3],"counts":"123"}'
     """
-    from pycocotools import mask as coco
-
-    runs = coco.encode(np.asfortranarray(pixels, dtype=np.uint8))
+    runs = _coco_masks().encode(np.asfortranarray(pixels, dtype=np.uint8))
     encoded = _EncodedRuns(tuple(runs["size"]), runs["counts"].decode())
     return msgspec.json.encode(encoded).decode()
+
+
+def _coco_masks() -> Any:
+    try:
+        from pycocotools import mask
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Drawing outlines", "worker") from error
+    return mask
 
 
 def _polygons(polygons: list[list[float]]) -> Polygons:

@@ -24,12 +24,20 @@ from generation.export.formats.exporter import (
 from generation.export.images.coco_regions import coco_region
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
-from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
+from graph.options import Options
+from graph.plugins import Plugin
 from graph.records import Mention
 
 CLASSES = "classes.csv"
 _KINDS = ("real", "generated")
+
+
+PLUGIN = Plugin(
+    "coco",
+    "COCO instances: images, and JSON with boxes and outlines of concepts.",
+    extra="worker",
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ cobalance can ingest `annotations/instances_<split>.json` with `classes.csv` as 
 the concepts with a region, or `manifest.parquet`, for all of them.
 """
 
-    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
+    def start(self, stream: ImageStream, staging: Staging) -> Writer:
         """Start an export."""
         return _CocoWriter(staging, stream.splits, _numbers(stream), _Categories(stream.concepts))
 
@@ -227,4 +235,6 @@ def _csv(rows: list[Any]) -> bytes:
     return out.getvalue().encode()
 
 
-EXPORTER = CocoExporter()
+def open_export_format(options: Options) -> CocoExporter:  # noqa: ARG001
+    """Create the exporter."""
+    return CocoExporter()

@@ -1,4 +1,7 @@
-"""What an export format implements, and what formats share."""
+"""What an export format implements, and what formats share.
+
+A format's module declares ``PLUGIN``, and ``open_export_format``, which returns an `Exporter`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +9,6 @@ from typing import Any, Protocol
 
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
-from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
 from generation.export.writing.tables import TableFile
 
@@ -93,13 +95,13 @@ class Exporter(Protocol):
     def layout(self) -> str:
         """What is in the folder and how to load it, in Markdown."""
 
-    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:
+    def start(self, stream: ImageStream, staging: Staging) -> Writer:
         """Start an export.
 
         Raises
         ------
         OptionError
-            This format cannot write such a dataset, or not with these options.
+            This format cannot write such a dataset.
         """
 
 

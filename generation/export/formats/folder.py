@@ -5,8 +5,15 @@ from dataclasses import dataclass, replace
 from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, write_image
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
-from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
+from graph.options import Options
+from graph.plugins import Plugin
+
+PLUGIN = Plugin(
+    "folder",
+    "Image files in a folder, with a Parquet table.",
+    extra="worker",
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ images = pd.read_parquet("manifest.parquet")  # uri is the path in this folder
 cobalance can ingest `manifest.parquet` again, with this folder as the root of the images.
 """
 
-    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
+    def start(self, stream: ImageStream, staging: Staging) -> Writer:  # noqa: ARG002
         """Start an export."""
         return _FolderWriter(staging)
 
@@ -50,4 +57,6 @@ class _FolderWriter:
         return WriterReport()
 
 
-EXPORTER = FolderExporter()
+def open_export_format(options: Options) -> FolderExporter:  # noqa: ARG001
+    """Create the exporter."""
+    return FolderExporter()

@@ -11,9 +11,10 @@ import pyarrow as pa
 from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, write_image
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
-from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
 from generation.export.writing.tables import Column, TableFile, TableWriter, table_writer
+from graph.options import Options
+from graph.plugins import Plugin
 
 _COLUMNS = {
     "file_name": Column(pa.string(), "The image's file, beside this one."),
@@ -33,6 +34,13 @@ _COLUMNS = {
 }
 
 
+PLUGIN = Plugin(
+    "imagefolder",
+    "An image folder for load_dataset of Hugging Face.",
+    extra="worker",
+)
+
+
 @dataclass(frozen=True)
 class ImageFolderExporter:
     """Writes a folder a split with ``metadata.parquet``."""
@@ -50,7 +58,7 @@ dataset = load_dataset("path/to/this/folder")  # or "imagefolder", data_dir=...
 ```
 """
 
-    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:  # noqa: ARG002
+    def start(self, stream: ImageStream, staging: Staging) -> Writer:
         """Start an export."""
         return _ImageFolderWriter(staging, stream.splits)
 
@@ -100,4 +108,6 @@ def _row(image: ExportImage) -> dict[str, Any]:
     }
 
 
-EXPORTER = ImageFolderExporter()
+def open_export_format(options: Options) -> ImageFolderExporter:  # noqa: ARG001
+    """Create the exporter."""
+    return ImageFolderExporter()

@@ -8,11 +8,12 @@ import pyarrow as pa
 from generation.export.formats.exporter import ImageLocation, Writer, WriterReport
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
-from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
 from generation.export.writing.tables import Column, TableFile, table_writer
 from generation.planning.sample_weights import balancing_weights
 from graph.errors import OptionError, UnknownNameError
+from graph.options import Options
+from graph.plugins import Plugin
 
 _TABLE = TableFile(
     "weights.parquet",
@@ -31,10 +32,30 @@ _TABLE = TableFile(
 )
 
 
+class WeightsOptions(Options):
+    """Groups of images within which classes are balanced.
+
+    Parameters
+    ----------
+    group_concepts : tuple of str or None
+        Concepts whose combinations are the groups; None for all.
+    """
+
+    group_concepts: tuple[str, ...] | None = None
+
+
+PLUGIN = Plugin(
+    "weights",
+    "Weights of the real images instead of new images, for comparison.",
+    options=WeightsOptions,
+)
+
+
 @dataclass(frozen=True)
 class WeightsExporter:
     """Writes ``weights.parquet``."""
 
+    options: WeightsOptions
     images: frozenset[str] = frozenset()
     shuffled: bool = False
     layout: str = """\
@@ -62,7 +83,7 @@ sampler = torch.utils.data.WeightedRandomSampler(table["weight"].tolist(), len(t
 ```
 """
 
-    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:
+    def start(self, stream: ImageStream, staging: Staging) -> Writer:
         """Start an export.
 
         Raises
@@ -72,24 +93,24 @@ sampler = torch.utils.data.WeightedRandomSampler(table["weight"].tolist(), len(t
         """
         if stream.dataset.real is None or stream.dataset.real.empty:
             raise OptionError("Weights are of real images, and there are none. Give them, too.")
-        for name in options.group_concepts or ():
+        for name in self.options.group_concepts or ():
             if name not in stream.concepts:
                 raise UnknownNameError("concept", name, stream.concepts)
-        return _WeightsWriter(stream, staging, options)
+        return _WeightsWriter(stream, staging, self.options.group_concepts)
 
 
 @dataclass(frozen=True, eq=False)
 class _WeightsWriter:
     stream: ImageStream
     staging: Staging
-    options: ExportOptions
+    group_concepts: tuple[str, ...] | None
 
     def add(self, image: ExportImage) -> ImageLocation:
         raise AssertionError(f"weights has no files of images, such as {image.id!r}")
 
     def finish(self) -> WriterReport:
         images = [image for image in self.stream.listed if not image.synthetic]
-        chosen = self.options.group_concepts
+        chosen = self.group_concepts
         concepts = [
             tuple(name for name in image.concepts if chosen is None or name in chosen)
             for image in images
@@ -111,4 +132,6 @@ class _WeightsWriter:
         )
 
 
-EXPORTER = WeightsExporter()
+def open_export_format(options: WeightsOptions) -> WeightsExporter:
+    """Create the exporter."""
+    return WeightsExporter(options)

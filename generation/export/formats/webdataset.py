@@ -11,19 +11,45 @@ from io import BytesIO
 from typing import Any
 
 import msgspec
+from pydantic import Field
 
 from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, image_facts
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
-from generation.export.options import ExportOptions
 from generation.export.writing.staging import Staging
+from graph.options import Options
+from graph.plugins import Plugin
 from graph.records import Mention
+
+
+class WebDatasetOptions(Options):
+    """Size limits of a shard; it ends where either is reached.
+
+    Parameters
+    ----------
+    shard_bytes : int
+        Most bytes of samples.
+    shard_images : int
+        Most images.
+    """
+
+    shard_bytes: int = Field(default=512 * 1024**2, ge=1)
+    shard_images: int = Field(default=10_000, ge=1)
+
+
+PLUGIN = Plugin(
+    "webdataset",
+    "Tar files for sequential reading.",
+    extra="worker",
+    options=WebDatasetOptions,
+)
 
 
 @dataclass(frozen=True)
 class WebDatasetExporter:
-    """Writes ``shards/``, and the classes behind the numbers in ``classes.json``."""
+    """Writes ``shards/``, and ``classes.json``, the names of the numbered classes."""
 
+    options: WebDatasetOptions
     images: frozenset[str] = frozenset({"copy"})
     shuffled: bool = True
     layout: str = """\
@@ -43,11 +69,11 @@ dataset = wds.WebDataset(sorted(glob.glob("shards/train-*.tar")), shardshuffle=F
 ```
 """
 
-    def open(self, stream: ImageStream, staging: Staging, options: ExportOptions) -> Writer:
+    def start(self, stream: ImageStream, staging: Staging) -> Writer:
         """Start an export."""
         staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
         numbers = {name: number for number, name in enumerate(stream.classes)}
-        return _ShardWriter(staging, options, stream.splits, numbers)
+        return _ShardWriter(staging, self.options, stream.splits, numbers)
 
 
 @dataclass(eq=False)
@@ -63,7 +89,7 @@ class _Shard:
 @dataclass(frozen=True, eq=False)
 class _ShardWriter:
     staging: Staging
-    options: ExportOptions
+    options: WebDatasetOptions
     splits: dict[str | None, str]
     classes: dict[str, int]
     shards: dict[str, _Shard] = field(default_factory=dict)
@@ -142,4 +168,6 @@ def _region_json(region: Mention) -> dict[str, Any]:
     }
 
 
-EXPORTER = WebDatasetExporter()
+def open_export_format(options: WebDatasetOptions) -> WebDatasetExporter:
+    """Create the exporter."""
+    return WebDatasetExporter(options)

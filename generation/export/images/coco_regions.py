@@ -1,13 +1,21 @@
-"""Regions as COCO annotations, each with a box, an area and an outline."""
+"""Regions as COCO annotations, with a box, an area and an outline each; from masks, too."""
 
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
-from generation.export.images.file_facts import mask_box
+from graph.arrays import BoolArray
 from graph.records import Box, Mention
-from ingest.images.masks import Polygons, RunLengths, SegmentationError, parse_segmentation
+from ingest.images.decoding import decode
+from ingest.images.image_file import ImageFileError
+from ingest.images.masks import (
+    Polygons,
+    RunLengths,
+    SegmentationError,
+    encode_mask,
+    parse_segmentation,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,29 @@ def coco_region(region: Mention, width_px: int | None, height_px: int | None) ->
     return CocoRegion(box, area, _segmentation_json(outline, box, region.segmentation or ""))
 
 
+def mask_region(mask_png: bytes, class_name: str, width_px: int, height_px: int) -> Mention:
+    """Read a generated image's mask, a PNG that is not 0 on the object, as a region of its class.
+
+    Raises
+    ------
+    ImageFileError
+        The mask is damaged, empty, or has another size than its image.
+    """
+    picture = decode(mask_png).stored
+    if picture.size != (width_px, height_px):
+        raise ImageFileError(f"The mask is {picture.size}, its image {(width_px, height_px)}.")
+    pixels = np.asarray(picture.convert("L")) != 0
+    if not pixels.any():
+        raise ImageFileError("The mask is empty.")
+    return Mention(
+        class_name,
+        source="mask",
+        area_px2=float(pixels.sum()),
+        box=_mask_box(pixels),
+        segmentation=encode_mask(pixels),
+    )
+
+
 def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
     """Parse an outline; None if pycocotools could not draw it."""
     if segmentation is None:
@@ -72,10 +103,17 @@ def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
 def _box_around(outline: Polygons | RunLengths) -> Box | None:
     if isinstance(outline, RunLengths):
         pixels = outline.mask()
-        return mask_box(pixels) if pixels.any() else None
+        return _mask_box(pixels) if pixels.any() else None
     corners = np.concatenate(outline.outlines)
     (left, top), (right, bottom) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
     return left, top, right - left, bottom - top
+
+
+def _mask_box(pixels: BoolArray) -> Box:
+    """Box around the pixels of a mask, of which at least one is on."""
+    columns, rows = np.flatnonzero(pixels.any(axis=0)), np.flatnonzero(pixels.any(axis=1))
+    x, y = float(columns[0]), float(rows[0])
+    return x, y, float(columns[-1]) + 1 - x, float(rows[-1]) + 1 - y
 
 
 def _area(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from generation.export.dataset import ExportDataset, list_images
-from generation.export.images.file_facts import object_of
+from generation.export.images.coco_regions import mask_region
 from generation.export.images.file_names import split_names
 from generation.export.images.image import (
     ExportImage,
@@ -20,7 +20,7 @@ from generation.export.images.image import (
     with_content,
 )
 from generation.export.options import ExportError, ExportOptions
-from graph.errors import CobalanceError
+from graph.errors import CobalanceError, MissingExtraError
 from graph.progress import Progress
 from graph.records import Mention
 
@@ -144,7 +144,9 @@ class ImageStream:
             return image
         try:
             mask = self.dataset.read_generated(row["mask_path"])
-            found = object_of(mask, image.class_name, image.width_px, image.height_px)
+            found = mask_region(mask, image.class_name, image.width_px, image.height_px)
+        except MissingExtraError:
+            raise
         except (OSError, CobalanceError):
             self.left_out["masks that cannot be read"] += 1
             return image

@@ -50,7 +50,7 @@ def run_export(
     stream = ImageStream(dataset, options, progress, "reference" in exporter.images)
     identity = {"name": dataset.name, "format": name, "job": dataset.job}
     with staged(folder, identity, overwrite=options.overwrite) as staging:
-        writer = exporter.open(stream, staging, options)
+        writer = exporter.start(stream, staging)
         tables: list[TableFile] = []
         rows: list[dict[str, Any]] = []
         if exporter.images:

@@ -95,7 +95,9 @@ def test_imagefolder_without_splits_is_all_train(sample, tmp_path, offline):
 
 @pytest.mark.parametrize("size", [{}, {"shard_images": 3}, {"shard_bytes": 1}])
 def test_webdataset_loads(sample, tmp_path, offline, size):
-    report = export(sample.dataset, "webdataset", tmp_path / "out", ExportOptions(**size))
+    report = export(
+        sample.dataset, "webdataset", tmp_path / "out", ExportOptions(format_options=size)
+    )
     webdataset = imported("webdataset")
     shards = sorted((tmp_path / "out" / "shards").glob("train-*.tar"))
     expected = {"": 1, "shard_images": 4, "shard_bytes": TRAIN}["".join(size)]
@@ -294,7 +296,7 @@ def test_weights_balance_classes_within_groups(sample, tmp_path):
 
 
 def test_weights_of_chosen_concepts(sample, tmp_path):
-    options = ExportOptions(group_concepts=("wood",))
+    options = ExportOptions(format_options={"group_concepts": ("wood",)})
     export(sample.dataset, "weights", tmp_path / "out", options)
     table = pd.read_parquet(tmp_path / "out" / "weights.parquet")
     assert {tuple(group) for group in table["group"]} == {(), ("wood",)}

@@ -242,6 +242,10 @@ def test_masks_that_cannot_be_read_are_counted(image_format, sample, tmp_path):
     assert report.counts["generated images"] == 5
 
 
+def one_image_a_file(name):
+    return ExportOptions(format_options={"shard_images": 1} if name == "webdataset" else {})
+
+
 class Interrupted(BaseException):
     pass
 
@@ -258,7 +262,7 @@ def test_an_interrupted_export_leaves_nothing(any_format, share, sample, tmp_pat
 
     stop = None
     monkeypatch.setattr(Staging, "open", noted)
-    options = ExportOptions(shard_images=1)
+    options = one_image_a_file(any_format)
     export(sample.dataset, any_format, tmp_path / "whole", options)
     stop = opened[round(share * (len(opened) - 1))]
     with pytest.raises(Interrupted):
@@ -430,6 +434,18 @@ def test_two_images_of_one_id_are_refused(sample):
 
 
 def test_options_are_checked():
-    for wrong in ({"images": "link"}, {"missing": "no"}, {"shard_bytes": 0}, {"split": " "}):
+    for wrong in ({"images": "link"}, {"missing": "no"}, {"split": " "}):
         with pytest.raises(OptionError):
             ExportOptions(**wrong)
+
+
+def test_options_of_formats_are_checked(sample, tmp_path):
+    for wrong, message in (
+        ({"shard_bytes": 0}, "shard_bytes is 0"),
+        ({"shard_images": "many"}, "shard_images is 'many'"),
+        ({"shards": 2}, "The export format webdataset has no option 'shards'"),
+    ):
+        options = ExportOptions(format_options=wrong)
+        with pytest.raises(OptionError, match=message):
+            export(sample.dataset, "webdataset", tmp_path / "out", options)
+    assert only(tmp_path) == []

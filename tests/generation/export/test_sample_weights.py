@@ -46,10 +46,9 @@ def test_weights_need_real_images(sample, tmp_path):
 
 
 def test_an_unknown_group_concept_is_refused(sample, tmp_path):
+    options = ExportOptions(format_options={"group_concepts": ("woods",)})
     with pytest.raises(UnknownNameError, match="unknown concept 'woods'"):
-        export(
-            sample.dataset, "weights", tmp_path / "out", ExportOptions(group_concepts=("woods",))
-        )
+        export(sample.dataset, "weights", tmp_path / "out", options)
 
 
 @pytest.mark.parametrize(("splits", "expected"), [("given", 7), ("none", 10), ("some", 5)])
