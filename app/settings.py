@@ -12,23 +12,23 @@ from graph.database.local.server import LocalServerSettings
 from graph.errors import OptionError
 
 ENVIRONMENT = (
-    ("NEO4J_URI", "a local server", "The Neo4j server to use, 5.26 LTS or newer."),
+    ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
     ("NEO4J_USERNAME", "`neo4j`", "Its user."),
     ("NEO4J_PASSWORD_FILE", "", "A file with the password."),
     ("NEO4J_PASSWORD", "", "The password, where there is no file."),
-    ("NEO4J_DATABASE", "`neo4j`", "Which of the server's databases."),
+    ("NEO4J_DATABASE", "`neo4j`", "The server's database to use."),
     (
         "COBALANCE_HOME",
         "the user's data folder",
-        "Where the local server keeps its data; and of any server's images the boxes and outlines.",
+        "Data of the local server, and boxes and outlines of images of any server.",
     ),
     ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
     (
         "COBALANCE_IDLE_STOP_S",
         "`1800`",
-        "The local server stops after so many seconds without a connection.",
+        "The local server stops after this many seconds without a connection.",
     ),
-    ("COBALANCE_HEAP_MB", "`1024`", "Memory of the local server's heap."),
+    ("COBALANCE_HEAP_MB", "`1024`", "Heap memory of the local server."),
     (
         "COBALANCE_REPOSITORY",
         "Maven Central",
@@ -48,7 +48,7 @@ ENVIRONMENT = (
     (
         "COBALANCE_QUEUE_FILE",
         "",
-        "A file with the URL of the job queue, as it may hold a password.",
+        "A file with the URL of the job queue, which may contain a password.",
     ),
     (
         "COBALANCE_QUEUE",
@@ -56,9 +56,9 @@ ENVIRONMENT = (
         "The URL of the job queue, where there is no file: `sqlite:///path`, or "
         "`postgresql://user:password@host/database` for workers on many machines.",
     ),
-    ("COBALANCE_AUTH_FILE", "", "A TOML file that has people log in to the web app."),
-    ("COBALANCE_EDITORS", "nobody", "Who may change things then, as `a@b.org,@c.org`."),
-    ("COBALANCE_VIEWERS", "everybody who logs in", "Who may look, in the same form."),
+    ("COBALANCE_AUTH_FILE", "", "A TOML file with the login providers of the web app."),
+    ("COBALANCE_EDITORS", "nobody", "Editors of the web app, as `a@b.org,@c.org`."),
+    ("COBALANCE_VIEWERS", "everybody who logs in", "Viewers of the web app, in the same form."),
     (
         "COBALANCE_IMPORTS",
         "the working folder, for a web app on loopback",
@@ -153,8 +153,8 @@ class Settings(BaseSettings):
     cobalance_auth_file : Path or None
         Login settings of the web app, see `app.server.login`. Without it there is no login.
     cobalance_editors, cobalance_viewers : tuple of str
-        Who of those who log in may change things, and who may look: addresses, or ``@example.org``
-        for all of a domain. Without viewers, everybody whom the login lets in may look.
+        Users who may change things, and users who may look: addresses, or ``@example.org`` for a
+        domain. Without viewers, everybody who logs in may look.
     cobalance_imports : tuple of Path or None
         Folders on the server that the web app may load annotations from.
     """

@@ -61,8 +61,8 @@ def test_nobody_sees_anything_before(door, app):
 @pytest.mark.parametrize(
     ("person", "address", "right"),
     [
-        ("the editor", "ann@example.org", "May change things."),
-        ("the viewer", "bob@example.org", "May look, and change nothing."),
+        ("the editor", "ann@example.org", "Editor."),
+        ("the viewer", "bob@example.org", "Viewer: read only."),
     ],
 )
 def test_people_come_in_and_leave(door, person, address, right):

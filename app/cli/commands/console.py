@@ -38,8 +38,8 @@ def cypher(
             help="A parameter; a list as JSON, or repeat it. Repeatable.",
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a query may take.")] = 30.0,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 1000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1000,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

@@ -57,8 +57,8 @@ def demo(
         bool,
         typer.Option(
             "--full",
-            help="Go the whole way on small pictures: make the missing images without any model, "
-            "diagnose again, and train a classifier with and without them.",
+            help="Run the whole pipeline on small pictures: make the missing images without a "
+            "model, diagnose again, and train a classifier with and without them.",
         ),
     ] = False,
 ) -> None:

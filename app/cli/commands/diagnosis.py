@@ -43,9 +43,7 @@ def mine(
     max_size: Annotated[int, typer.Option(min=1, help="Concepts in the largest clique.")] = 4,
     min_support: Annotated[
         int,
-        typer.Option(
-            min=1, help="Least images that a clique must have in its most frequent class."
-        ),
+        typer.Option(min=1, help="Minimum images of a clique in its most frequent class."),
     ] = 1,
     common: Annotated[
         list[str] | None,
@@ -58,9 +56,11 @@ def mine(
         typer.Option("--any-class", help="Keep concepts that some class never shows, too."),
     ] = False,
     split: Annotated[str | None, typer.Option(help="Count only images of this split.")] = None,
-    confidence: Annotated[float, typer.Option(help="Of the odds ratios' interval.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option(help="Confidence level of the odds ratios' intervals.")
+    ] = 0.95,
     max_cliques: Annotated[
-        int, typer.Option(min=1, help="Stop rather than write more cliques than this.")
+        int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
     ] = 1_000_000,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class."""
@@ -114,7 +114,7 @@ def imbalances(
             "after, the largest change first.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

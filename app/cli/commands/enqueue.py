@@ -38,15 +38,19 @@ def enqueue(
     ] = None,
     plan_file: Annotated[
         Path | None,
-        typer.Option(help="A plan as `cobalance plan --format json` writes it, in its place."),
+        typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
     ] = None,
     backend: Annotated[
         str | None,
-        typer.Option(help=f"What makes the images: {', '.join(BACKENDS)}. Default: procedural."),
+        typer.Option(
+            help=f"The backend that makes the images: {', '.join(BACKENDS)}. Default: procedural."
+        ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="Its model: a folder, or owner/name of the hub. Default: its own."),
+        typer.Option(
+            help="Its model: a folder, or owner/name on the hub. Default: the backend's own."
+        ),
     ] = None,
     preset: Annotated[
         str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
@@ -54,7 +58,8 @@ def enqueue(
     filter_: Annotated[
         list[str] | None,
         typer.Option(
-            "--filter", help=f"What judges them: {', '.join(FILTERS)}. Repeat it; `none` for none."
+            "--filter",
+            help=f"A filter that judges them: {', '.join(FILTERS)}. Repeat it; `none` for none.",
         ),
     ] = None,
     setting: Annotated[

@@ -77,7 +77,7 @@ def jobs(
     dataset: Annotated[
         str | None, typer.Option("--dataset", "-d", help="Only this dataset's jobs.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -143,7 +143,8 @@ def work(
     dead_after: Annotated[
         float,
         typer.Option(
-            min=1, help="Take workers on other machines for dead after so many seconds of silence."
+            min=1,
+            help="Seconds without a heartbeat after which workers on other machines count as dead.",
         ),
     ] = 30.0,
 ) -> None:
@@ -182,7 +183,8 @@ def retry(
     short: Annotated[
         bool,
         typer.Option(
-            "--short", help="Also ask again for images that a query gave up, or people rejected."
+            "--short",
+            help="Also requeue queries that gave up, and those whose images people rejected.",
         ),
     ] = False,
 ) -> None:

@@ -98,7 +98,7 @@ def ingest(
     ] = None,
     delimiter: Annotated[
         str | None,
-        typer.Option(help="What separates concepts in a column.", rich_help_panel=_TABLES),
+        typer.Option(help="Separator of concepts in a column.", rich_help_panel=_TABLES),
     ] = None,
     class_category: Annotated[
         list[str] | None,
@@ -160,11 +160,11 @@ def ingest(
         ),
     ] = None,
     min_score: Annotated[
-        float | None, typer.Option(help="Least score of a concept.", rich_help_panel=_KEPT)
+        float | None, typer.Option(help="Minimum score of a concept.", rich_help_panel=_KEPT)
     ] = None,
     min_area: Annotated[
         float | None,
-        typer.Option(help="Least area of an instance, in square pixels.", rich_help_panel=_KEPT),
+        typer.Option(help="Minimum area of an instance, in square pixels.", rich_help_panel=_KEPT),
     ] = None,
 ) -> None:
     """Load annotations into a dataset's concept graph.

@@ -61,7 +61,7 @@ def rebalance(
 
 def export(
     job: JobId,
-    folder: Annotated[Path, typer.Argument(help="The folder to make.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to write.")],
     format_: Annotated[
         str, typer.Option("--as", help=f"The format: {', '.join(EXPORTERS)}.")
     ] = "folder",

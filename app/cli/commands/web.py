@@ -41,8 +41,8 @@ def app(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The name by which browsers find the app, such as a proxy's, if it is not this "
-            "machine's own or that of the login.",
+            help="The host name that browsers use, such as a proxy's, if it is neither this "
+            "machine's nor that of the login.",
             show_default=False,
         ),
     ] = None,

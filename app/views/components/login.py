@@ -6,7 +6,7 @@ from app.views.state import access
 
 
 def require_login() -> None:
-    """Go on for those who may look; else draw a page to log in, or out, and end the run."""
+    """Return if the user may look; else draw the login page, and end the run."""
     known = access.user()
     if known is not None and known.may_look:
         return
@@ -17,7 +17,7 @@ def require_login() -> None:
             _log_in()
         else:
             st.text(f"You are logged in as {known.name}, who may not see this app.")
-            st.caption("Ask whoever runs it to add you to COBALANCE_VIEWERS.")
+            st.caption("Ask its operator to add you to COBALANCE_VIEWERS.")
             st.button("Log out", on_click=st.logout, width="stretch")
     st.stop()
 
@@ -42,5 +42,5 @@ def account() -> None:
         return
     with st.popover(":material/account_circle:", help="Your account"):
         st.text(known.name)
-        st.caption("May change things." if known.may_edit else "May look, and change nothing.")
+        st.caption("Editor." if known.may_edit else "Viewer: read only.")
         st.button("Log out", on_click=st.logout, width="stretch")

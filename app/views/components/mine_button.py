@@ -30,7 +30,7 @@ def offer(current: CurrentDataset) -> None:
     with st.form("_mine", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         max_size = st.number_input("Largest clique", 1, 6, 3, width=150)
         min_support = st.number_input(
-            "Least images in the most frequent class", 1, value=1, width=260
+            "Minimum images in the most frequent class", 1, value=1, width=260
         )
         if st.form_submit_button("Mine", type="primary"):
             start(current.name, MiningOptions(max_size, min_support))

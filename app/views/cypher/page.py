@@ -51,7 +51,7 @@ def page() -> None:
         run = background.start(session.store(), query)
         st.session_state[background.RUN] = run
     if run is None or run.query != query:
-        st.caption("Press Run for the answer.")
+        st.caption("Press Run for the result.")
     elif run.outcome.done():
         show_result(current, run)
     else:
@@ -176,7 +176,7 @@ def _own(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 seconds = query_form.seconds_field()
                 rows = st.number_input(
-                    "Rows at most", 1, MOST_ROWS, 1000, key=_ROWS, bind="query-params"
+                    "Maximum rows", 1, MOST_ROWS, 1000, key=_ROWS, bind="query-params"
                 )
             submitted = st.form_submit_button(
                 "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in a field"

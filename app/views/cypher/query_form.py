@@ -108,9 +108,7 @@ def _field(
 
 def seconds_field() -> float:
     """Draw the field of the time limit; return its value."""
-    return st.number_input(
-        "Seconds that it may take", 1, 300, 30, key=_SECONDS, bind="query-params"
-    )
+    return st.number_input("Time limit in seconds", 1, 300, 30, key=_SECONDS, bind="query-params")
 
 
 def binding_of(*keys: str) -> Binding:
@@ -124,6 +122,6 @@ def note_if_not_in_link(binding: Binding) -> None:
     """Note that the URL lacks the query, if it does."""
     if binding is None:
         st.caption(
-            f":material/link_off: This is longer than {MOST_IN_LINK:,} characters, so the address "
-            "of this page has not got it: send the text along with the link."
+            f":material/link_off: The query is longer than {MOST_IN_LINK:,} characters, so the "
+            "link to this page lacks it: send the text with the link."
         )

@@ -53,7 +53,7 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
             "narrow the query."
         )
     if frame.empty:
-        empty_state("No rows", "Nothing in the graph is as the query asks.")
+        empty_state("No rows", "Nothing in the graph matches the query.")
     elif view == GRAPH:
         _graph(found, classes)
     else:

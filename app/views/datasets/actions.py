@@ -64,7 +64,7 @@ def _mine_dialog(name: str) -> None:
     st.caption("Counts every combination of concepts in every class.")
     max_size = st.number_input("Most concepts in a clique", 1, 6, 3, key="_mine_size")
     min_support = st.number_input(
-        "Least images in its most frequent class",
+        "Minimum images in its most frequent class",
         1,
         value=1,
         key="_mine_support",

@@ -32,7 +32,7 @@ def page() -> None:
     names: list[str] = frame["dataset"].tolist()
     ways = [*(["details"] if names else []), *(["load"] if may_edit() else [])]
     if not ways:
-        empty_state("No dataset yet", "Whoever may change things here can load one.")
+        empty_state("No dataset yet", "Editors of this app can load one.")
         return
     way = _view(ways) if len(ways) > 1 else ways[0]
     for key in tasks.keys(*TASKS):
@@ -204,7 +204,7 @@ def _classes(by_class: pd.DataFrame) -> None:
 def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
     st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
     most = st.number_input(
-        "Concepts in at most so many images",
+        "Concepts in at most this many images",
         1,
         value=10,
         key="ds_rare",

@@ -74,7 +74,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             key=_MOST,
             bind="query-params",
             width=120,
-            help="The most that a node brings with it: those with most images.",
+            help="The maximum for each expanded node: those with most images.",
         )
         axis = concept_picture.choose_axis(current.class_sizes)
         to = None

@@ -74,8 +74,8 @@ def require_editor() -> None:
     """
     if not may_edit():
         raise NotAllowedError(
-            "You may look at everything here and change nothing. Ask whoever runs this app to add "
-            "you to COBALANCE_EDITORS."
+            "You have read-only access. Ask the operator of this app to add you to "
+            "COBALANCE_EDITORS."
         )
 
 
