@@ -9,6 +9,7 @@ from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.manifest import manifest_frame
 from graph.database.store import GraphStore
+from graph.errors import Setting
 from graph.jobs.candidates import read_verdicts
 from graph.jobs.merge import generated_id
 from ingest.concepts.plurals import counted
@@ -53,8 +54,9 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
             raise ExportError(
                 f"{folder.place} has {len(found):,} of the "
                 f"{counted(len(candidates), 'generated images')} that the dataset has from job "
-                f"{job or '?'}. Name the folder that its workers wrote to with COBALANCE_OUTPUT, "
-                "or put the folder of that job back into it."
+                f"{job or '?'}. Name the folder that its workers wrote to with ",
+                Setting("output"),
+                ", or put the folder of that job back into it.",
             )
         rows += found
     for row in rows:

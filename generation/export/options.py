@@ -3,12 +3,8 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
 
 from graph.errors import CobalanceError, OptionError
-
-Images = Literal["copy", "reference"]
-Missing = Literal["error", "skip"]
 
 
 class ExportError(CobalanceError):
@@ -21,10 +17,11 @@ class ExportOptions:
 
     Parameters
     ----------
-    images : {"copy", "reference"}
-        Copy real images, or refer to them by their addresses. Generated ones are always copied.
-    missing : {"error", "skip"}
-        What to do with an image that cannot be read: stop, or leave it out and count it.
+    reference : bool
+        Refer to real images by their addresses instead of copying them. Generated ones are always
+        copied.
+    skip_missing : bool
+        Leave out and count images that cannot be read; otherwise the first one is an error.
     overwrite : bool
         Replace the folder whatever is in it. An unchanged export of the same job in the same format
         is replaced in any case.
@@ -35,16 +32,13 @@ class ExportOptions:
         Options of the format itself, declared in its module.
     """
 
-    images: Images = "copy"
-    missing: Missing = "error"
+    reference: bool = False
+    skip_missing: bool = False
     overwrite: bool = False
     split: str | None = None
     format_options: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, known in (("images", get_args(Images)), ("missing", get_args(Missing))):
-            if getattr(self, name) not in known:
-                raise OptionError(f"{name} is {getattr(self, name)!r}. Pass {' or '.join(known)}.")
         if self.split is not None and not re.search(r"\S", self.split):
             raise OptionError("The split is empty. Pass a name such as train.")
 

@@ -87,8 +87,8 @@ def export(
         raise MissingExtraError("Exporting images", "worker") from error
     _ = EXPORTERS[format_]  # or an error that lists them
     options = ExportOptions(
-        images="reference" if reference else "copy",
-        missing="skip" if skip_missing else "error",
+        reference=reference,
+        skip_missing=skip_missing,
         overwrite=overwrite,
     )
     with opened_store() as (store, progress):

@@ -44,7 +44,8 @@ PLUGIN = Plugin(
 class CocoExporter:
     """Writes ``images/``, ``annotations/`` and the table of classes."""
 
-    images: frozenset[str] = frozenset({"copy", "reference"})
+    has_images: bool = True
+    can_reference: bool = True
     shuffled: bool = False
     layout: str = """\
 - `images/`: the images; `file_name` is the path in this folder, or the image's own address if it

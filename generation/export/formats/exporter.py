@@ -74,9 +74,10 @@ class Exporter(Protocol):
 
     Attributes
     ----------
-    images : frozenset of str
-        Supported values of `ExportOptions.images`. Empty for a format without images, whose writer
-        takes what it needs from the stream's list.
+    has_images : bool
+        Whether it contains images; if not, its writer takes what it needs from the stream's list.
+    can_reference : bool
+        Whether it can refer to real images instead of copying them.
     shuffled : bool
         Whether images come in mixed order.
     layout : str
@@ -84,8 +85,12 @@ class Exporter(Protocol):
     """
 
     @property
-    def images(self) -> frozenset[str]:
-        """Supported values of `ExportOptions.images`."""
+    def has_images(self) -> bool:
+        """Whether it contains images."""
+
+    @property
+    def can_reference(self) -> bool:
+        """Whether it can refer to real images instead of copying them."""
 
     @property
     def shuffled(self) -> bool:

@@ -20,7 +20,8 @@ PLUGIN = Plugin(
 class FolderExporter:
     """Writes ``images/``, and ``masks/`` for generated images."""
 
-    images: frozenset[str] = frozenset({"copy", "reference"})
+    has_images: bool = True
+    can_reference: bool = True
     shuffled: bool = False
     layout: str = """\
 - `images/`: the images, under names that are valid in every file system.

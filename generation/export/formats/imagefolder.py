@@ -45,7 +45,8 @@ PLUGIN = Plugin(
 class ImageFolderExporter:
     """Writes a folder a split with ``metadata.parquet``."""
 
-    images: frozenset[str] = frozenset({"copy"})
+    has_images: bool = True
+    can_reference: bool = False
     shuffled: bool = False
     layout: str = """\
 - A folder for each split, with its images and their `metadata.parquet`.

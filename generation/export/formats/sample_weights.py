@@ -56,7 +56,8 @@ class WeightsExporter:
     """Writes ``weights.parquet``."""
 
     options: WeightsOptions
-    images: frozenset[str] = frozenset()
+    has_images: bool = False
+    can_reference: bool = True
     shuffled: bool = False
     layout: str = """\
 - `weights.parquet`: a row for each real image. No image is copied, and none is new: this is the

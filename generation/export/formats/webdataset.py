@@ -50,7 +50,8 @@ class WebDatasetExporter:
     """Writes ``shards/``, and ``classes.json``, the names of the numbered classes."""
 
     options: WebDatasetOptions
-    images: frozenset[str] = frozenset({"copy"})
+    has_images: bool = True
+    can_reference: bool = False
     shuffled: bool = True
     layout: str = """\
 - `shards/<split>-<number>.tar`: samples, in an order that mixes classes, and real and generated

@@ -20,7 +20,7 @@ from generation.export.images.image import (
     with_content,
 )
 from generation.export.options import ExportError, ExportOptions
-from graph.errors import CobalanceError, MissingExtraError
+from graph.errors import CobalanceError, MissingExtraError, Part, Setting
 from graph.progress import Progress
 from graph.records import Mention
 
@@ -106,7 +106,7 @@ class ImageStream:
                 return self._real(image, regions)
             return self._generated(image, image.provenance)
         except UnreadableError as error:
-            if self.options.missing != "skip":
+            if not self.options.skip_missing:
                 raise self._unreadable(image, error) from error
             kind = "generated" if image.synthetic else "real"
             self.left_out[f"{kind} images left out"] += 1
@@ -121,7 +121,7 @@ class ImageStream:
             self.left_out[_OTHER_REGIONS] += len(others) - len(objects)
         shown = tuple(region for region in regions if region.concept in concepts)
         image = replace(image, regions=shown, objects=tuple(objects))
-        if self.options.images == "reference":
+        if self.options.reference:
             return image
         if not image.uri:
             raise UnreadableError("has no address", "Load the dataset with addresses")
@@ -156,16 +156,21 @@ class ImageStream:
         if image.provenance is not None:
             return ExportError(
                 f"The generated image {image.id!r} ({image.provenance['path']}) {error}. Put the "
-                "file back that was there when it was made, or leave such images out "
-                "(--skip-missing)."
+                "file back that was there when it was made, or leave such images out (",
+                Setting("skip_missing"),
+                ").",
             )
         address = f" ({image.uri})" if image.uri else ""
-        ways = [error.remedy, "leave such images out (--skip-missing)"]
+        reference: tuple[Part, ...] = ()
         if self.can_reference and not isinstance(error, WrongSizeError):
-            ways.append("leave real images where they are (--reference)")
-        *others, last = ways
+            reference = (", or leave real images where they are (", Setting("reference"), ")")
         return ExportError(
-            f"The real image {image.id!r}{address} {error}. {', '.join(others)}, or {last}."
+            f"The real image {image.id!r}{address} {error}. {error.remedy}, "
+            f"{'' if reference else 'or '}leave such images out (",
+            Setting("skip_missing"),
+            ")",
+            *reference,
+            ".",
         )
 
     def _read_regions(self, ids: Sequence[str]) -> dict[str, list[Mention]]:

@@ -14,12 +14,14 @@ from pathlib import Path
 import msgspec
 
 from generation.export.options import ExportError
+from graph.errors import Setting
 
 MARKER = "cobalance-export.json"
 SUMS = "SHA256SUMS"
 _REMEDY = (
-    "Name another folder, or replace this one with all that is in it: --overwrite, or in Python "
-    "overwrite=True."
+    " Name another folder, or replace this one and all that is in it (",
+    Setting("overwrite"),
+    ").",
 )
 
 
@@ -59,18 +61,18 @@ def _check_same(target: Path, identity: Mapping[str, object]) -> None:
     digests = _digests(target)
     foreign = _foreign_file(target, digests)
     if foreign is not None:
-        raise ExportError(f"{target} holds {foreign!r}, which no export wrote. {_REMEDY}")
+        raise ExportError(f"{target} holds {foreign!r}, which no export wrote.", *_REMEDY)
     changed = _changed(target, digests)
     if changed is not None:
         raise ExportError(
-            f"{target} holds {changed!r}, which was changed after it was exported. {_REMEDY}"
+            f"{target} holds {changed!r}, which was changed after it was exported.", *_REMEDY
         )
     held = msgspec.json.decode((target / MARKER).read_bytes(), type=dict[str, object])
     if any(held.get(key) != value for key, value in identity.items()):
         what = f"the dataset {held.get('name')!r} as {held.get('format')}"
         job = held.get("job")
         raise ExportError(
-            f"{target} is another export: {f'job {job}, ' if job else ''}{what}. {_REMEDY}"
+            f"{target} is another export: {f'job {job}, ' if job else ''}{what}.", *_REMEDY
         )
 
 

@@ -14,7 +14,7 @@ from generation.export.options import ExportError, ExportOptions, ExportReport
 from generation.export.writing.staging import Staging, staged
 from generation.export.writing.tables import Column, TableFile, table_writer
 from generation.output.manifest import MANIFEST_SCHEMA, manifest_frame, manifest_table, write_table
-from graph.errors import OptionError
+from graph.errors import OptionError, Setting
 from graph.progress import Progress
 
 GENERATED = TableFile(
@@ -42,18 +42,20 @@ def run_export(
     progress: Progress,
 ) -> ExportReport:
     """Write an export; see `generation.export.export`."""
-    if exporter.images and options.images not in exporter.images:
+    if options.reference and not exporter.can_reference:
         raise OptionError(
-            f"The format {name} holds the images themselves, and cannot name them by their "
-            "addresses. Leave --reference out, or export as folder, coco or weights."
+            f"The format {name} holds the images themselves, and cannot refer to their addresses. "
+            "Leave ",
+            Setting("reference"),
+            " out, or export as folder, coco or weights.",
         )
-    stream = ImageStream(dataset, options, progress, "reference" in exporter.images)
+    stream = ImageStream(dataset, options, progress, exporter.can_reference)
     identity = {"name": dataset.name, "format": name, "job": dataset.job}
     with staged(folder, identity, overwrite=options.overwrite) as staging:
         writer = exporter.start(stream, staging)
         tables: list[TableFile] = []
         rows: list[dict[str, Any]] = []
-        if exporter.images:
+        if exporter.has_images:
             images, rows = _write_images(stream, staging, writer, shuffled=exporter.shuffled)
             tables.append(IMAGE_TABLE)
         else:
@@ -72,7 +74,7 @@ def run_export(
             layout=exporter.layout,
             images=images,
             counts=counts,
-            copied=bool(exporter.images) and options.images == "copy",
+            copied=exporter.has_images and not options.reference,
             generated=generated,
             tables=tables,
             patterns=report.patterns,

@@ -59,12 +59,14 @@ def opened(path):
 
 
 @pytest.mark.parametrize(
-    ("size", "images"), [(SIZE, "copy"), ((None, None), "copy"), ((None, None), "reference")]
+    ("size", "reference"), [(SIZE, False), ((None, None), False), ((None, None), True)]
 )
 @pytest.mark.parametrize("outline", [TRIANGLE, CROWD, "[[1,1,7,1,7,6,1,6],[20,20,30,20,30,30]]"])
 @pytest.mark.parametrize("box", [None, (0.0, 0.0, 60.0, 44.0)])
-def test_the_area_is_that_of_the_outline(outline, box, size, images, tmp_path):
-    coco = exported(tmp_path, [Mention("sofa", box=box, segmentation=outline)], size, images=images)
+def test_the_area_is_that_of_the_outline(outline, box, size, reference, tmp_path):
+    coco = exported(
+        tmp_path, [Mention("sofa", box=box, segmentation=outline)], size, reference=reference
+    )
     (annotation,) = coco.anns.values()
     coco.imgs[7] |= {"height": SIZE[1], "width": SIZE[0]}
     area = imported("pycocotools.mask").area(coco.annToRLE(annotation))
@@ -198,10 +200,10 @@ def names_in(coco):
     }
 
 
-@pytest.mark.parametrize("images", ["copy", "reference"])
-def test_objects_of_real_images_are_with_those_of_generated_ones(images, tmp_path):
+@pytest.mark.parametrize("reference", [False, True])
+def test_objects_of_real_images_are_with_those_of_generated_ones(reference, tmp_path):
     sample = pets(tmp_path)
-    report = export(sample.dataset, "coco", tmp_path / "out", ExportOptions(images=images))
+    report = export(sample.dataset, "coco", tmp_path / "out", ExportOptions(reference=reference))
     annotations = tmp_path / "out" / "annotations"
     found, objects = {}, {}
     for split in ("train", "val"):

@@ -30,7 +30,7 @@ def test_another_export_is_not(other, any_format, sample, tmp_path):
     mine = replace(sample.dataset, job="5f1c")
     export(replace(mine, **other), any_format, tmp_path / "out")
     before = (tmp_path / "out" / "SHA256SUMS").read_bytes()
-    with pytest.raises(ExportError, match=r"is another export: .*--overwrite") as caught:
+    with pytest.raises(ExportError, match=r"is another export: .*overwrite") as caught:
         export(mine, any_format, tmp_path / "out")
     job = other.get("job", "5f1c")
     assert (f"job {job}," in str(caught.value)) == (job is not None)
@@ -45,7 +45,7 @@ def test_what_somebody_wrote_into_its_files_stays(name, any_format, sample, tmp_
     times = path.stat()
     path.write_text(path.read_text() + LICENCE)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as an editor may keep them
-    with pytest.raises(ExportError, match=rf"'{name}', which was changed after .*--overwrite"):
+    with pytest.raises(ExportError, match=rf"'{name}', which was changed after .*overwrite"):
         export(sample.dataset, any_format, tmp_path / "out")
     assert path.read_text().endswith(LICENCE)
     export(sample.dataset, any_format, tmp_path / "out", ExportOptions(overwrite=True))

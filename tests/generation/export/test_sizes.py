@@ -34,12 +34,14 @@ def test_another_image_s_file_is_an_error(content, image_format, sample, tmp_pat
     sample.stores.real["5.png"] = content
     with Image.open(BytesIO(content)) as image:
         stored = "\u00d7".join(map(str, image.size))
-    said = rf"'long .*has {stored} pixels in its file and 16\u00d712 in the dataset.*--skip-missing"
+    said = rf"'long .*has {stored} pixels in its file and 16\u00d712 in the dataset.*skip_missing"
     with pytest.raises(ExportError, match=said) as caught:
         export(sample.dataset, image_format, tmp_path / "out")
     assert "ingest the dataset again" in str(caught.value)
-    assert "--reference" not in str(caught.value)
-    report = export(sample.dataset, image_format, tmp_path / "out", ExportOptions(missing="skip"))
+    assert "reference" not in str(caught.value)
+    report = export(
+        sample.dataset, image_format, tmp_path / "out", ExportOptions(skip_missing=True)
+    )
     assert report.counts["real images left out"] == 1
     assert report.counts["real images"] == 9
 
@@ -57,7 +59,7 @@ def test_a_turned_one_s_is_none(orientation, shown, sample, tmp_path):
 @pytest.mark.parametrize("name", REFERRING)
 def test_what_is_not_copied_is_not_measured(name, sample, tmp_path):
     sample.stores.real["5.png"] = picture(5, size=(32, 24))
-    export(sample.dataset, name, tmp_path / "out", ExportOptions(images="reference"))
+    export(sample.dataset, name, tmp_path / "out", ExportOptions(reference=True))
     assert sample.stores.reads == 0
 
 
