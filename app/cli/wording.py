@@ -24,7 +24,6 @@ FLAGS = {
     "classes.captions": "--class-captions",
     "classes.words": "--class-words",
     "vocabulary.file": "--vocabulary",
-    "parameter": "--param",
     "skip_missing": "--skip-missing",
     "reference": "--reference",
     "overwrite": "--overwrite",
@@ -58,6 +57,9 @@ def in_shell(part: Setting | Action) -> str:
         return f"run `{command(part)}`"
     if part.name in VARIABLES:
         return VARIABLES[part.name]
+    group, _, name = part.name.partition(".")
+    if group == "parameters":  # of a saved query
+        return f"--param {name}=VALUE"
     return _given(FLAGS[part.name], part.value)
 
 

@@ -20,11 +20,13 @@ from neo4j.exceptions import (
 from graph.console.guard import check_read_only
 from graph.console.values import PlainValues, TooLargeError
 from graph.errors import (
+    Action,
     CobalanceError,
     OptionError,
     QueryError,
     QueryRefusedError,
     QueryTimeoutError,
+    Setting,
     StoreUnavailableError,
 )
 
@@ -188,8 +190,10 @@ def _refuse_while_stuck(session: Session, timeout_s: float) -> None:
     if record["stuck"] >= MAX_STUCK:
         raise QueryRefusedError(
             f"The server still computes {record['stuck']} earlier queries of this console whose "
-            "time is over: it cannot stop inside one expression. Wait until they end, or restart "
-            "the server (`cobalance store stop` ends a local one)."
+            "time is over: it cannot stop inside one expression. Wait until they end, restart the "
+            "server, or, if it is a local one, ",
+            Action("stop_server"),
+            ".",
         )
 
 
@@ -206,12 +210,14 @@ def _in_our_words(
     """Turn the driver's errors into ours, with what to do."""
     if isinstance(error, AuthError):
         return StoreUnavailableError(
-            "The server refuses the user's name or password. Check NEO4J_USERNAME and "
-            "NEO4J_PASSWORD (or NEO4J_PASSWORD_FILE)."
+            "The server refuses the user's name or password. Check ",
+            *(Setting("username"), " and ", Setting("password"), "."),
         )
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return StoreUnavailableError(
-            f"The server does not answer: {error}. Start it, or see `cobalance store status`."
+            f"The server does not answer: {error}. Start it, or ",
+            Action("server_status"),
+            " to see which server is used.",
         )
     if isinstance(error, DriverError):
         return QueryError(f"The query could not be sent: {error}.")
@@ -220,7 +226,9 @@ def _in_our_words(
         return _timed_out(timeout_s)
     if code == "Neo.ClientError.Database.DatabaseNotFound":
         return StoreUnavailableError(
-            f"The server has no database {database!r}. Set NEO4J_DATABASE to one that it has."
+            f"The server has no database {database!r}. Set ",
+            Setting("database"),
+            " to one that it has.",
         )
     if code == "Neo.ClientError.Statement.AccessMode":
         return QueryRefusedError(f"The server refused the query: {message}")

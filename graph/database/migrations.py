@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neo4j import Driver
 
-from graph.errors import SchemaTooNewError
+from graph.errors import SchemaTooNewError, Setting
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,9 @@ def migrate(driver: Driver, database: str) -> int:
     if current > known:
         raise SchemaTooNewError(
             f"The database {database!r} has schema version {current}; this cobalance knows "
-            f"versions up to {known}. Update cobalance, or point NEO4J_DATABASE at another "
-            f"database."
+            f"versions up to {known}. Upgrade cobalance, or set ",
+            Setting("database"),
+            " to another database.",
         )
     for migration in MIGRATIONS[current:]:
         for statement in migration.statements:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.database.declarations import Node
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, Setting, UnknownNameError
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Query:
     Parameters
     ----------
     name : str
-        As typed on the command line.
+        As people type it.
     purpose : str
         The question that it answers, in one sentence.
     text : str
@@ -91,8 +91,9 @@ class Query:
             value = given.get(name, parameter.default)
             if value is REQUIRED:
                 raise OptionError(
-                    f"{self.name} needs {name}: {parameter.purpose}. Give it with "
-                    f"--param {name}=VALUE."
+                    f"{self.name} needs {name}: {parameter.purpose}. Give it with ",
+                    Setting(f"parameters.{name}"),
+                    ".",
                 )
             bound[name] = self._checked(name, value, parameter)
         return bound

@@ -27,7 +27,7 @@ from neo4j.exceptions import (
 )
 
 from graph.database.migrations import migrate
-from graph.errors import ConstraintViolatedError, StoreError, StoreUnavailableError
+from graph.errors import Action, ConstraintViolatedError, Setting, StoreError, StoreUnavailableError
 
 OLDEST_SERVER = (5, 26)
 
@@ -93,7 +93,7 @@ class GraphStore:
             store = cls(open_driver, uri, database)
         except (ConfigurationError, ValueError) as error:
             raise StoreUnavailableError(
-                f"NEO4J_URI {uri!r} is not an address of a Neo4j server: {error}. "
+                f"{uri!r} is not an address of a Neo4j server: {error}. "
                 "It looks like bolt://localhost:7687 or neo4j+s://graph.example.org."
             ) from error
         try:
@@ -159,8 +159,8 @@ class GraphStore:
             written = tx.run(text, parameters).single(strict=True)["written"]
             if written != expected:
                 raise StoreError(
-                    "Another process is writing the same dataset. What is done stays; run the "
-                    "command again when the other one has ended."
+                    "Another process is writing the same dataset. What is done stays; try "
+                    "again when the other one has ended."
                 )
 
         with self._session() as session:
@@ -190,29 +190,32 @@ def _in_our_words(uri: str, username: str, database: str) -> Iterator[None]:
         yield
     except AuthError as error:
         raise StoreUnavailableError(
-            f"{uri} refuses user {username!r}. Check NEO4J_USERNAME and NEO4J_PASSWORD "
-            "(or NEO4J_PASSWORD_FILE)."
+            f"{uri} refuses user {username!r}. Check ",
+            *(Setting("username"), " and ", Setting("password"), "."),
         ) from error
     except (ServiceUnavailable, SessionExpired, ConnectionAcquisitionTimeoutError) as error:
         reason = str(error).partition("\n")[0].partition(" (resolved to")[0].rstrip(":.")
         raise StoreUnavailableError(
-            f"No Neo4j server answers at {uri}: {reason}. "
-            "Start it, or see `cobalance store status`."
+            f"No Neo4j server answers at {uri}: {reason}. Start it, or ",
+            Action("server_status"),
+            " to see which server is used.",
         ) from error
     except ConstraintError as error:
         raise ConstraintViolatedError(
             f"The database refuses a write that breaks one of its constraints: {error.message}. "
-            "Nothing of that write is kept. Where another process writes the same dataset, run "
-            "the command again when it has ended."
+            "Nothing of that write is kept. Where another process writes the same dataset, try "
+            "again when it has ended."
         ) from error
     except TransientError as error:
         raise StoreError(
-            f"The database could not finish now: {error.message}. Run the command again."
+            f"The database could not finish now: {error.message}. Try again."
         ) from error
     except Neo4jError as error:
         if error.code == "Neo.ClientError.Database.DatabaseNotFound":
             raise StoreUnavailableError(
-                f"{uri} has no database {database!r}. Set NEO4J_DATABASE to one that it has."
+                f"{uri} has no database {database!r}. Set ",
+                Setting("database"),
+                " to one that it has.",
             ) from error
         raise StoreError(f"The database refused: {error.message}") from error
     except DriverError as error:
@@ -224,7 +227,9 @@ def _check_version(driver: Driver, uri: str, database: str) -> None:
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
         raise StoreError(
             f"{uri} runs Neo4j {version}; cobalance needs 5.26 LTS or newer. Upgrade the server, "
-            "or unset NEO4J_URI to use a local one."
+            "or leave ",
+            Setting("uri"),
+            " unset to use a local one.",
         )
 
 

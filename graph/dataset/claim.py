@@ -49,6 +49,6 @@ def invalidate(store: GraphStore, name: str, spoils: str) -> StoreError:
         "MATCH (d:Dataset {name: $name}) SET d += $spoiled", name=name, spoiled={spoils: None}
     )
     return StoreError(
-        f"Another process has written or dropped {name!r} at the same time. Run the command again "
+        f"Another process has written or dropped {name!r} at the same time. Try again "
         "when the other one has ended."
     )

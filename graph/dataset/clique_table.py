@@ -5,7 +5,6 @@ milliseconds. They are a copy: mining writes both, and names in both what was mi
 """
 
 import zlib
-from shlex import quote
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from graph.database import schema
 from graph.database.statements import write_statement
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState
-from graph.errors import StaleError
+from graph.errors import Action, StaleError
 
 CLIQUES_PER_PART = 100_000
 
@@ -95,8 +94,9 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
     )
     if not parts or len(parts) != parts[0]["parts"]:
         raise StaleError(
-            f"The cliques of {state.name!r} are not what they were. Run "
-            f"`cobalance mine {quote(state.name)}`; where somebody does so now, wait for its end."
+            f"The cliques of {state.name!r} have changed meanwhile. ",
+            Action("mine", state.name),
+            ", or wait where somebody mines it now.",
         )
     classes = tuple(name for name, _ in state.mined_classes)
     return Cliques(

@@ -1,7 +1,6 @@
 """Read back what mining stored: its options, totals, and all cliques with their counts."""
 
 from dataclasses import dataclass, replace
-from shlex import quote
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from graph.database.store import GraphStore
 from graph.dataset.clique_table import read_clique_table
 from graph.dataset.mining import MiningOptions
 from graph.dataset.state import DatasetState, dataset_state
-from graph.errors import OptionError
+from graph.errors import Action, OptionError
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,9 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     options = mining_of(state)
     if max_size is not None and max_size > options.max_size:
         raise OptionError(
-            f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. Run "
-            f"`cobalance mine {quote(dataset)} --max-size {max_size}`."
+            f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. ",
+            Action("mine", dataset, max_size=max_size),
+            ".",
         )
     cliques = read_clique_table(store, state, options.max_size)
     if max_size is None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare
 from graph.dataset.claim import claim, finish
 from graph.dataset.state import DatasetState, check_name, dataset_state
-from graph.errors import OptionError, StaleError, UnknownNameError
+from graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
 from graph.progress import Progress, silent
 
 PlannedQuery = tuple[str, tuple[str, ...], int]
@@ -28,7 +27,7 @@ _PLAN_OPTIONS: dict[str, str | int | None] = {
     "max_per_query": None,
     "budget": None,
 }
-"""The options of `cobalance plan` that a plan's node keeps, and what they are by default."""
+"""The options of planning that a plan's node keeps, and what they are by default."""
 
 
 def write_plan(
@@ -51,7 +50,7 @@ def write_plan(
     Parameters
     ----------
     max_per_query, budget : int or None
-        The limits that it was made with, for `plan_command` to repeat.
+        The limits that it was made with, for `planned_again` to repeat.
 
     Raises
     ------
@@ -115,8 +114,8 @@ def write_plan(
     finish(store, dataset, writer, spoils="cliques_digest")
 
 
-def plan_command(state: DatasetState, plan: Mapping[str, Any]) -> str:
-    """Give the command that makes a plan again, with the options that it was made with.
+def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, ...]:
+    """What makes a plan again, with the options that it was made with: mine first if need be.
 
     Parameters
     ----------
@@ -128,23 +127,23 @@ def plan_command(state: DatasetState, plan: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40}
-    >>> plan_command(DatasetState("my zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan)
-    "cobalance plan 'my zoo' --name small --min-size 1 --max-size 2 --budget 40"
+    >>> print(*planned_again(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
+    run `plan('zoo', name='small', min_size=1, max_size=2, budget=40)`
     """
     kept = dict(plan)
     largest = json.loads(state.mining or "{}").get("max_size")
-    before = ""
+    first: tuple[Part, ...] = ()
     if largest is not None and (kept.get("min_size") or 0) > largest:
         size = kept.get("max_size") or kept["min_size"]
-        before = f"cobalance mine {quote(state.name)} --max-size {size} && "
+        first = (Action("mine", state.name, max_size=size), ", then ")
     elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
         del kept["max_size"]  # which is then as mined
-    given = [
-        f"--{name.replace('_', '-')} {quote(str(kept[name]))}"
+    given = {
+        name: kept[name]
         for name, usual in _PLAN_OPTIONS.items()
         if kept.get(name, usual) not in (None, usual)
-    ]
-    return " ".join([f"{before}cobalance plan {quote(state.name)}", *given])
+    }
+    return (*first, Action("plan", state.name, **given))
 
 
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
@@ -170,13 +169,13 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
         if known:
             raise UnknownNameError("plan", name, known)
         named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
-        raise OptionError(
-            f"{dataset!r} has no plan yet. Make it first: {plan_command(state, named)}"
-        )
+        raise OptionError(f"{dataset!r} has no plan yet. ", *planned_again(state, named), ".")
     if known[name]["mined_as"] != state.mined_as:
         raise StaleError(
             f"The plan {name!r} of {dataset!r} was made for other cliques than the dataset has "
-            f"now. Make it again: {plan_command(state, known[name])}"
+            "now. ",
+            *planned_again(state, known[name]),
+            ".",
         )
     rows = store.read(
         "MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan}) "

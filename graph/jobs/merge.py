@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import Any
 
 import pandas as pd
@@ -17,7 +16,7 @@ from graph.database.sync import BATCH
 from graph.dataset.read import read_annotations
 from graph.dataset.state import check_name
 from graph.dataset.write import IngestReport, write_annotations
-from graph.errors import DatasetExistsError, OptionError, StoreError
+from graph.errors import Action, DatasetExistsError, OptionError, StoreError
 from graph.jobs.status import Job
 from graph.progress import Progress, silent
 from graph.records import Annotations, ImageRecord, Mention
@@ -230,8 +229,9 @@ def _claim_copy(store: GraphStore, into: str, job: str) -> None:
     if not rows or not rows[0]["own"]:
         raise DatasetExistsError(
             f"A dataset {into!r} exists already, and is not the one that job {job!r} was written "
-            "into. Choose another name, or drop it first with "
-            f"`cobalance datasets drop {quote(into)}`."
+            "into. Choose another name, or ",
+            Action("drop_dataset", into),
+            " first.",
         )
 
 

@@ -7,7 +7,7 @@ from graph.database.declarations import DATASET, Node
 from graph.database.query import Query
 from graph.database.schema import PLAN
 from graph.database.store import GraphStore
-from graph.dataset.plans import plan_command
+from graph.dataset.plans import planned_again
 from graph.dataset.state import DatasetState, dataset_state
 from graph.errors import StaleError, UnknownNameError
 from graph.queries.catalogue import CATALOGUE
@@ -59,8 +59,9 @@ def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
     )
     if row["plan"]["mined_as"] != state.mined_as:
         raise StaleError(
-            f"The plan {plan!r} was made before {state.name!r} was mined as it is now. Make it "
-            f"again with `{plan_command(state, row['plan'])}`."
+            f"The plan {plan!r} was made before {state.name!r} was mined as it is now. ",
+            *planned_again(state, row["plan"]),
+            ".",
         )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mining_of
 from graph.dataset.mining import MiningOptions
 from graph.dataset.state import dataset_state
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import Action, OptionError, Text, UnknownNameError
 
 Clique = tuple[str, ...]
 
@@ -63,7 +62,7 @@ class Comparison:
     left_out: dict[str, int]
     sizes_before: dict[str, int]
     sizes_after: dict[str, int]
-    notes: tuple[str, ...]
+    notes: tuple[Text, ...]
 
 
 def compare_imbalances(
@@ -128,23 +127,26 @@ def compare_imbalances(
     left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
     names = chosen["concepts"].tolist()
     cliques = _with_counts(chosen, list(sizes_before), *(found.counts(names) for found in mined))
-    notes = _differences(before, options[before], after, options[after], max_size)
+    notes: list[Text] = []
+    notes += _differences(before, options[before], after, options[after], max_size)
     notes += _of_older_version(store, before, after)
     return Comparison(cliques, summary, left_out, sizes_before, sizes_after, tuple(notes))
 
 
-def _of_older_version(store: GraphStore, before: str, after: str) -> list[str]:
+def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:
     """Note that a dataset was rebalanced before the other one's images became what they are."""
     names = {"before": before, "after": after}
     rows = store.read(_CHANGED_SINCE, **names)
     # All images take a second, so that they are only looked at where it may have been so.
     if not rows or not store.read(_OTHER_IMAGES, **names)[0]["differ"]:
         return []
-    again = f"cobalance rebalance {rows[0]['job']} --into {quote(after)}"
     return [
-        f"{after!r} was made from an older version of {before!r}, whose images have changed since: "
-        "the changes are not of the generated images alone. To make it again, and compare then: "
-        f"{again}"
+        [
+            f"{after!r} was made from an older version of {before!r}, whose images have changed "
+            "since: the changes are not of the generated images alone. ",
+            Action("rebalance", rows[0]["job"], into=after),
+            ", and compare again.",
+        ]
     ]
 
 
@@ -187,8 +189,9 @@ def _largest_size(options: dict[str, MiningOptions], max_size: int | None) -> in
     mined = options[name].max_size
     if max_size is not None and max_size > mined:
         raise OptionError(
-            f"{name!r} was mined up to size {mined}, not {max_size}. Run "
-            f"`cobalance mine {quote(name)} --max-size {max_size}`."
+            f"{name!r} was mined up to size {mined}, not {max_size}. ",
+            Action("mine", name, max_size=max_size),
+            ".",
         )
     return max_size or mined
 

@@ -22,11 +22,12 @@ from app.cli.reports import (
     plan_table,
 )
 from app.cli.tables import Format, check_output, write_frame, write_text
+from app.cli.wording import in_shell
 from app.services.plans import Planned, plan_dataset
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.errors import OptionError
+from graph.errors import OptionError, worded
 from graph.queries.comparison import (
     Comparison,
     compare_imbalances,
@@ -152,7 +153,7 @@ def _write_comparison(found: Comparison, format_: Format, output: Path | None) -
     """Write the largest changes as a table, and a summary of all in a sentence."""
     watched = format_ is Format.TABLE and output is None
     for note in found.notes:
-        notes.print(note, markup=False)
+        notes.print(worded(note, in_shell), markup=False)
     if not watched:
         write_frame(found.cliques, format_, output, out)
     elif not found.cliques.empty:

@@ -15,11 +15,12 @@ from app.views.components.downloads import download
 from app.views.components.markdown import bold, escape
 from app.views.components.messages import empty_state, show_error
 from app.views.components.theme import shorten
+from app.views.components.wording import in_app
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState, dataset_state
-from graph.errors import OptionError
+from graph.errors import OptionError, worded
 from graph.queries.comparison import (
     COUNT_AFTER,
     COUNT_BEFORE,
@@ -67,7 +68,7 @@ def page() -> None:
         return
     with totals:
         for note in found.notes:
-            st.info(escape(note), icon=":material/info:")
+            st.info(escape(worded(note, in_app)), icon=":material/info:")
         draw_totals(found)
     with left:
         _table(before, after, filters, found)

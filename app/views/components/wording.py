@@ -39,7 +39,6 @@ LABELS = {
 """Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
 
 _COMMAND_LINE = {  # what the app has no field for: it offers these commands to copy
-    "parameter": "the form beside the query",
     "skip_missing": "`--skip-missing`",
     "reference": "`--reference`",
     "overwrite": "`--overwrite`",
@@ -75,7 +74,7 @@ def in_app(part: Setting | Action) -> str:
     Examples
     --------
     >>> in_app(Setting("table.id")), in_app(Setting("on_error", "skip"))
-    ('“Image id”', '“Malformed records”: “Leave out, and list”')
+    ('“Image id”', '“Malformed records” set to “Leave out, and list”')
     >>> in_app(Action("mine", "zoo", max_size=3))
     'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
     """
@@ -83,6 +82,9 @@ def in_app(part: Setting | Action) -> str:
         labels = _OPTIONS.get(part.name, {})
         given = [f"“{labels[name]}”: {value}" for name, value in part.options.items()]
         return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
+    group, _, name = part.name.partition(".")
+    if group == "parameters":  # of a saved query
+        return f"“{name}”"
     if part.name not in LABELS:
         return {**VARIABLES, **_COMMAND_LINE}[part.name]
     label = f"“{LABELS[part.name]}”"
@@ -91,4 +93,4 @@ def in_app(part: Setting | Action) -> str:
     value = (
         f"“{ON_ERROR.get(str(part.value), part.value)}”" if part.name == "on_error" else part.value
     )
-    return f"{label}: {value}"
+    return f"{label} set to {value}"

@@ -13,7 +13,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from graph.database.local.jar_lock import Jar, JarLock, read_lock
-from graph.errors import StoreUnavailableError
+from graph.errors import Setting, StoreUnavailableError
 from graph.progress import Progress, silent
 
 STAGE = "Neo4j jars"
@@ -73,7 +73,9 @@ def ensure_jars(
     except OSError as error:
         raise StoreUnavailableError(
             f"The jars of Neo4j cannot be kept in {folder}: {error.strerror or error}. "
-            "Free some space there, or set COBALANCE_CACHE to another folder."
+            "Free some space there, or set ",
+            Setting("cache"),
+            " to another folder.",
         ) from error
     return files
 
@@ -214,8 +216,11 @@ def _transfer(
 
 
 _REMEDY = (
-    "or set NEO4J_URI to a Neo4j server that runs already, or set COBALANCE_CACHE to a folder of "
-    "jars copied from a machine that has them."
+    "or set ",
+    Setting("uri"),
+    " to a Neo4j server that runs already, or ",
+    Setting("cache"),
+    " to a folder of jars copied from a machine that has them.",
 )
 
 
@@ -231,7 +236,8 @@ def _unreachable(
         cause = f"{host} cannot be reached"
     return StoreUnavailableError(
         f"The local Neo4j needs its jars (140 MB, once) and {cause}: connect to the network "
-        f"and try again, {_REMEDY}"
+        "and try again, ",
+        *_REMEDY,
     )
 
 
@@ -239,5 +245,6 @@ def _not_as_locked(jar: Jar, repository: str) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"{jar.name} from {urlsplit(repository).netloc} is not the file that was locked "
         f"({jar.size} bytes, SHA-256 {jar.sha256}), so the repository or a proxy on the way has "
-        f"changed it: try from another network, {_REMEDY}"
+        "changed it: try from another network, ",
+        *_REMEDY,
     )

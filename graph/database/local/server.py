@@ -7,7 +7,6 @@ started it ends, and stops when it is told to or when nobody has been connected 
 
 import contextlib
 import json
-import os
 import secrets
 import subprocess
 import sys
@@ -30,7 +29,7 @@ from graph.database.local.process import (
     ServerState,
     write_private,
 )
-from graph.errors import OptionError, StoreUnavailableError
+from graph.errors import OptionError, Setting, StoreUnavailableError
 from graph.progress import Progress, silent
 
 STAGE = "Neo4j"
@@ -281,7 +280,6 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
             text=True,
             check=True,
             cwd=home.folder,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},  # else Java cannot name files beyond ASCII
             start_new_session=True,
             timeout=settings.start_timeout_s,
         )
@@ -314,7 +312,9 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
 def _failed(home: Home, reason: str) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"The local Neo4j in {home.folder} did not start: {reason.rstrip('.')}. "
-        f"Its log is {home.log}; to use another server, set NEO4J_URI."
+        f"Its log is {home.log}; to use another server, set ",
+        Setting("uri"),
+        ".",
     )
 
 

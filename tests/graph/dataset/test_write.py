@@ -176,7 +176,7 @@ def test_drop_leaves_nothing_and_names_what_there_is(store, dataset, random_anno
     write(store, dataset, random_annotations(20))
     drop_dataset(store, dataset)
     assert store.read("MATCH (n {dataset: $d}) RETURN count(n) AS n", d=dataset) == [{"n": 0}]
-    with pytest.raises(DatasetNotFoundError, match="cobalance ingest"):
+    with pytest.raises(DatasetNotFoundError, match=r"Run `ingest\("):
         drop_dataset(store, dataset)
 
 

@@ -7,7 +7,7 @@ import pytest
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.write import write_annotations
-from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError
+from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError, worded
 from graph.jobs.lifecycle import create_job
 from graph.jobs.merge import GeneratedImage, write_rebalanced
 from graph.jobs.status import read_job
@@ -220,21 +220,21 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
     assert notes() == ()
     changed = records_of(counts | {"x": (4, 2)})  # one more
     load(changed, MiningOptions(max_size=1))
-    (said,) = notes()
+    said = worded(*notes())
     assert said.startswith(note)
-    assert f"cobalance rebalance {job} --into '{after}'" in said
+    assert f"Run `rebalance({job!r}, into={after!r})`, and compare again." in said
     copy()
     assert notes() == ()
     relabelled = changed.images.assign(
         class_name=changed.images["class_name"].where(changed.images["id"] != "y b 0", "a")
     )
     load(Annotations(relabelled, changed.mentions), MiningOptions(max_size=1))
-    assert notes()[0].startswith(note)
+    assert worded(notes()[0]).startswith(note)
     copy()
     fewer = records_of({"x": (4, 1), "y": (2, 1)})
     write_annotations(store, before, fewer, source="a test", replace=True)
     mine_dataset(store, before, MiningOptions(max_size=1), max_cliques=100)
-    assert notes()[0].startswith(note)
+    assert worded(notes()[0]).startswith(note)
     # Another dataset than that it was made for has nothing to do with it.
     assert compare_imbalances(store, after, before).notes == ()
 

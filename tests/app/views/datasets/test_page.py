@@ -112,7 +112,7 @@ def test_from_a_file_to_cliques(loading, store, dataset) -> None:
 def test_the_first_malformed_record_stops_the_check(loading, store, dataset) -> None:
     app = check(choose_files(loading, dataset, CSV))
     assert "cars.csv, line 6: the class is empty" in shown_text(app)
-    assert "set “Malformed records” to “Leave out, and list”" in shown_text(app)
+    assert "with “Malformed records” set to “Leave out, and list”" in shown_text(app)
     assert "--" not in shown_text(app)
     helps = [widget.help for kind in ("selectbox", "text_input") for widget in app.get(kind)]
     assert not [text for text in helps if text and "`--" in text]

@@ -191,7 +191,7 @@ def test_without_a_network_one_sentence_says_what_to_do(
         ensure_jars(tmp_path, address, LOCK)
     message = str(caught.value)
     assert message.count(". ") == 0
-    for remedy in ("connect to the network", "NEO4J_URI", "COBALANCE_CACHE"):
+    for remedy in ("connect to the network", "set uri", "or cache"):
         assert remedy in message
 
 
