@@ -56,7 +56,7 @@ class Staging:
         """Open a new file to write it from its start to its end."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as raw, _Digesting(raw) as file:
+        with path.open("xb") as raw, _DigestingFile(raw) as file:
             yield cast("IO[bytes]", file)
             file.flush()
             self.files[name] = (file.digest.hexdigest(), file.size)
@@ -68,7 +68,7 @@ class Staging:
         self.write(SUMS, "".join(lines).encode())
 
 
-class _Digesting(io.RawIOBase):
+class _DigestingFile(io.RawIOBase):
     """Writes to a file and digests what it writes."""
 
     def __init__(self, raw: IO[bytes]) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
@@ -13,11 +12,14 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from generation.export import ExportDataset
+from generation.export import EXPORTERS, ExportDataset, ExportOptions
 from generation.output.manifest import manifest_frame
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
 
+FORMATS = list(EXPORTERS)
+WITH_IMAGES = [name for name in FORMATS if name != "weights"]
+REFERRING = ["folder", "coco"]
 HOSTILE = [
     "a/b\\c/../d.jpg",
     "a_b_c_d_jpg",
@@ -193,7 +195,29 @@ def numbered(tmp_path: Path) -> Sample:
     return make_sample(tmp_path / "regions", [str(7 + 10 * at) for at in range(len(HOSTILE))])
 
 
-@pytest.fixture
-def made_row() -> Callable[..., dict[str, Any]]:
-    stores = Stores()
-    return lambda index, **others: generated_row(index, stores, **others)
+@pytest.fixture(params=FORMATS)
+def any_format(request):
+    return request.param
+
+
+@pytest.fixture(params=WITH_IMAGES)
+def image_format(request):
+    return request.param
+
+
+def contents(folder):
+    """The content of each file in a folder, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def only(tmp_path):
+    """The names in a test's folder, without that of the regions."""
+    return sorted(path.name for path in tmp_path.iterdir() if path.name != "regions")
+
+
+def one_image_a_file(name):
+    return ExportOptions(format_options={"shard_images": 1} if name == "webdataset" else {})

@@ -9,7 +9,6 @@ from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -274,33 +273,3 @@ def test_croissant_validates_and_gives_records(name, sample, tmp_path, offline, 
             assert concepts == found[image][1]
     if name != "weights":
         assert len(list(dataset.records("generated"))) == 5
-
-
-def test_weights_balance_classes_within_groups(sample, tmp_path):
-    report = export(sample.dataset, "weights", tmp_path / "out")
-    assert sample.stores.reads == 0
-    assert not (tmp_path / "out" / "manifest.parquet").exists()
-    table = pd.read_parquet(tmp_path / "out" / "weights.parquet")
-    real = sample.dataset.real.set_index("id")
-    assert set(table["image_id"]) == set(real.index)
-    for row in table.itertuples():
-        alike = real["concepts"].map(list(row.group).__eq__)
-        same = real[alike & (real["split"] == row.split)]
-        n_class = int((same["class"] == row.label).sum())
-        assert list(row.group) == real["concepts"][row.image_id]
-        assert (row.group_images, row.class_images) == (len(same), n_class)
-        assert row.weight == pytest.approx(len(same) / (same["class"].nunique() * n_class))
-    assert report.counts["images in groups of one class"] == int(
-        (table["group_classes"] == 1).sum()
-    )
-
-
-def test_weights_of_chosen_concepts(sample, tmp_path):
-    options = ExportOptions(format_options={"group_concepts": ("wood",)})
-    export(sample.dataset, "weights", tmp_path / "out", options)
-    table = pd.read_parquet(tmp_path / "out" / "weights.parquet")
-    assert {tuple(group) for group in table["group"]} == {(), ("wood",)}
-    for _, group in table.groupby([table["split"], table["group"].map(tuple)]):
-        weights = group.groupby("label")["weight"].sum()
-        assert np.allclose(weights, weights.iloc[0])
-        assert group["weight"].sum() == pytest.approx(len(group))

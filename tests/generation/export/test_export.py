@@ -1,43 +1,18 @@
-"""What every export format promises, whatever is in the dataset."""
+"""Promises of every export format, whatever is in the dataset."""
 
-import errno
 import hashlib
 import json
-import os
 import re
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from generation.export import EXPORTERS, ExportError, ExportOptions, export
-from generation.export.writing.staging import Staging, _Digesting
+from generation.export import ExportError, ExportOptions, export
 from graph.errors import OptionError, UnknownNameError
+from tests.generation.export.conftest import REFERRING, WITH_IMAGES, contents, only
 from tests.manifests import read_manifest
-
-FORMATS = list(EXPORTERS)
-WITH_IMAGES = [name for name in FORMATS if name != "weights"]
-REFERRING = ["folder", "coco"]
-
-
-@pytest.fixture(params=FORMATS)
-def any_format(request):
-    return request.param
-
-
-@pytest.fixture(params=WITH_IMAGES)
-def image_format(request):
-    return request.param
-
-
-def contents(folder):
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def test_an_unknown_format_lists_the_known_ones(sample, tmp_path):
@@ -182,10 +157,6 @@ def test_formats_that_hold_images_refuse_references(name, sample, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def only(tmp_path):
-    return sorted(path.name for path in tmp_path.iterdir() if path.name != "regions")
-
-
 @pytest.mark.parametrize("fault", ["missing", "no image", "no address"])
 def test_a_missing_real_image_is_an_error_that_names_it(image_format, fault, sample, tmp_path):
     dataset = sample.dataset
@@ -242,191 +213,6 @@ def test_masks_that_cannot_be_read_are_counted(image_format, sample, tmp_path):
     report = export(sample.dataset, image_format, tmp_path / "out")
     assert report.counts["masks that cannot be read"] == 2
     assert report.counts["generated images"] == 5
-
-
-def one_image_a_file(name):
-    return ExportOptions(format_options={"shard_images": 1} if name == "webdataset" else {})
-
-
-class Interrupted(BaseException):
-    pass
-
-
-@pytest.mark.parametrize("share", [0, 0.5, 1])
-def test_an_interrupted_export_leaves_nothing(any_format, share, sample, tmp_path, monkeypatch):
-    whole, opened = Staging.open, []
-
-    def noted(staging, name):
-        if name == stop:
-            raise Interrupted
-        opened.append(name)
-        return whole(staging, name)
-
-    stop = None
-    monkeypatch.setattr(Staging, "open", noted)
-    options = one_image_a_file(any_format)
-    export(sample.dataset, any_format, tmp_path / "whole", options)
-    stop = opened[round(share * (len(opened) - 1))]
-    with pytest.raises(Interrupted):
-        export(sample.dataset, any_format, tmp_path / "out", options)
-    assert only(tmp_path) == ["whole"]
-
-
-def test_an_interrupted_export_keeps_the_earlier_one(image_format, sample, tmp_path):
-    export(sample.dataset, image_format, tmp_path / "out")
-    before = contents(tmp_path / "out")
-    del sample.stores.real["9.png"]
-    with pytest.raises(ExportError):
-        export(sample.dataset, image_format, tmp_path / "out")
-    assert contents(tmp_path / "out") == before
-    assert only(tmp_path) == ["out"]
-
-
-def test_what_a_killed_export_left_is_cleared(any_format, sample, tmp_path):
-    child = os.fork()
-    if child == 0:  # as kill -9 does, this runs no cleanup
-        Staging.seal = lambda *_: os._exit(9)
-        export(sample.dataset, any_format, tmp_path / "out")
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    assert not (tmp_path / "out").exists()
-    assert len(only(tmp_path)) == 2  # the hidden folder and its lock
-    export(sample.dataset, any_format, tmp_path / "out")
-    assert only(tmp_path) == ["out"]
-
-
-def test_an_earlier_export_is_replaced_as_a_whole(sample, tmp_path):
-    export(sample.dataset, "coco", tmp_path / "out")
-    with pytest.raises(ExportError, match=r"is another export: .* as coco\. .*overwrite"):
-        export(sample.dataset, "webdataset", tmp_path / "out")
-    export(sample.dataset, "webdataset", tmp_path / "out", ExportOptions(overwrite=True))
-    export(sample.dataset, "webdataset", tmp_path / "fresh")
-    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-    assert only(tmp_path) == ["fresh", "out"]
-
-
-def test_an_empty_folder_is_used(any_format, sample, tmp_path):
-    (tmp_path / "out").mkdir()
-    export(sample.dataset, any_format, tmp_path / "out")
-    assert (tmp_path / "out" / "README.md").exists()
-
-
-@pytest.mark.parametrize("stranger", ["notes.txt", "images/mine.png", "empty/"])
-def test_what_no_export_wrote_is_not_replaced(any_format, stranger, sample, tmp_path):
-    export(sample.dataset, any_format, tmp_path / "out")
-    path = tmp_path / "out" / stranger
-    if stranger.endswith("/"):
-        path.mkdir()
-    else:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("mine")
-    with pytest.raises(ExportError, match=f"holds {stranger!r}, which no export wrote"):
-        export(sample.dataset, any_format, tmp_path / "out")
-    assert path.exists()
-    export(sample.dataset, any_format, tmp_path / "out", ExportOptions(overwrite=True))
-    assert not path.exists()
-    assert only(tmp_path) == ["out"]
-
-
-def test_a_folder_of_somebody_else_is_not_written_to(any_format, sample, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.tex").write_text("mine")
-    with pytest.raises(ExportError, match=r"holds 'thesis.tex'"):
-        export(sample.dataset, any_format, tmp_path / "out")
-    assert contents(tmp_path / "out") == {"thesis.tex": b"mine"}
-
-
-def test_the_home_and_the_working_folder_are_never_replaced(sample, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("mine")
-    monkeypatch.setenv("HOME", str(tmp_path / "regions"))
-    for folder in (tmp_path, tmp_path / "regions"):
-        with pytest.raises(ExportError, match="would be replaced as a whole"):
-            export(sample.dataset, "folder", folder, ExportOptions(overwrite=True))
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ExportError, match="would be replaced as a whole"):
-        export(sample.dataset, "folder", Path(), ExportOptions(overwrite=True))
-
-
-def test_a_file_is_no_folder(sample, tmp_path):
-    (tmp_path / "out").write_text("mine")
-    with pytest.raises(ExportError, match="is a file"):
-        export(sample.dataset, "folder", tmp_path / "out", ExportOptions(overwrite=True))
-
-
-def test_a_link_to_a_folder_stays_one(sample, tmp_path):
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "out").symlink_to(tmp_path / "disk")
-    export(sample.dataset, "folder", tmp_path / "out")
-    assert (tmp_path / "out").is_symlink()
-    assert (tmp_path / "disk" / "README.md").exists()
-
-
-@pytest.mark.parametrize("share", [0, 0.3, 0.6, 0.99])
-def test_a_full_disk_is_a_clear_error(any_format, share, sample, tmp_path, monkeypatch):
-    room = share * export(sample.dataset, any_format, tmp_path / "out").bytes
-    before = contents(tmp_path / "out")
-    whole, written = _Digesting.write, [0]
-
-    def full(file, data):
-        written[0] += len(data)
-        if written[0] > room:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return whole(file, data)
-
-    monkeypatch.setattr(_Digesting, "write", full)
-    with pytest.raises(ExportError, match=r"No space left on device.*Make room"):
-        export(sample.dataset, any_format, tmp_path / "out")
-    assert contents(tmp_path / "out") == before
-    assert only(tmp_path) == ["out"]
-
-
-def test_a_folder_that_may_not_be_written_is_a_clear_error(sample, tmp_path, monkeypatch):
-    export(sample.dataset, "folder", tmp_path / "out")
-    before = contents(tmp_path / "out")
-
-    def refused(source, target):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr("generation.export.writing.staging.os.replace", refused)
-    with pytest.raises(ExportError, match=r"Permission denied.*Let this user write"):
-        export(sample.dataset, "folder", tmp_path / "out")
-    assert contents(tmp_path / "out") == before
-    assert only(tmp_path) == ["out"]
-
-
-def test_two_exports_to_one_folder_do_not_mix(sample, tmp_path):
-    seen = []
-
-    def again(stage, done, total):
-        if not seen:
-            seen.append(stage)
-            with pytest.raises(ExportError, match="another export is writing to this folder"):
-                export(sample.dataset, "folder", tmp_path / "out")
-
-    export(sample.dataset, "folder", tmp_path / "out", progress=again)
-    assert seen
-    assert only(tmp_path) == ["out"]
-
-
-def test_the_card_tells_what_is_in_it(any_format, sample, tmp_path):
-    export(sample.dataset, any_format, tmp_path / "out")
-    card = (tmp_path / "out" / "README.md").read_text()
-    assert card.startswith('---\npretty_name: "birds \\"<b>\\" \\u202e*x*"\n')
-    assert '# birds "&lt;b&gt;" \\*x\\*' in card
-    assert "\u202e" not in card
-    assert "<script>" not in card
-    assert "## Licence" in card
-    assert "SHA256SUMS" in card
-    cells = "sea \\| &lt;script&gt;alert(1)&lt;/script&gt; \\*bird\\*"
-    made = "0" if any_format == "weights" else "4"
-    assert f"| train | {cells} | 4 | {made} | {4 + int(made)} |" in card
-    if any_format != "weights":
-        assert "Model: owner/name" in card
-        assert "Setting steps: 50" in card
-        assert "Settings of each image's own: x\\_px" in card
-        assert "| clip | 5 | 0.7 | 2.7 | 4.7 | 0 |" in card
-        assert "Software: cobalance 0.1.0" in card
-        assert "compositeWithTrainedAlgorithmicMedia" in card
 
 
 def test_two_images_of_one_id_are_refused(sample):

@@ -3,17 +3,14 @@
 import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from generation.export import EXPORTERS, ExportError, ExportOptions, export
+from generation.export import ExportError, ExportOptions, export
+from tests.generation.export.conftest import contents, only
 
 LICENCE = "\nCC BY 4.0\n"
-
-
-@pytest.fixture(params=list(EXPORTERS))
-def any_format(request):
-    return request.param
 
 
 def test_the_same_export_is_replaced(any_format, sample, tmp_path):
@@ -99,3 +96,61 @@ def test_digests_without_a_marker_are_no_export(sample, tmp_path):
     (tmp_path / "out" / "cobalance-export.json").unlink()
     with pytest.raises(ExportError, match="which no export wrote"):
         export(sample.dataset, "weights", tmp_path / "out")
+
+
+def test_an_earlier_export_is_replaced_as_a_whole(sample, tmp_path):
+    export(sample.dataset, "coco", tmp_path / "out")
+    with pytest.raises(ExportError, match=r"is another export: .* as coco\. .*overwrite"):
+        export(sample.dataset, "webdataset", tmp_path / "out")
+    export(sample.dataset, "webdataset", tmp_path / "out", ExportOptions(overwrite=True))
+    export(sample.dataset, "webdataset", tmp_path / "fresh")
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert only(tmp_path) == ["fresh", "out"]
+
+
+def test_an_empty_folder_is_used(any_format, sample, tmp_path):
+    (tmp_path / "out").mkdir()
+    export(sample.dataset, any_format, tmp_path / "out")
+    assert (tmp_path / "out" / "README.md").exists()
+
+
+@pytest.mark.parametrize("stranger", ["notes.txt", "images/mine.png", "empty/"])
+def test_what_no_export_wrote_is_not_replaced(any_format, stranger, sample, tmp_path):
+    export(sample.dataset, any_format, tmp_path / "out")
+    path = tmp_path / "out" / stranger
+    if stranger.endswith("/"):
+        path.mkdir()
+    else:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    with pytest.raises(ExportError, match=f"holds {stranger!r}, which no export wrote"):
+        export(sample.dataset, any_format, tmp_path / "out")
+    assert path.exists()
+    export(sample.dataset, any_format, tmp_path / "out", ExportOptions(overwrite=True))
+    assert not path.exists()
+    assert only(tmp_path) == ["out"]
+
+
+def test_a_folder_of_somebody_else_is_not_written_to(any_format, sample, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("mine")
+    with pytest.raises(ExportError, match=r"holds 'thesis.tex'"):
+        export(sample.dataset, any_format, tmp_path / "out")
+    assert contents(tmp_path / "out") == {"thesis.tex": b"mine"}
+
+
+def test_the_home_and_the_working_folder_are_never_replaced(sample, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setenv("HOME", str(tmp_path / "regions"))
+    for folder in (tmp_path, tmp_path / "regions"):
+        with pytest.raises(ExportError, match="would be replaced as a whole"):
+            export(sample.dataset, "folder", folder, ExportOptions(overwrite=True))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExportError, match="would be replaced as a whole"):
+        export(sample.dataset, "folder", Path(), ExportOptions(overwrite=True))
+
+
+def test_a_file_is_no_folder(sample, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(ExportError, match="is a file"):
+        export(sample.dataset, "folder", tmp_path / "out", ExportOptions(overwrite=True))

@@ -7,15 +7,8 @@ import pandas as pd
 import pytest
 from PIL import ExifTags, Image
 
-from generation.export import EXPORTERS, ExportError, ExportOptions, export
-from tests.generation.export.conftest import SIZE, picture
-
-REFERRING = ["folder", "coco"]
-
-
-@pytest.fixture(params=sorted(set(EXPORTERS) - {"weights"}))
-def image_format(request):
-    return request.param
+from generation.export import ExportError, ExportOptions, export
+from tests.generation.export.conftest import REFERRING, SIZE, picture
 
 
 def turned(orientation, size):
