@@ -45,7 +45,7 @@ class Plan(Result):
     def frame(self) -> pd.DataFrame:
         """A row a query: class, concepts, n."""
         return pd.DataFrame(
-            [(query.class_name, query.concepts, query.n) for query in self.record.queries],
+            self.record.rows(),
             columns=["class", "concepts", "n"],
         )
 

@@ -7,6 +7,7 @@ import pandas as pd
 from generation.planners import plan
 from generation.planning.plan import Plan, PlanOptions
 from generation.planning.simulation import summarize_plan
+from graph.counting.cliques import Cliques
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
 from graph.dataset.plans import write_plan
@@ -31,7 +32,7 @@ class Planned:
     def queries(self) -> pd.DataFrame:
         """The generation queries: class, concepts, n."""
         return pd.DataFrame(
-            [(query.class_name, query.concepts, query.n) for query in self.plan.queries],
+            self.plan.rows(),
             columns=["class", "concepts", "n"],
         )
 
@@ -66,16 +67,35 @@ def plan_dataset(
     cliques = load_cliques(store, dataset, max_size=options.max_size)
     progress("plan", 0, None)
     made = plan(cliques, planner, options)
+    keep_plan(store, dataset, name or planner, made, cliques, progress)
+    return Planned(made, summarize_plan(cliques, made))
+
+
+def keep_plan(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    plan: Plan,
+    cliques: Cliques,
+    progress: Progress = silent,
+) -> None:
+    """Write a plan to the graph under a name, in place of an earlier one.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        Those that it was made for.
+    """
+    min_size, max_size = plan.options.resolve(cliques)
     write_plan(
         store,
         dataset,
-        name or planner,
-        [(query.class_name, query.concepts, query.n) for query in made.queries],
-        planner=planner,
-        min_size=made.options.min_size,
-        max_size=made.options.max_size or options.min_size,
-        max_per_query=options.max_per_query,
-        budget=options.budget,
+        name,
+        plan.rows(),
+        planner=plan.planner,
+        min_size=min_size,
+        max_size=max_size,
+        max_per_query=plan.options.max_per_query,
+        budget=plan.options.budget,
         progress=progress,
     )
-    return Planned(made, summarize_plan(cliques, made))

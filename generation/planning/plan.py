@@ -143,6 +143,10 @@ class Plan:
         """All images asked for."""
         return sum(query.n for query in self.queries)
 
+    def rows(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """The queries as tuples of class, concepts and n."""
+        return [(query.class_name, query.concepts, query.n) for query in self.queries]
+
     def images_by_class(self) -> dict[str, int]:
         """Count the images asked for per class, in order of class name; no class with none."""
         totals: dict[str, int] = {}

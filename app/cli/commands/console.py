@@ -8,10 +8,9 @@ import typer
 
 from app.cli.common import FormatOption, OutputOption, note_limit, opened_store, out
 from app.cli.tables import Format, write_frame
-from graph.console.run import run_console_query
+from app.services.console import ConsoleQuery
 from graph.database.query import Query, describe_parameters
 from graph.errors import OptionError
-from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
 
 
@@ -53,18 +52,11 @@ def cypher(
         out.print(CATALOGUE[query].text, markup=False, soft_wrap=True)
         return
     given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
+    is_saved = query in CATALOGUE
+    parameters = parse_named(CATALOGUE[query], given) if is_saved else parse_free(given)
+    wanted = ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
-        if query in CATALOGUE:
-            wanted = parse_named(CATALOGUE[query], given)
-            if "limit" in CATALOGUE[query].parameters:
-                wanted.setdefault("limit", limit + 1)  # one more shows that there are more
-            named, parameters = bind_named(store, query, wanted)
-            text = named.text
-        else:
-            text, parameters = query, parse_free(given)
-        result = run_console_query(
-            store.open_driver, store.database, text, parameters, timeout_s=timeout, max_rows=limit
-        )
+        result = wanted.run(store)
     frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
     write_frame(frame, format_, output, out)
     if result.truncated:

@@ -122,4 +122,4 @@ def enqueue(
 
 def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
     plan = plan_from_json(read_file(path), file=str(path))
-    return [(query.class_name, query.concepts, query.n) for query in plan.queries], plan.planner
+    return plan.rows(), plan.planner

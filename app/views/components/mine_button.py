@@ -5,7 +5,7 @@ import streamlit as st
 from app.views.components.messages import empty_state
 from app.views.components.task_progress import show_task
 from app.views.state import tasks
-from app.views.state.access import may_edit, require_editor
+from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset, store
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.progress import Progress
@@ -38,14 +38,7 @@ def offer(current: CurrentDataset) -> None:
 
 
 def start(dataset: str, options: MiningOptions) -> None:
-    """Start mining a dataset in the background.
-
-    Raises
-    ------
-    NotAllowedError
-        The user may only look.
-    """
-    require_editor()
+    """Start mining a dataset in the background."""
     opened = store()
 
     def work(progress: Progress) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.services.console import ConsoleQuery
 from app.views.components import mine_button
 from app.views.components.messages import empty_state, show_error
 from app.views.components.theme import shorten
@@ -16,7 +17,7 @@ from app.views.cypher import query_form
 from app.views.cypher.query_form import MOST_ROWS
 from app.views.cypher.result import show_result
 from app.views.state import background, session
-from app.views.state.background import ConsoleQuery, Run
+from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
 from graph.database import schema
 from graph.database.query import REQUIRED

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.services.console import ConsoleQuery
 from app.services.frames import to_csv, to_parquet
 from app.views.components.columns import table_height
 from app.views.components.downloads import download
@@ -12,7 +13,7 @@ from app.views.components.name_choices import names_of
 from app.views.components.view_switch import choose_view
 from app.views.cypher import answers
 from app.views.state import background, session, url
-from app.views.state.background import ConsoleQuery, Run
+from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
 from graph.console.run import ConsoleResult
 from graph.database import schema

@@ -8,7 +8,6 @@ from app.services.datasets import drop_dataset, rename_dataset
 from app.views.components import mine_button
 from app.views.components.messages import show_error
 from app.views.state import session, tasks
-from app.views.state.access import require_editor
 from app.views.state.session import CurrentDataset
 from graph.dataset.mining import MiningOptions
 from graph.errors import CobalanceError
@@ -90,7 +89,6 @@ def _rename_dialog(name: str, proposed: str) -> None:
 
 
 def _start_rename(name: str, new: str) -> None:
-    require_editor()
     store, settings = session.store(), session.settings()
 
     def work(progress: Progress) -> str:
@@ -110,7 +108,6 @@ def _drop_dialog(name: str) -> None:
 
 
 def _start_drop(name: str) -> None:
-    require_editor()
     store, settings = session.store(), session.settings()
 
     def work(progress: Progress) -> str:

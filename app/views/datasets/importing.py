@@ -160,7 +160,6 @@ def _check_button(*, again: bool) -> None:
 
 
 def _start_check(source: Source, request: ImportRequest) -> None:
-    require_editor()
     _forget_check()
     check = _Check(f"check {uuid.uuid4()}", source.identity, request)
     store = session.store()
@@ -273,7 +272,6 @@ def _counts(rows: Any, columns: list[str], name_width: int) -> None:
 
 
 def _start_load(found: CheckedImport) -> None:
-    require_editor()
     store, settings = session.store(), session.settings()
     request = found.request
 

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.cells import change_text
+from app.services.plans import keep_plan
 from app.views.components import job_form, mine_button
 from app.views.components.downloads import download
 from app.views.components.messages import empty_state
@@ -23,7 +24,7 @@ from app.views.plan.choice import (
 )
 from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
 from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
@@ -32,7 +33,6 @@ from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.dataset.cliques import load_cliques
-from graph.dataset.plans import write_plan
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
@@ -192,40 +192,20 @@ def _task_key(current: CurrentDataset) -> str:
 def _create(
     current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
 ) -> None:
-    """Start writing the plan and creating a job for it, in the background.
-
-    Raises
-    ------
-    NotAllowedError
-        The user may only look.
-    """
-    require_editor()
+    """Start writing the plan and creating a job for it, in the background."""
     known = user()
     by = known.name if known is not None else ""
     store, dataset = current.store, current.name
 
     def work(progress: Progress) -> str:
         plan = made.plan()
-        smallest, largest = plan.options.resolve(made.cliques)
-        queries = [(query.class_name, query.concepts, query.n) for query in plan.queries]
-        write_plan(
-            store,
-            dataset,
-            name,
-            queries,
-            planner=plan.planner,
-            min_size=smallest,
-            max_size=largest,
-            max_per_query=plan.options.max_per_query,
-            budget=plan.options.budget,
-            progress=progress,
-        )
+        keep_plan(store, dataset, name, plan, made.cliques, progress)
         create_job(
-            store, dataset, name, queries, settings=settings, created_by=by, progress=progress
+            store, dataset, name, plan.rows(), settings=settings, created_by=by, progress=progress
         )
         return (
             f"Created a job for {counted(plan.images, 'images')} in "
-            f"{counted(len(queries), 'queries')}."
+            f"{counted(len(plan.queries), 'queries')}."
         )
 
     tasks.start(_task_key(current), f"Creating the job {name}", work)

@@ -4,8 +4,8 @@ Without COBALANCE_AUTH_FILE nobody logs in, and everybody who reaches the app ma
 the server then listens on loopback, unless configured otherwise. With it, every session logs in;
 COBALANCE_EDITORS may change things, and the others may look.
 
-Hiding a button is convenience. What protects is `require_editor`, called where a write begins, in
-the run of the user who starts it.
+Hiding a button is convenience. What protects is `require_editor`, called by every background task
+and where else a write begins, in the run of the user who starts it.
 """
 
 from dataclasses import dataclass

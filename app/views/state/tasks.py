@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from app.views.state.access import require_editor
 from graph.errors import CobalanceError
 from graph.progress import Progress
 
@@ -102,7 +103,13 @@ def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
     ----------
     work : callable
         Takes a progress callback, and returns a sentence for the user when it has succeeded.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may not change things.
     """
+    require_editor()
     own: set[str] = st.session_state.setdefault(_OWN, set())
     for earlier in list(own):
         if (ended := find(earlier)) is None or not ended.is_running:

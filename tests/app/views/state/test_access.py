@@ -8,7 +8,7 @@ def page():
     import streamlit as st
 
     from app.views.components import login
-    from app.views.state import access
+    from app.views.state import access, tasks
 
     login.require_login()
     login.account()
@@ -23,6 +23,16 @@ def page():
         else:
             st.success("dropped")
 
+    def rename() -> None:
+        try:
+            tasks.start("rename", "Renaming", lambda _: "renamed").wait(10)
+        except access.NotAllowedError as error:
+            st.error(str(error))
+        else:
+            st.success("renamed")
+
+    if st.button("Rename"):
+        rename()
     if st.button("Drop"):  # shown to everybody: what counts is the check of the write
         drop()
 
@@ -34,6 +44,10 @@ def run(user=None):
     return test.run()
 
 
+def press(test, label):
+    next(button for button in test.button if button.label == label).click().run()
+
+
 def texts(test):
     return [text.value for text in test.text]
 
@@ -41,8 +55,9 @@ def texts(test):
 def test_without_logins_everybody_is_an_editor():
     test = run()
     assert texts(test) == ["the datasets", "may edit: True"]
-    test.button[0].click().run()
-    assert test.success
+    for label in ("Drop", "Rename"):
+        press(test, label)
+        assert test.success
 
 
 @pytest.mark.parametrize(
@@ -72,9 +87,10 @@ def test_only_editors_change_things(login, user, may_edit):
     login(editors="ann@example.org, @team.example")
     test = run({"is_logged_in": True, **user})
     assert texts(test)[-2:] == ["the datasets", f"may edit: {may_edit}"]
-    next(button for button in test.button if button.label == "Drop").click().run()
-    assert bool(test.success) == may_edit
-    assert bool(test.error) != may_edit
+    for label in ("Drop", "Rename"):
+        press(test, label)
+        assert bool(test.success) == may_edit
+        assert bool(test.error) != may_edit
 
 
 @pytest.mark.parametrize(

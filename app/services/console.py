@@ -1,0 +1,52 @@
+"""Run a saved query, or a free one that only reads."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from graph.console.run import ConsoleResult, run_console_query
+from graph.database.store import GraphStore
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
+
+
+@dataclass(frozen=True)
+class ConsoleQuery:
+    """A query to run on the graph.
+
+    Parameters
+    ----------
+    text : str
+        The name of a saved query, or Cypher.
+    is_saved : bool
+        Whether `text` is such a name.
+    given : dict
+        Its parameters.
+    most_rows : int
+        Limit of rows to show.
+    timeout_s : float
+        Time limit.
+    """
+
+    text: str
+    is_saved: bool
+    given: dict[str, Any]
+    most_rows: int
+    timeout_s: float
+
+    def run(self, store: GraphStore) -> ConsoleResult:
+        """Run it; see `run_console_query` and `bind_named` for the errors raised."""
+        text, parameters = self.text, self.given
+        if self.is_saved:
+            given_limit = parameters.get("limit")
+            if "limit" in CATALOGUE[text].parameters and given_limit in (None, self.most_rows):
+                parameters = {**parameters, "limit": self.most_rows + 1}  # more than are shown
+            query, parameters = bind_named(store, self.text, parameters)
+            text = query.text
+        return run_console_query(
+            store.open_driver,
+            store.database,
+            text,
+            parameters,
+            timeout_s=self.timeout_s,
+            max_rows=self.most_rows,
+        )
