@@ -19,6 +19,7 @@ from typing import LiteralString
 import numpy as np
 from neo4j import ManagedTransaction
 
+from app.cli.collector import collector_paused
 from app.services.plans import plan_dataset
 from app.services.stores import open_store
 from app.settings import Settings
@@ -183,7 +184,8 @@ def main() -> None:
         drop_if_there(store, "bench", "bench plain")
         warm_up(store, file, options)
         start = time.perf_counter()
-        annotations = read_annotations(file, options)
+        with collector_paused():
+            annotations = read_annotations(file, options)
         print(f"{'read':<48} {time.perf_counter() - start:8.2f} s")
         compare_loads(store, annotations)
         timed("first load", lambda: load(store, "bench", annotations))
@@ -210,7 +212,8 @@ CATEGORIES = {name: name for name in CLASSES}
 
 def warm_up(store: GraphStore, file: Path, options: ReadOptions) -> None:
     """Load a little both ways, so that neither pays for the server's first compilation."""
-    annotations = read_annotations(file, options)
+    with collector_paused():
+        annotations = read_annotations(file, options)
     few = Annotations(annotations.images.head(5000), annotations.mentions.query("image < 5000"))
     load(store, "bench", few)
     load_plainly(store, "bench plain", few)

@@ -112,3 +112,14 @@ def flags() -> set[str]:
         waiting += getattr(one, "commands", {}).values()
         found |= {option for parameter in one.params for option in parameter.opts}
     return found
+
+
+def test_only_a_command_switches_the_garbage_collector():
+    switches = ("gc.disable", "gc.enable", "gc.freeze", "gc.unfreeze")
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for package in (*BELOW_APP, "app", "cobalance")
+        for path in (ROOT / package).rglob("*.py")
+        if any(switch in path.read_text(encoding="utf-8") for switch in switches)
+    }
+    assert found == {"app/cli/collector.py"}

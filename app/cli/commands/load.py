@@ -1,6 +1,5 @@
 """`cobalance ingest`: load an annotation file into a dataset."""
 
-import gc
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -8,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.collector import collector_paused, present_objects_frozen
 from app.cli.common import notes, opened_store
 from app.cli.progress_bars import progress_bars
 from app.cli.wording import in_shell
@@ -206,15 +206,13 @@ def ingest(
         on_error=on_error.value,
     )
     name = dataset or default_dataset_name(file)
-    with progress_bars() as progress:
+    with progress_bars() as progress, collector_paused():
         annotations = read_annotations(file, options, input_format, progress)
     _print_notes(annotations)
     with opened_store() as (store, progress):
         if dataset is None and not replace:
             _check_same_images(store, name, annotations, file)
-        # The collector need not walk millions of records again and again: a quarter of a load.
-        gc.freeze()
-        try:
+        with present_objects_frozen():
             report = load_dataset(
                 store,
                 Settings.from_environment(),
@@ -224,8 +222,6 @@ def ingest(
                 replace=replace,
                 progress=progress,
             )
-        finally:
-            gc.unfreeze()
         state = dataset_state(store, name)
     notes.print(describe_load(name, report), markup=False)
     if report.kept:
