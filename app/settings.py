@@ -9,7 +9,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, Validation
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.database.local.server import LocalServerSettings
-from graph.errors import OptionError
+from graph.errors import Action, OptionError, Setting
 
 ENVIRONMENT = (
     ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
@@ -79,6 +79,11 @@ VARIABLES = {
     "queue": "COBALANCE_QUEUE_FILE or COBALANCE_QUEUE",
 }
 """The variables that set what an error calls by its name in Python."""
+
+
+def in_environment(part: Setting | Action) -> str:
+    """Word a setting as its environment variable, where it has one."""
+    return VARIABLES.get(part.name, str(part))
 
 
 def _people(value: object) -> object:

@@ -14,6 +14,7 @@ from PIL import Image
 from app.pictures.cache import LIMIT_BYTES, PictureCache
 from app.pictures.drawing import draw_regions
 from app.pictures.placeholder import placeholder
+from app.settings import in_environment
 from ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
 from ingest.images.image_file import ImageFile, ImageFileError
 from ingest.images.roots import ImageRoots
@@ -219,5 +220,6 @@ def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
 
 
 def _instead(problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
-    image = placeholder(str(problem), uri, size_px)
-    return Picture(_jpeg(image, sharp=True), *image.size, str(problem))
+    said = problem.worded(in_environment)
+    image = placeholder(said, uri, size_px)
+    return Picture(_jpeg(image, sharp=True), *image.size, said)

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from app.settings import Settings
+from app.settings import Settings, in_environment
 from graph.database.local import server as local_server
 from graph.database.local.process import USERNAME, Home
 from graph.database.local.server import Endpoint
@@ -65,7 +65,7 @@ class DatabaseProbe:
         except (DriverError, Neo4jError, ValueError):
             return "It does not answer."
         except StoreUnavailableError as error:
-            return str(error)
+            return error.worded(in_environment)
         except CobalanceError:
             return "Its settings cannot be used; the log says why."
         return None

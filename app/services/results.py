@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from app.services.rebalanced import RebalancedDataset, rebalanced_dataset
-from app.settings import Settings
+from app.settings import Settings, in_environment
 from generation.export import (
     ExportDataset,
     ExportError,
@@ -222,7 +222,7 @@ def _read(roots: ImageRoots, uri: str) -> bytes:
     try:
         return roots.find(uri).read()
     except ImageFileError as error:
-        raise OSError(str(error)) from error
+        raise OSError(error.worded(in_environment)) from error
 
 
 def _check_target(settings: Settings, folder: Path) -> None:

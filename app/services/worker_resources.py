@@ -35,7 +35,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
         try:
             return roots.find(uri).read()
         except ImageFileError as error:
-            raise GenerationError(str(error)) from error
+            raise GenerationError(*error.parts) from error
 
     def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
         images = read_class_images(store, dataset, split=_split(store, dataset, job))

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from generation.jobs.chunks import Chunk
 from generation.jobs.queue_database import SERIALIZER, check_url, without_password
-from graph.errors import StoreUnavailableError
+from graph.errors import Setting, StoreUnavailableError
 
 NAME = "cobalance"
 EXTRAS = ("worker", "models")
@@ -113,7 +113,9 @@ class Queue:
             DBOS.destroy()
             raise StoreUnavailableError(
                 f"The job queue {self._public_url} cannot be opened: {_first_line(error)}. Start "
-                "its database, or name another one with COBALANCE_QUEUE."
+                "its database, or set ",
+                Setting("queue"),
+                " to another one.",
             ) from error
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, extra: str) -> None:

@@ -7,7 +7,7 @@ from dbos._serialization import DefaultSerializer
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from graph.errors import OptionError
+from graph.errors import OptionError, Setting
 
 SERIALIZER = DBOSPortableJSONSerializer()
 """Writes what the queue stores, in place of DBOS's default, which pickles."""
@@ -36,7 +36,7 @@ def check_url(url: str) -> str:
     Traceback (most recent call last):
     ...
     graph.errors.OptionError: The job queue mysql://host/db is neither sqlite:///path nor \
-postgresql://user:password@host:port/database. Name one of these with COBALANCE_QUEUE.
+postgresql://user:password@host:port/database. Set queue to one of these.
     """
     try:
         parsed = make_url(url)
@@ -46,16 +46,18 @@ postgresql://user:password@host:port/database. Name one of these with COBALANCE_
     if parsed is None or kind not in ("sqlite", "postgresql"):
         raise OptionError(
             f"The job queue {without_password(url)} is neither sqlite:///path nor "
-            "postgresql://user:password@host:port/database. Name one of these with "
-            "COBALANCE_QUEUE."
+            "postgresql://user:password@host:port/database. Set ",
+            Setting("queue"),
+            " to one of these.",
         )
     if kind == "sqlite" and parsed.database:
         try:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise OptionError(
-                f"The folder of the job queue {url} cannot be created: {error.strerror}. Name "
-                "another one with COBALANCE_QUEUE."
+                f"The folder of the job queue {url} cannot be created: {error.strerror}. Set ",
+                Setting("queue"),
+                " to another one.",
             ) from error
     return url
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fsspec.core import url_to_fs
 
-from graph.errors import CobalanceError, JobBlockedError, OptionError
+from graph.errors import CobalanceError, JobBlockedError, OptionError, Setting
 
 _MADE_OF_OBJECTS = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
 
@@ -151,8 +151,9 @@ class OutputFolder:
             errno.EPERM: "Let this user write there",
         }.get(error.errno or 0, "Put that right")
         return JobBlockedError(
-            f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or name another "
-            "one with COBALANCE_OUTPUT; then retry the job."
+            f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or set ",
+            Setting("output"),
+            " to another one; then retry the job.",
         )
 
 

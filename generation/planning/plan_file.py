@@ -13,7 +13,7 @@ FORMAT = "cobalance-plan"
 VERSION = 1
 
 Name = Annotated[str, Field(min_length=1)]
-REMEDY = "Write the plan again with `cobalance plan`, or correct the file."
+REMEDY = "Write the plan's file again, or correct it."
 
 
 class _Strict(BaseModel):
@@ -93,7 +93,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     Traceback (most recent call last):
     ...
     graph.errors.InputError: plan, queries[0].n: Input should be greater than or equal to 1 (it is \
-0). Write the plan again with `cobalance plan`, or correct the file.
+0). Write the plan's file again, or correct it.
     """
     try:
         raw = _PlanFile.model_validate_json(content)

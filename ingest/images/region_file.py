@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
 
-from graph.errors import InputError, StoreError
+from graph.errors import InputError, Setting, StoreError
 from graph.progress import Progress
 from ingest.frames import NUMBERS
 
@@ -156,5 +156,7 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"{folder}: the regions cannot be written ({error.strerror or error}). Make room "
-            "there, or name another folder with COBALANCE_HOME."
+            "there, or set ",
+            Setting("home"),
+            " to another folder.",
         ) from error

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NoReturn, TypeGuard
 from urllib.parse import unquote, urljoin, urlsplit
 
-from graph.errors import MissingExtraError
+from graph.errors import MissingExtraError, Setting
 from ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
@@ -46,7 +46,9 @@ class RemoteRoot:
         if _URL.match(path) or path.startswith("/"):
             return None
         if ".." in _percent_decoded(path).replace("\\", "/").split("/"):
-            raise ImageFileError("The path leads out of the places that COBALANCE_IMAGES names.")
+            raise ImageFileError(
+                "The path leads out of the places that ", Setting("images"), " names."
+            )
         try:
             version, system, base = self._file_system()
             full = f"{base}/{path}" if base else path

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote
 
+from graph.errors import Setting
 from ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
 from ingest.images.remote_root import url_root, zip_root
 
@@ -60,7 +61,9 @@ class ImageRoots:
             raise ImageFileError("The annotations name no file for this image.")
         if not self._roots:
             raise ImageFileError(
-                "No folder of image files is known. Set COBALANCE_IMAGES to where they are."
+                "No folder of image files is known. Set ",
+                Setting("images"),
+                " to where they are.",
             )
         problem = None
         spellings = uri, unquote(uri) if _LOCAL.match(uri) else uri, uri.replace("\\", "/")
@@ -74,7 +77,7 @@ class ImageRoots:
                     if found is not None:
                         return found
         raise problem or ImageFileError(
-            "There is no such file in the places that COBALANCE_IMAGES names."
+            "There is no such file in the places that ", Setting("images"), " names."
         )
 
 
@@ -100,7 +103,7 @@ class Folder:
             path = os.path.realpath(os.path.join(self._path, _LOCAL.sub("", uri)))
             if not any(_is_inside(path, os.path.realpath(root)) for root in self._allowed):
                 raise ImageFileError(
-                    "The path leads out of the places that COBALANCE_IMAGES names."
+                    "The path leads out of the places that ", Setting("images"), " names."
                 )
             status = os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
