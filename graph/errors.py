@@ -93,8 +93,8 @@ class CobalanceError(Exception):
     >>> error = CobalanceError("The disk is full. Set ", Setting("output"), " to another folder.")
     >>> print(error)
     The disk is full. Set output to another folder.
-    >>> error.worded(lambda setting: "COBALANCE_OUTPUT")
-    'The disk is full. Set COBALANCE_OUTPUT to another folder.'
+    >>> error.worded(lambda setting: f"“{setting.name.capitalize()}”")
+    'The disk is full. Set “Output” to another folder.'
     """
 
     def __init__(self, *parts: Part) -> None:

@@ -1,6 +1,7 @@
 """Rules of the house that hold for every module below the app, read from their syntax trees."""
 
 import ast
+import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
@@ -23,11 +24,11 @@ PLAN = {"name": "x", "planner": "conbias", "min_size": 2, "max_size": 3, "max_pe
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
-    """The modules below the app, by path."""
+def trees(packages: tuple[str, ...] = BELOW_APP) -> dict[str, ast.Module]:
+    """The packages' modules, by path."""
     return {
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for package in BELOW_APP
+        for package in packages
         for path in sorted((ROOT / package).rglob("*.py"))
     }
 
@@ -103,15 +104,70 @@ def test_wordings_are_of_what_there_is():
                 value = getattr(value() if isinstance(value, type) else value, part)
 
 
+@cache
+def commands() -> dict[str, Any]:
+    """All commands, by name; one in a group by its whole name."""
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
+    while waiting:
+        before, group = waiting.pop()
+        named = {f"{before}{name}": one for name, one in getattr(group, "commands", {}).items()}
+        found |= named
+        waiting += [(f"{name} ", one) for name, one in named.items()]
+    return found
+
+
 def flags() -> set[str]:
     """The long options of all commands."""
-    waiting: list[Any] = [typer.main.get_command(app)]
-    found: set[str] = set()
-    while waiting:
-        one = waiting.pop()
-        waiting += getattr(one, "commands", {}).values()
-        found |= {option for parameter in one.params for option in parameter.opts}
-    return found
+    parameters = [parameter for one in commands().values() for parameter in one.params]
+    return {name for one in parameters for name in one.opts if name.startswith("--")}
+
+
+def texts(*packages: str) -> Iterator[tuple[str, str]]:
+    """Every string in the packages' code, docstrings and the parts of f-strings included."""
+    for path, tree in trees(packages).items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield f"{path}:{node.lineno}", node.value
+
+
+def test_nothing_below_the_app_speaks_of_the_command_line():
+    names = "|".join(sorted(commands(), key=len, reverse=True))
+    flag = "|".join(re.escape(name) for name in sorted(flags(), key=len, reverse=True))
+    spoken = re.compile(rf"\bcobalance ({names})\b|(?<![\w-])({flag})(?![\w-])")
+    told = [
+        f"{place}: {found[0]}"
+        for place, text in texts(*BELOW_APP)
+        for found in [spoken.search(text)]
+        if found
+    ]
+    assert not told
+
+
+def test_nothing_below_the_app_reads_the_environment():
+    told = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees(BELOW_APP).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute | ast.Name)
+        and ast.unparse(node).rpartition(".")[2]
+        in ("environ", "environb", "getenv", "getenvb", "from_environment")
+    ]
+    variable = re.compile(r"\b(NEO4J|COBALANCE)_[A-Z]")
+    told += [place for place, text in texts(*BELOW_APP) if variable.search(text)]
+    assert not told
+
+
+def test_cypher_is_in_graph_alone():
+    cypher = re.compile(
+        r"\b(MATCH|MERGE|CREATE|UNWIND) *\(|\bUNWIND \$|\bRETURN \w+\.|\bDETACH DELETE\b"
+    )
+    told = [
+        f"{place}: {text[:60]}"
+        for place, text in texts("ingest", "generation", "app", "cobalance")
+        if cypher.search(text)
+    ]
+    assert not told
 
 
 def test_only_a_command_switches_the_garbage_collector():

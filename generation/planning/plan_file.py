@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
-from graph.errors import InputError, OptionError
+from graph.errors import Action, InputError, OptionError
 
 FORMAT = "cobalance-plan"
 VERSION = 1
 
 Name = Annotated[str, Field(min_length=1)]
-REMEDY = "Write the plan's file again, or correct it."
+REMEDY = (Action("plan", ...), " to write it again, or correct the file.")
 
 
 class _Strict(BaseModel):
@@ -93,7 +93,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     Traceback (most recent call last):
     ...
     graph.errors.InputError: plan, queries[0].n: Input should be greater than or equal to 1 (it is \
-0). Write the plan's file again, or correct it.
+0). Run `plan(...)` to write it again, or correct the file.
     """
     try:
         raw = _PlanFile.model_validate_json(content)

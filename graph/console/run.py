@@ -32,6 +32,12 @@ from graph.errors import (
 
 MAX_VALUES = 2_000_000  # in all cells together
 MAX_STUCK = 2  # console queries that the server may still compute after their time is over
+EXAMPLE = """\
+MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
+RETURN q.concepts AS concepts, y.name AS class, n.images AS images
+ORDER BY q.gap DESC, concepts, class
+LIMIT 20"""
+"""A query to start from, for a dataset that is mined."""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
 

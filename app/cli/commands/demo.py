@@ -22,6 +22,7 @@ from app.services.plans import Planned, plan_dataset
 from app.services.stores import open_store
 from app.settings import Settings
 from generation.planning.plan import PlanOptions
+from graph.console.run import EXAMPLE
 from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.state import dataset_state
@@ -37,15 +38,11 @@ if TYPE_CHECKING:
 
     from app.demo.full import FullDemo, SeedResult
 
-_CYPHER = f"""\
-MATCH (c:Clique {{dataset: '{NAME}', size: 2}})-[n:COUNTED_IN]->(y:Class)
-RETURN c.concepts, y.name, n.images ORDER BY c.gap DESC LIMIT 6"""
-
 _FURTHER = (
     (f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"),
     (f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"),
     ("cobalance cypher --list", "the saved questions"),
-    (f'cobalance cypher "{_CYPHER}"', "your own"),
+    (f"cobalance cypher --dataset {NAME} '{EXAMPLE}'", "your own"),
 )
 
 

@@ -19,17 +19,13 @@ from app.views.cypher.result import show_result
 from app.views.state import background, session
 from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
+from graph.console.run import EXAMPLE
 from graph.database import schema
 from graph.database.query import REQUIRED
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 
 SAVED, OWN = "Saved query", "Your own"
-EXAMPLE = """\
-MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
-RETURN q.concepts AS concepts, y.name AS class, n.images AS images
-ORDER BY q.gap DESC, concepts, class
-LIMIT 20"""
 
 REFRESH_S = 0.5
 

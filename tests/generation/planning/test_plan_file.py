@@ -76,7 +76,7 @@ def test_limits_are_written_where_there_are_any():
         ("[]", "plan.json: Input should be an object"),
         (content(format="coco"), "plan.json, format: Input should be 'cobalance-plan'"),
         (content(version=2), "plan.json, version: Input should be 1 (it is 2)"),
-        (content(planner=None), "plan.json, planner: Field required. Write the plan again"),
+        (content(planner=None), "plan.json, planner: Field required. Run `plan(...)` to write"),
         (content(budget=5), "plan.json, budget: Extra inputs are not permitted (it is 5)"),
         (content(options={"min_size": 3, "max_size": 2}), "plan.json, options: max_size is 2"),
         (content(options={"min_size": 0, "max_size": 2}), "plan.json, options.min_size: Input"),
