@@ -3,9 +3,6 @@
 import streamlit as st
 
 from app.views.compare import page as compare
-from app.views.components import login
-from app.views.components.messages import empty_state, errors_shown
-from app.views.components.theme import page_icon
 from app.views.cypher import page as cypher
 from app.views.datasets import page as datasets_page
 from app.views.diagnose import page as diagnose
@@ -13,6 +10,9 @@ from app.views.jobs import page as jobs
 from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
 from app.views.state import session, url
+from app.views.widgets import login
+from app.views.widgets.messages import empty_state, errors_shown
+from app.views.widgets.theme import page_icon
 
 PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),

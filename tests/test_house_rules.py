@@ -14,7 +14,7 @@ import typer.main
 from app.cli.main import app
 from app.cli.wording import FLAGS, command, in_shell
 from app.settings import VARIABLES, Settings
-from app.views.components.wording import LABELS, in_app
+from app.views.widgets.wording import LABELS, in_app
 from graph.errors import Action, Setting
 from ingest.options import ReadOptions
 

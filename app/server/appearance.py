@@ -1,6 +1,6 @@
 """Streamlit theme options, light and dark, and CSS for what they do not cover.
 
-Neutral greys with one accent, a violet that no class colour (`app.views.components.theme`) comes
+Neutral greys with one accent, a violet that no class colour (`app.views.widgets.theme`) comes
 near. The fonts are those that Streamlit carries with it, so that no page asks another host for
 anything.
 """

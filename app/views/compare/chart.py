@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.components.theme import NEUTRAL, class_colors, clique_labels
+from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels
 from graph.queries.comparison import (
     COUNT_AFTER,
     COUNT_BEFORE,

@@ -10,14 +10,14 @@ from app.services.frames import to_csv
 from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
-from app.views.components.columns import count_column, table_height
-from app.views.components.downloads import download
-from app.views.components.markdown import bold, escape
-from app.views.components.messages import empty_state, show_error
-from app.views.components.theme import shorten
-from app.views.components.wording import in_app
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
+from app.views.widgets.columns import count_column, table_height
+from app.views.widgets.downloads import download
+from app.views.widgets.markdown import bold, escape
+from app.views.widgets.messages import empty_state, show_error
+from app.views.widgets.theme import shorten
+from app.views.widgets.wording import in_app
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState, dataset_state
 from graph.errors import OptionError, worded

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.cells import change_text, change_texts
-from app.views.components.columns import count_column
+from app.views.widgets.columns import count_column
 from graph.queries.comparison import (
     STATUSES,
     Comparison,

@@ -1,1 +1,1 @@
-"""What several pages draw: tables, filters, pictures, galleries and forms."""
+"""Parts of a page about a dataset: filters, tables, pictures, galleries and forms."""

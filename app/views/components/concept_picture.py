@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px, skew_axis_layout
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from app.views.components.theme import NEUTRAL, class_colors
+from app.views.widgets.theme import NEUTRAL, class_colors
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.overview import Overview
 

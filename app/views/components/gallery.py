@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
-from app.views.components.markdown import escape
-from app.views.components.theme import class_colors
 from app.views.state import session
 from app.views.state.session import CurrentDataset
+from app.views.widgets.markdown import escape
+from app.views.widgets.theme import class_colors
 from graph.database.store import GraphStore
 from graph.queries.catalogue import CATALOGUE
 from ingest.images.regions import read_regions

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from app.services.cells import log_odds_texts, q_text
-from app.views.components.columns import count_column
-from app.views.components.theme import class_colors
+from app.views.widgets.columns import count_column
+from app.views.widgets.theme import class_colors
 from graph.diagnosis.imbalance import COUNT
 
 MAX_BARS = 4  # classes with a column of their own

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from app.views.components.markdown import escape
-from app.views.components.messages import show_error
 from app.views.components.name_choices import names_of
-from app.views.components.theme import shorten_middle
 from app.views.state.session import CurrentDataset
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import show_error
+from app.views.widgets.theme import shorten_middle
 from generation.backends import BACKENDS
 from generation.backends.backend import Preset
 from generation.filters import FILTERS

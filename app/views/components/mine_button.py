@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app.views.components.messages import empty_state
-from app.views.components.task_progress import show_task
 from app.views.state import tasks
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset, store
+from app.views.widgets.messages import empty_state
+from app.views.widgets.task_progress import show_task
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.progress import Progress
 

@@ -14,8 +14,8 @@ from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.radial import radial_layout
 from app.views.components.concept_picture import class_id, concept_id
-from app.views.components.theme import NEUTRAL, class_colors, shorten
 from app.views.state.url import Clique
+from app.views.widgets.theme import NEUTRAL, class_colors, shorten
 from graph.console.run import ConsoleResult
 
 MOST_NODES = 80  # in a picture

@@ -10,15 +10,15 @@ import streamlit as st
 
 from app.services.console import ConsoleQuery
 from app.views.components import mine_button
-from app.views.components.messages import empty_state, show_error
-from app.views.components.theme import shorten
-from app.views.components.view_switch import choose_view
 from app.views.cypher import query_form
 from app.views.cypher.query_form import MOST_ROWS
 from app.views.cypher.result import show_result
 from app.views.state import background, session
 from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
+from app.views.widgets.messages import empty_state, show_error
+from app.views.widgets.theme import shorten
+from app.views.widgets.view_switch import choose_view
 from graph.console.run import EXAMPLE
 from graph.database import schema
 from graph.database.query import REQUIRED

@@ -6,15 +6,15 @@ import streamlit as st
 from app.concept_graph.component import concept_graph
 from app.services.console import ConsoleQuery
 from app.services.frames import to_csv, to_parquet
-from app.views.components.columns import table_height
-from app.views.components.downloads import download
-from app.views.components.messages import empty_state, show_error
 from app.views.components.name_choices import names_of
-from app.views.components.view_switch import choose_view
 from app.views.cypher import answers
 from app.views.state import background, session, url
 from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
+from app.views.widgets.columns import table_height
+from app.views.widgets.downloads import download
+from app.views.widgets.messages import empty_state, show_error
+from app.views.widgets.view_switch import choose_view
 from graph.console.run import ConsoleResult
 from graph.database import schema
 from graph.errors import CobalanceError, StoreUnavailableError

@@ -6,9 +6,9 @@ import streamlit as st
 
 from app.services.datasets import drop_dataset, rename_dataset
 from app.views.components import mine_button
-from app.views.components.messages import show_error
 from app.views.state import session, tasks
 from app.views.state.session import CurrentDataset
+from app.views.widgets.messages import show_error
 from graph.dataset.mining import MiningOptions
 from graph.errors import CobalanceError
 from graph.progress import Progress

@@ -11,7 +11,7 @@ import streamlit as st
 from app.services.datasets import default_dataset_name
 from app.services.import_sources import Source
 from app.services.imports import ImportRequest, named_plainly, pairs
-from app.views.components.wording import (
+from app.views.widgets.wording import (
     BY_CAPTIONS,
     BY_CATEGORY,
     BY_COLUMN,

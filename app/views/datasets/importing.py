@@ -12,15 +12,15 @@ import streamlit as st
 from app.services.datasets import describe_load, load_dataset
 from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.services.imports import CheckedImport, ImportRequest, check_import
-from app.views.components.columns import count_column, table_height
-from app.views.components.markdown import escape
-from app.views.components.messages import empty_state, errors_shown
-from app.views.components.task_progress import show_task
-from app.views.components.theme import shorten
-from app.views.components.wording import in_app
 from app.views.datasets.import_form import cached_by_files, import_form
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
+from app.views.widgets.columns import count_column, table_height
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import empty_state, errors_shown
+from app.views.widgets.task_progress import show_task
+from app.views.widgets.theme import shorten
+from app.views.widgets.wording import in_app
 from graph.progress import Progress
 from ingest.formats import FORMATS
 from ingest.preview import DATA_ENDINGS, FoundFile

@@ -6,16 +6,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.views.components.columns import count_column, table_height
-from app.views.components.markdown import escape
-from app.views.components.messages import empty_state, show_error
-from app.views.components.task_progress import show_task
-from app.views.components.theme import class_colors
 from app.views.datasets import importing
 from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
+from app.views.widgets.columns import count_column, table_height
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import empty_state, show_error
+from app.views.widgets.task_progress import show_task
+from app.views.widgets.theme import class_colors
 from graph.database.store import GraphStore
 from graph.errors import StaleError
 from graph.queries.catalogue import CATALOGUE

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.views.components.concept_picture import Axis
 from app.views.components.imbalance_table import MAX_BARS
-from app.views.components.theme import NEUTRAL, class_colors, distinct_labels, shorten
+from app.views.widgets.theme import NEUTRAL, class_colors, distinct_labels, shorten
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.overview import Overview
 

@@ -8,15 +8,15 @@ import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
-from app.views.components.columns import table_height
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
-from app.views.components.markdown import escape
-from app.views.components.messages import empty_state
 from app.views.components.name_choices import names_of
-from app.views.components.theme import shorten
 from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
+from app.views.widgets.columns import table_height
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import empty_state
+from app.views.widgets.theme import shorten
 from graph.database import schema
 from graph.dataset.cliques import clique_totals
 from graph.diagnosis.imbalance import COUNT

@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from app.views.components.gallery import image_files
-from app.views.components.markdown import escape
-from app.views.components.messages import errors_in_fragment, show_error
-from app.views.components.theme import shorten
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import errors_in_fragment, show_error
+from app.views.widgets.theme import shorten
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
 from graph.jobs.candidate_pages import Candidate, list_candidates, read_provenance

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from app.views.components import job_form
-from app.views.components.downloads import download
-from app.views.components.markdown import escape
-from app.views.components.messages import empty_state, errors_in_fragment
-from app.views.components.theme import shorten
 from app.views.jobs import candidates, results
 from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_of, time_text
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
+from app.views.widgets.downloads import download
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import empty_state, errors_in_fragment
+from app.views.widgets.theme import shorten
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.jobs.status import Job, list_jobs, read_queries

@@ -7,12 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from app.views.components import job_form
-from app.views.components.columns import count_column, percent_column, table_height
-from app.views.components.markdown import escape
-from app.views.components.messages import errors_in_fragment, show_error
-from app.views.components.theme import duration_text
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
+from app.views.widgets.columns import count_column, percent_column, table_height
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import errors_in_fragment, show_error
+from app.views.widgets.theme import duration_text
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
 from graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job

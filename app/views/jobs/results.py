@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from app.services.results import merge_job
-from app.views.components.markdown import bold
-from app.views.components.task_progress import show_task
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
+from app.views.widgets.markdown import bold
+from app.views.widgets.task_progress import show_task
 from generation.export import EXPORTERS
 from graph.jobs.status import Job, read_job
 from graph.progress import Progress

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from app.views.components.markdown import bold
+from app.views.widgets.markdown import bold
 from graph.database.store import GraphStore
 from graph.queries.concept_counts import CountedDataset
 from graph.queries.neighbourhood import (

@@ -7,14 +7,9 @@ import streamlit as st
 from app.concept_graph.component import concept_graph
 from app.services.frames import to_csv
 from app.views.components import concept_picture
-from app.views.components.columns import count_column, table_height
 from app.views.components.concept_picture import Axis, concept_id
-from app.views.components.downloads import download
 from app.views.components.imbalance_table import MAX_BARS
-from app.views.components.markdown import bold
-from app.views.components.messages import empty_state
 from app.views.components.name_choices import names_of
-from app.views.components.theme import NEUTRAL, class_colors, shorten
 from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
 from app.views.neighbourhood.choices import (
     Choices,
@@ -27,6 +22,11 @@ from app.views.neighbourhood.choices import (
 from app.views.neighbourhood.rings import MOST_NODES, links_table, picture_of
 from app.views.state import session
 from app.views.state.session import CurrentDataset
+from app.views.widgets.columns import count_column, table_height
+from app.views.widgets.downloads import download
+from app.views.widgets.markdown import bold
+from app.views.widgets.messages import empty_state
+from app.views.widgets.theme import NEUTRAL, class_colors, shorten
 from graph.database import schema
 from graph.queries.neighbourhood import (
     Link,

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from app.views.components import imbalance_filters
-from app.views.components.markdown import escape
 from app.views.components.name_choices import names_of
 from app.views.state import url
 from app.views.state.session import CurrentDataset
+from app.views.widgets.markdown import escape
 from generation.planners import PLANNERS
 from generation.planning.effects import compare_planners, images_for
 from generation.planning.plan import PlanOptions

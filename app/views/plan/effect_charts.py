@@ -4,8 +4,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.components.columns import count_column, table_height
-from app.views.components.theme import NEUTRAL, class_colors, clique_labels, shorten
+from app.views.widgets.columns import count_column, table_height
+from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques

@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import streamlit as st
 
-from app.views.components.theme import duration_text
 from app.views.state.session import CurrentDataset
+from app.views.widgets.theme import duration_text
 from generation.jobs.settings import JobSettings
 from graph.jobs.status import measured_speeds
 

@@ -9,10 +9,6 @@ import streamlit as st
 from app.services.cells import change_text
 from app.services.plans import keep_plan
 from app.views.components import job_form, mine_button
-from app.views.components.downloads import download
-from app.views.components.messages import empty_state
-from app.views.components.task_progress import show_task
-from app.views.components.view_switch import choose_view
 from app.views.plan import effect_charts, query_editor
 from app.views.plan.choice import (
     PlanRequest,
@@ -26,6 +22,10 @@ from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
+from app.views.widgets.downloads import download
+from app.views.widgets.messages import empty_state
+from app.views.widgets.task_progress import show_task
+from app.views.widgets.view_switch import choose_view
 from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
 from generation.planning.plan_file import plan_to_json

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.views.components.columns import count_column, table_height
 from app.views.plan.choice import PlanRequest
+from app.views.widgets.columns import count_column, table_height
 from generation.planning.effects import gaps
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques

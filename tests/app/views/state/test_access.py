@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
-    from app.views.components import login
     from app.views.state import access, tasks
+    from app.views.widgets import login
 
     login.require_login()
     login.account()

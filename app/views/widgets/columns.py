@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from app.views.components.theme import ROW_PX
+from app.views.widgets.theme import ROW_PX
 
 
 def count_column(

@@ -1,6 +1,6 @@
 """Names as Markdown, whatever characters they contain."""
 
-from app.views.components.theme import shorten
+from app.views.widgets.theme import shorten
 
 _SPECIAL = frozenset("\\`*_{}[]()<>#+-.!|~$:&^=\"'@/")
 

@@ -4,10 +4,10 @@ import time
 
 import streamlit as st
 
-from app.views.components.markdown import escape
-from app.views.components.messages import show_error
 from app.views.state import tasks
 from app.views.state.access import may_edit
+from app.views.widgets.markdown import escape
+from app.views.widgets.messages import show_error
 
 REFRESH_S = 1.0
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from app.views.components.wording import in_app
 from app.views.state import session
+from app.views.widgets.wording import in_app
 from graph.errors import CobalanceError, StoreUnavailableError
 
 

@@ -1,0 +1,1 @@
+"""Widgets without a dataset: messages, tables, downloads, tasks, login, colours, wording."""
