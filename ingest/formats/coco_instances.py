@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 from itertools import chain
+from math import nan
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -21,10 +23,22 @@ from ingest.names import Coded, clean_name, recode_names
 from ingest.options import ReadOptions
 from ingest.problems import Problems, RowProblems, first_rows
 
-_MISSING = float("nan")
-_NO_BOX = (_MISSING,) * 4
 _NO_OUTLINE = msgspec.Raw()
 _CROWD = frozenset({1, "1", "true"})  # true and 1.0 are 1
+
+
+class Box(msgspec.Struct, array_like=True, gc=False):
+    """A ``bbox``: a struct, as a million tuples would keep the garbage collector busy."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    excess: None = None  # msgspec cannot say which record has a fifth number
+
+
+_NO_BOX = Box(nan, nan, nan, nan)
+_SIDES = attrgetter("x", "y", "width", "height")
 
 
 class Instance(msgspec.Struct, gc=False):
@@ -32,7 +46,7 @@ class Instance(msgspec.Struct, gc=False):
 
     image_id: Id
     category_id: Id
-    bbox: tuple[float, float, float, float] | None = None
+    bbox: Box | None = None
     area: float | None = None
     score: float | None = None
     segmentation: msgspec.Raw = _NO_OUTLINE
@@ -124,7 +138,8 @@ def _numbers(instances: Records[Instance], rows: RowProblems) -> dict[str, Float
     boxes = field(instances, "bbox")
     if None in boxes:
         boxes = [box or _NO_BOX for box in boxes]
-    flat = np.fromiter(chain.from_iterable(boxes), np.float64, 4 * len(boxes)).reshape(-1, 4)
+    values = chain.from_iterable(map(_SIDES, boxes))
+    flat = np.fromiter(values, np.float64, 4 * len(boxes)).reshape(-1, 4)
     numbers = {
         "area_px2": _floats(field(instances, "area")),
         "score": _floats(field(instances, "score")),
