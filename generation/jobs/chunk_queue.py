@@ -13,7 +13,7 @@ from dbos import DBOS, SetWorkflowID
 from sqlalchemy.exc import SQLAlchemyError
 
 from generation.jobs.chunks import Chunk
-from generation.jobs.queue_database import SERIALIZER, check_url, without_password
+from generation.jobs.queue_database import JsonSerializer, check_url, without_password
 from graph.errors import Setting, StoreUnavailableError
 
 NAME = "cobalance"
@@ -94,7 +94,7 @@ class Queue:
                 "system_database_url": checked,
                 "application_version": _VERSION,
                 "executor_id": worker,
-                "serializer": SERIALIZER,
+                "serializer": JsonSerializer(),
                 "notification_coalesce_sec": 1.0,  # of events, which there are none of
                 "log_level": "CRITICAL",
             }

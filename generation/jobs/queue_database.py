@@ -1,24 +1,39 @@
 """The job queue's database: its URL, and JSON alone as the format of what it stores."""
 
+import json
 from pathlib import Path
+from typing import Any
 
-from dbos import DBOSPortableJSONSerializer
+from dbos import Serializer
 from dbos._serialization import DefaultSerializer
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from graph.errors import OptionError, Setting
 
-SERIALIZER = DBOSPortableJSONSerializer()
-"""Writes what the queue stores, in place of DBOS's default, which pickles."""
+
+class JsonSerializer(Serializer):
+    """Plain JSON, in place of DBOS's default, which pickles."""
+
+    def serialize(self, data: Any) -> str:
+        """Write a value; errors are written as their texts."""
+        return json.dumps(data, default=str)
+
+    def deserialize(self, serialized_data: str) -> Any:
+        """Read a value."""
+        return json.loads(serialized_data)
+
+    def name(self) -> str:
+        """The name that is stored in each row."""
+        return "cobalance_json"
 
 
 def _refuse_pickle(*_: object) -> None:
     raise TypeError("The job queue holds a pickle. Pickles can run any code and are not loaded.")
 
 
-# Each row names its own serializer, which DBOS follows whatever `SERIALIZER` is; no option of DBOS
-# forbids pickles. A test reads its source for other places that load them.
+# Each row names its own serializer, which DBOS follows whatever the configured one is; no option
+# of DBOS forbids pickles. A test reads its source for other places that load them.
 DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
 
 

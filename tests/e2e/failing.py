@@ -1,4 +1,4 @@
-"""A backend that fails as the test asks for; registered under the name of a real one."""
+"""A backend that fails as the test asks; it takes the place of a real one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,18 +14,18 @@ from graph.plugins import Plugin
 PLUGIN = Plugin("procedural", "Fails.", "worker", BackendSettings)
 
 POISON: set[str] = set()
-"""Concepts that it cannot draw."""
+"""Concepts whose images fail."""
 CAPACITY = [1_000]
-"""The largest batch that its memory takes."""
+"""The largest batch that fits its memory."""
 SEEN: list[int] = []
-"""The batches that it was asked for."""
+"""Sizes of the batches so far."""
 BEFORE: list[Callable[[], object]] = []
-"""Called before a batch is made."""
+"""Called before each batch."""
 OPEN: WeakSet[Any] = WeakSet()
-"""Those that were opened and are still held."""
+"""The open ones that are still held."""
 
 
-class _Backend:
+class FailingBackend:
     needs_source = False
 
     def generate(self, requests: Any) -> list[GeneratedImage]:
@@ -48,7 +48,7 @@ class _Backend:
         return {"backend": "failing", "digital_source_type": "test"}
 
 
-def open_backend(_settings: Any) -> _Backend:
-    opened = _Backend()
+def open_backend(_settings: Any) -> FailingBackend:
+    opened = FailingBackend()
     OPEN.add(opened)
     return opened

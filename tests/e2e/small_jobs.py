@@ -1,0 +1,37 @@
+"""Small jobs to order, and what must be there when they are done."""
+
+from pathlib import Path
+
+from PIL import Image
+
+from generation.output.chunk_records import read_records
+from generation.output.folder import OutputFolder
+from generation.output.job_manifest import manifest_name
+from graph.jobs.candidate_pages import list_candidates
+from graph.jobs.status import read_job
+from tests.manifests import read_manifest
+
+QUERIES = [("country", ("cow", "gate"), 5), ("urban", ("cow",), 4), ("urban", ("gate",), 3)]
+WANTED = sum(n for _, _, n in QUERIES)
+PLAIN = {"filters": {"blank": {}}, "chunk_size": 4}
+
+
+def candidates(store, job):
+    return list_candidates(store, job, per_page=1000).candidates
+
+
+def draw_masks(folder, ids):
+    for i in ids:
+        mask = Image.new("L", (48, 40))
+        mask.paste(255, (10, 10, 20, 20))
+        mask.save(folder / f"{i}.png")
+
+
+def assert_complete(store, own, job):
+    found = read_job(store, job)
+    assert (found.state, found.covered) == ("done", WANTED), found
+    folder = OutputFolder(own.output_folder())
+    names = sorted(candidate.id for candidate in candidates(store, job))
+    assert [row["candidate"] for row in read_records(folder, job)] == names
+    manifest = read_manifest(Path(own.output_folder()) / manifest_name(job))
+    assert manifest["candidate"].tolist() == names

@@ -1,0 +1,123 @@
+"""The job queue: clear errors, no pickles, and nothing left of ended jobs."""
+
+import ast
+import base64
+import contextlib
+import pickle
+import sqlite3
+from pathlib import Path
+
+import dbos
+import pytest
+from dbos import DBOS, _serialization
+
+import generation.jobs.chunk_queue
+from generation.jobs.chunk_queue import Queue
+from generation.jobs.chunks import Chunk
+from graph.errors import StoreUnavailableError
+from tests.waiting import until
+
+
+def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
+    (tmp_path / "queue.sqlite").write_text("this is no database, but a text " * 20)
+    with pytest.raises(StoreUnavailableError, match=r"The job queue sqlite:///.* cannot be opened"):
+        Queue(f"sqlite:///{tmp_path}/queue.sqlite", "worker", lambda *_: "done")
+
+
+def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
+    monkeypatch.setattr(generation.jobs.chunk_queue, "_DELETE_BATCH", 5)
+    made = []
+
+    def work(chunk, _attempt):
+        made.append(chunk.job)
+        return "done"
+
+    queue = Queue(queue_url, "worker", work, poll_s=0.02)
+    try:
+        queue.enqueue([Chunk("ended", f"000-{i:06d}", ((i, 0),)) for i in range(12)], 0, "worker")
+        queue.enqueue([Chunk("ended", "000-000000", ((0, 0),))], 1, "models")
+        queue.enqueue([Chunk("ended2", "000-000000", ((0, 0),))], 0, "worker")
+        until(lambda: len(made) == 14 and not queue.running())
+        queue.delete_job("ended")
+        assert [left.workflow_id for left in DBOS.list_workflows()] == ["ended2/0/000-000000"]
+    finally:
+        queue.close()
+
+
+class _Opens:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def plant(file, pickled, state, label):
+    """Write a pickle wherever the queue keeps what chunks are executed with and end with."""
+    text = base64.b64encode(pickled).decode()
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute(
+            "UPDATE workflow_status SET status = ?, serialization = ?, owner_xid = NULL, "
+            "completed_at = NULL, executor_id = NULL",
+            [state, label],
+        )
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        planted = set()
+        for (table,) in tables.fetchall():
+            columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+            for column in columns & {"inputs", "output", "error"}:
+                connection.execute(f"UPDATE {table} SET {column} = ?", [text])
+                planted.add(column)
+        connection.commit()
+    assert planted == {"inputs", "output", "error"}
+
+
+@pytest.mark.parametrize("label", ["py_pickle", "cobalance_json", None])
+@pytest.mark.parametrize("state", ["ENQUEUED", "ERROR"])
+def test_a_planted_pickle_is_not_loaded(tmp_path, label, state):
+    """As what a chunk is to be executed with, and as the error that one ended with."""
+    url, done = f"sqlite:///{tmp_path}/queue.sqlite", []
+
+    def execute(chunk, _attempt):
+        done.append(chunk.id)
+        return "done"
+
+    queue = Queue(url, "worker", execute, poll_s=0.05)
+    queue.enqueue([Chunk("job", "000-000000", ((0, 0),))], 0, "worker")
+    until(lambda: done and not queue.is_busy("job", 0, 0))
+    queue.close()
+    plant(tmp_path / "queue.sqlite", pickle.dumps(_Opens(str(tmp_path / "opened"))), state, label)
+    queue = Queue(url, "another", execute, poll_s=0.05)
+    until(lambda: not queue.is_busy("job", 0, 0))
+    assert queue.errors("job", 0, 0)
+    queue.close()
+    assert len(done) == 1
+    assert not (tmp_path / "opened").exists()
+
+
+def test_dbos_loads_pickles_in_one_place_which_is_guarded():
+    """Fails when a newer dbos loads them elsewhere, or its default serializer moves."""
+    importing = []
+    for file in Path(dbos.__file__).parent.rglob("*.py"):
+        names = {
+            name
+            for node in ast.walk(ast.parse(file.read_text()))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+            )
+        }
+        if names & {"pickle", "_pickle", "cloudpickle", "dill", "jsonpickle", "marshal", "shelve"}:
+            importing.append(file.name)
+    assert importing == ["_serialization.py"]
+    source = Path(_serialization.__file__).read_text()
+    assert source.count("pickle.load") == 1
+    assert "pickle.Unpickler" not in source
+    value = base64.b64encode(pickle.dumps("text")).decode()
+    for serializer in (_serialization.DefaultSerializer(), _serialization.DBOSDefaultSerializer):
+        with pytest.raises(TypeError, match="not loaded"):
+            serializer.deserialize(value)

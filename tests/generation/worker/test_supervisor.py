@@ -1,0 +1,43 @@
+"""The supervisor: chunks that nobody executes are requeued."""
+
+import contextlib
+import sqlite3
+import threading
+
+from generation.jobs.chunk_queue import Queue
+from generation.jobs.chunks import Chunk
+from generation.output.folder import OutputFolder
+from generation.worker.resources import RetryingStore
+from generation.worker.supervisor import JobSupervisor
+from tests.waiting import until
+
+
+def test_a_chunk_that_the_queue_has_as_ours_and_nobody_executes_is_requeued(store, tmp_path):
+    """As after its database was away between handing the chunk out and the worker's receipt."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def execute(_chunk, _attempt):
+        begun.set()
+        assert go_on.wait(60)
+        return "done"
+
+    queue = Queue(f"sqlite:///{tmp_path}/queue.sqlite", "mine", execute, 0.05, ["worker"])
+    try:
+        queue.enqueue([Chunk("ours", "000-000000", ((0, 0),))], 0, "worker")
+        queue.enqueue([Chunk("lost", "000-000000", ((0, 0),))], 0, "models")
+        assert begun.wait(60)
+        with contextlib.closing(sqlite3.connect(tmp_path / "queue.sqlite")) as connection:
+            connection.execute(
+                "UPDATE workflow_status SET status = 'PENDING', executor_id = 'mine' "
+                "WHERE workflow_uuid LIKE 'lost/%'"
+            )
+            connection.commit()
+        retrying = RetryingStore(lambda: store, threading.Event())
+        folder = OutputFolder(str(tmp_path / "made"))
+        supervisor = JobSupervisor("mine", retrying, queue, folder, dead_after_s=0.5)
+        supervisor.requeue_orphans()
+        assert set(queue.running()) == {"ours/0/000-000000", "lost/0/000-000000"}
+        until(lambda: supervisor.requeue_orphans() or set(queue.running()) == {"ours/0/000-000000"})
+    finally:
+        go_on.set()
+        queue.close(wait_s=60)
