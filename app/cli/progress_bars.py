@@ -81,7 +81,7 @@ class Stages:
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Give a progress callback that draws bars in a terminal, and nothing elsewhere."""
+    """Open a progress callback that draws bars in a terminal, and nothing elsewhere."""
     console = Console(stderr=True)
     with Bars(
         SpinnerColumn(),

@@ -59,7 +59,7 @@ def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def plan_table(planned: Planned) -> pd.DataFrame:
-    """What a plan achieves per clique size, in the columns that fit a terminal."""
+    """Effect of a plan per clique size, in the columns that fit a terminal."""
     summary = planned.summary.reset_index().query("cliques > 0")
     return pd.DataFrame(
         {

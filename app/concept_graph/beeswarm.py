@@ -167,7 +167,7 @@ class _Boxes:
         return np.clip(x, self.widths / 2, self.width - self.widths / 2)
 
     def _swarm(self, x: FloatArray, gap_x: float, gap_y: float) -> FloatArray | None:
-        """For each box in turn the free y nearest to the middle; None where one has none."""
+        """The free y nearest to the middle, box by box; None if a box finds none."""
         y = np.zeros(len(x))
         middle, balance = self.height / 2, 0.0
         for i in range(len(x)):
@@ -188,7 +188,7 @@ class _Boxes:
         return y
 
     def _fill(self, y: FloatArray) -> FloatArray:
-        """Draw apart what is above and what is below the middle until the canvas is full."""
+        """Spread boxes above and below the middle until the canvas is full."""
         middle = self.height / 2
         room = (self.height - self.heights) / 2
         filled = y.copy()
@@ -201,7 +201,7 @@ class _Boxes:
         return filled
 
     def _columns(self) -> tuple[FloatArray, FloatArray]:
-        """Columns of like skew; where they have no room, as close as smaller boxes would be."""
+        """Columns of similar skew; closer than their boxes if there is no room."""
         if not len(self.lean):
             return np.empty(0), np.empty(0)
         order = np.lexsort((self.widths, -self.heights, self.lean))
@@ -234,7 +234,7 @@ class _Boxes:
     def _stand(
         self, columns: list[Rows], gap: float, shrink: float = 1.0, *, sides: bool = False
     ) -> FloatArray | None:
-        """The columns' x, near the skew of their boxes; None where they are too wide."""
+        """The columns' x, near the skew of their boxes; None if they are too wide."""
         widths = np.array([self.widths[column].max() * shrink + gap for column in columns])
         axis = self._true_axis()
         wanted = np.array([axis[column].mean() for column in columns])

@@ -29,7 +29,7 @@ def radial_layout(
     *,
     centre: int | None = None,
 ) -> FloatArray:
-    """Place nodes on rings around a centre: the first ring has its neighbours, the next theirs.
+    """Place nodes on rings around a centre, by their distance in links.
 
     A node is a circle with one line of label below it. Around a ring, nodes that lean to the left
     class stand on the left and those that lean to the right class on the right; what is beyond
@@ -100,7 +100,7 @@ class _Boxes:
         return float(2 * self.half_width[nodes].max()), float(high)
 
     def overlap(self, nodes: Sequence[int], at: FloatArray) -> bool:
-        """Whether any two of some nodes overlap, or come closer than the gap."""
+        """Whether any two nodes overlap, or are closer than the gap."""
         wide = self.half_width[nodes]
         top, bottom = at[:, 1] - self.above[nodes], at[:, 1] + self.below[nodes]
         aside = np.abs(at[:, None, 0] - at[None, :, 0]) < wide[:, None] + wide + _GAP_PX

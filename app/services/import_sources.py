@@ -31,7 +31,7 @@ class Source(Protocol):
         """The files to choose from."""
 
     def opened(self, *names: str) -> AbstractContextManager[Path]:
-        """Give a folder with these files, or all, while the context lasts."""
+        """Open a folder with these files, or with all of them."""
 
 
 class Content(Protocol):
@@ -152,7 +152,7 @@ class ServerFolder:
 
     @contextmanager
     def opened(self, *names: str) -> Iterator[Path]:  # noqa: ARG002
-        """Give the folder itself."""
+        """Open the folder itself."""
         yield self.path
 
 

@@ -16,7 +16,7 @@ from graph.progress import Progress, silent
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan with what it achieves.
+    """A plan with its effect on each clique size.
 
     Parameters
     ----------

@@ -177,7 +177,7 @@ def show(imbalances: pd.DataFrame, planned: Planned) -> None:
 
 
 def web_app_command(purpose: str) -> list[tuple[str, str]]:
-    """The command that opens the web app; with that to install it where it is missing."""
+    """The command that opens the web app, and the one that installs it if it is missing."""
     if find_spec("streamlit") is not None:
         return [("cobalance app", purpose)]
     return [('pip install "cobalance[app]"\ncobalance app', f"{purpose}: install it first")]

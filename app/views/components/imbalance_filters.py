@@ -71,7 +71,7 @@ def choose_class(classes: Iterable[str]) -> str | None:
 
 
 def choose_q_value() -> float | None:
-    """Draw the filter by q-value; None lets every clique pass."""
+    """Draw the filter by q-value; None for no limit."""
     chosen = st.selectbox(
         "q-value at most",
         list(Q_VALUES),

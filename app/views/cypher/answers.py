@@ -28,7 +28,7 @@ Kind = Literal["concept", "class"]
 
 
 def as_frame(result: ConsoleResult) -> pd.DataFrame:
-    """Give a result as a frame that a table, CSV and Parquet can hold.
+    """A result as a frame that a table, CSV and Parquet can hold.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def elements_in(
 
 
 def _collect(value: Any, found: Elements) -> None:
-    """Add what a value holds of the graph: see `graph.console.values.PlainValues.of`."""
+    """Collect the graph elements of a value, see `graph.console.values.PlainValues.of`."""
     if isinstance(value, list):
         for item in value:
             _collect(item, found)

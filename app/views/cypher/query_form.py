@@ -112,7 +112,7 @@ def seconds_field() -> float:
 
 
 def binding_of(*keys: str) -> Binding:
-    """Where widgets with these keys keep their values: in the URL if they fit."""
+    """The `bind` argument of widgets with these keys: the URL, if their values fit."""
     values = {key: st.session_state.get(key) for key in keys}
     kept = {key: value for key, value in values.items() if value}
     return None if len(urlencode(kept, doseq=True)) > MOST_IN_LINK else "query-params"

@@ -39,7 +39,7 @@ def time_text(moment: datetime | None) -> str:
 
 
 def facts_of(job: Job) -> tuple[bool, bool]:
-    """The facts of a job that decide what the page around `_live` shows."""
+    """The facts of a job that decide what the page around `draw_progress` shows."""
     return job.is_active, job.accepted > 0
 
 

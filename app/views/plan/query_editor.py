@@ -48,7 +48,7 @@ class Edits:
     version: int = 0
 
     def apply(self, planned: IntArray) -> IntArray:
-        """Give the planned images with the edits."""
+        """The planned images with the edits applied."""
         edited = planned.copy()
         for place, n in self.images.items():
             edited.flat[place] = n

@@ -24,7 +24,7 @@ def percent_column(label: str, width: int | None = None) -> ColumnConfig:
 
 
 def table_height(rows: int, most_px: int) -> int:
-    """The height of a table with some rows, which scrolls where that is more than a limit.
+    """Height of a table with some rows, up to a limit beyond which it scrolls.
 
     Examples
     --------

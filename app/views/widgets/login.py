@@ -36,7 +36,7 @@ def _log_in() -> None:
 
 
 def account() -> None:
-    """Draw a menu that says who is logged in, as what, and logs out; nothing without logins."""
+    """Draw the account menu; nothing without logins."""
     known = access.user()
     if known is None or not known.name:
         return

@@ -30,7 +30,7 @@ ROW_PX = 33
 
 
 def class_colors(classes: Sequence[str]) -> dict[str, str]:
-    """Give each class its colour, as CSS hex, by its place among all classes of the dataset.
+    """Colours of classes, as CSS hex, by their position among all classes of the dataset.
 
     With more classes than colours they repeat: a name always stands beside a colour.
 
@@ -69,7 +69,7 @@ def shorten_middle(text: str, most: int) -> str:
 
 
 def distinct_labels(names: Sequence[str], most: int) -> list[str]:
-    """Short labels for an axis, where two that are the same would be one.
+    """Short, distinct labels: an axis would merge equal ones.
 
     Examples
     --------
