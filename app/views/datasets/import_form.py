@@ -1,16 +1,13 @@
 """Form of an import's options: those of the file's format, with choices read from the file."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import streamlit as st
 
 from app.services.datasets import default_dataset_name
 from app.services.import_sources import Source
-from app.services.imports import ImportRequest, named_plainly, pairs
+from app.services.imports import ImportRequest, pairs
+from app.views.datasets.chosen_file import ChosenFile, cached_by_files
 from app.views.widgets.wording import (
     BY_CAPTIONS,
     BY_CATEGORY,
@@ -35,24 +32,8 @@ from ingest.preview import FoundFile, TableSample, category_names, sample_table
 from ingest.tables import TABLES
 from ingest.tables.columns import USUAL_NAMES
 
-T = TypeVar("T")
-
-_SEEN = "_import_seen"
-
 _CLASS, _COLUMN_MAP = "Class", "Columns"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
-
-
-def cached_by_files(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
-    """Read something from the files once, until they change."""
-    kept = st.session_state.get(_SEEN)
-    if kept is None or kept[0] != source.identity:
-        kept = st.session_state[_SEEN] = (source.identity, {})
-    found: dict[tuple[object, ...], T] = kept[1]
-    if what not in found:
-        with st.spinner("Looking at the files"):
-            found[what] = look()
-    return found[what]
 
 
 def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
@@ -92,17 +73,8 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
     return ImportRequest(file.name, dataset.strip(), options, input_format, replace)
 
 
-@dataclass(frozen=True)
-class _Form:
-    """Fields of an import form that depend on the file."""
-
-    source: Source
-    file: FoundFile
-    others: list[FoundFile]
-
-    def key(self, name: str) -> str:
-        """Widget key, distinct for each file."""
-        return f"_import {name} {self.file.name} {hash(self.source.identity)}"
+class _Form(ChosenFile):
+    """The fields that depend on the file and its format."""
 
     def options(self, format_: str, split: str, on_error: OnError) -> ReadOptions:
         """Draw the options of this format."""
@@ -139,33 +111,16 @@ class _Form:
 
     def _sample(self, format_: str, *, captions: bool) -> TableSample:
         def look() -> TableSample:
-            with self._opened() as path:
+            with self.opened() as path:
                 return sample_table(path, format_, captions=captions)
 
         return cached_by_files(self.source, ("sample", self.file.name, format_, captions), look)
-
-    @contextmanager
-    def _opened(self) -> Iterator[Path]:
-        """Give the annotation file's path; errors do not name its folder."""
-        with self.source.opened(self.file.name) as folder, named_plainly(folder):
-            yield folder / self.file.name
 
     def preview(self, format_: str) -> None:
         """Draw the first rows of a table."""
         if format_ in TABLES:
             rows = self._sample(format_, captions=False).rows.head(5)
             st.dataframe(rows, hide_index=True, height="content")
-
-    def _companion(self, label: str, name: str, help_: str | None = None) -> str | None:
-        """Draw the choice of one of the other files."""
-        return st.selectbox(
-            label,
-            [file.name for file in self.others],
-            index=None,
-            placeholder="Choose a file" if self.others else "Add the file above",
-            key=self.key(name),
-            help=help_,
-        )
 
     def _classes(self, format_: str, uses: frozenset[str]) -> ClassOptions:
         ways = [
@@ -183,15 +138,15 @@ class _Form:
         if way == BY_OWN_CAPTIONS:
             return ClassOptions(words=self._words())
         if way == BY_FILE:
-            name = self._companion("Table of image id or file name, and class", "class file")
-            return ClassOptions(file=_path(name))
+            name = self.companion("Table of image id or file name, and class", "class file")
+            return ClassOptions(file=name)
         if way == BY_CAPTIONS:
             left, right = st.columns(2)
             with left:
-                name = self._companion("COCO captions", "captions")
+                name = self.companion("COCO captions", "captions")
             with right:
                 words = self._words()
-            return ClassOptions(captions=_path(name), words=words if name else None)
+            return ClassOptions(captions=name, words=words if name else None)
         return ClassOptions()
 
     def _categories(self, format_: str) -> dict[str, str]:
@@ -211,7 +166,7 @@ class _Form:
         return {name: name for name in chosen}
 
     def _category_names(self) -> list[str]:
-        with self._opened() as path:
+        with self.opened() as path:
             return category_names(path)
 
     def _words(self) -> str | None:
@@ -226,7 +181,7 @@ class _Form:
     def _vocabulary(self) -> VocabularyOptions:
         left, right = st.columns(2)
         with left:
-            name = self._companion(LABELS["vocabulary.file"], "vocabulary", "A concept a line.")
+            name = self.companion(LABELS["vocabulary.file"], "vocabulary", "A concept a line.")
             mode = st.selectbox(
                 LABELS["vocabulary.mode"],
                 ("words", "substring"),
@@ -244,7 +199,7 @@ class _Form:
             height=125,
         )
         lines = () if name is not None else tuple(_lines(typed))
-        return VocabularyOptions(file=_path(name), concepts=lines, mode=cast("MatchMode", mode))
+        return VocabularyOptions(file=name, concepts=lines, mode=cast("MatchMode", mode))
 
     def _table(self, sample: TableSample) -> TableOptions:
         roles: dict[str, str | None] = {}
@@ -297,7 +252,7 @@ class _Form:
             help="Those without an area stay.",
         )
         with right:
-            table = self._companion(
+            table = self.companion(
                 LABELS["refine.concept_table"],
                 "concept table",
                 "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
@@ -322,7 +277,7 @@ class _Form:
         return Refinement(
             min_score=min_score,
             min_area_px2=min_area,
-            concept_table=_path(table),
+            concept_table=table,
             class_names=pairs(_lines(names), needs_value=True),
             classes=tuple(_lines(classes)),
             splits=tuple(_lines(splits)),
@@ -331,7 +286,3 @@ class _Form:
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _path(name: str | None) -> Path | None:
-    return None if name is None else Path(name)

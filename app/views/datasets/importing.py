@@ -12,7 +12,8 @@ import streamlit as st
 from app.services.datasets import describe_load, load_dataset
 from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.services.imports import CheckedImport, ImportRequest, check_import
-from app.views.datasets.import_form import cached_by_files, import_form
+from app.views.datasets.chosen_file import cached_by_files
+from app.views.datasets.import_form import import_form
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
 from app.views.widgets.columns import count_column, table_height
