@@ -213,7 +213,7 @@ class Bench:
             for query, index in chunk.items:
                 class_name, concepts, _ = queries[query]
                 seed = seed_of(job, query, index)
-                prompt = prompt_for(concepts, backend=settings.backend, class_name=class_name)
+                prompt = prompt_for(concepts, settings.prompt_template, class_name=class_name)
                 source = sources.sample(class_name, seed)
                 identity = candidate_id(job, query, index)
                 batch.append(ImageRequest(identity, class_name, concepts, prompt, seed, source))

@@ -216,7 +216,7 @@ def compare_planners(
         ``gap_after``, ``widened``.
     """
     found = _measured(source, max_size)
-    chosen = {name: PLANNERS[name] for name in planners or PLANNERS}
+    chosen = {name: PLANNERS.open(name) for name in planners or PLANNERS}
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     return compare_all(found.cliques, np.sort(found.rows), chosen, options)
 

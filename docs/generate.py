@@ -17,8 +17,11 @@ from typer.cli import get_docs_for_click
 from app.cli.main import app
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
+from generation.backends import BACKENDS
+from generation.backends.pipelines.options import DiffusionOptions
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings
+from generation.recipes import RECIPES
 from generation.sources.segmenters import SEGMENTERS
 from graph.database import schema
 from graph.database.declarations import Node, Property
@@ -60,8 +63,9 @@ word needs no quotes. None means that it is not set, as by default where none is
 
 def job_settings() -> str:
     """Tables of all that `--set` takes, from the models that check it and their docstrings."""
-    parts = [_SETTINGS, _table(_settings_of(JobSettings))]
+    parts = [_SETTINGS, _table(_settings_of(JobSettings)), *_recipes()]
     for title, about, plugins, prefix in (
+        ("Options of backends", " Those of the recipe's backend are set.", BACKENDS, "making."),
         ("Options of filters", "", FILTERS, "filters.{name}."),
         (
             "Options of segmenters",
@@ -77,12 +81,29 @@ def job_settings() -> str:
             "",
         ),
     ):
-        parts.append(
-            f"### {title}\n\nThose that look with a model also have its options, below.{about}"
-        )
+        parts.append(f"### {title}\n\nThose with a model also have its options, below.{about}")
         parts.extend(_plugin_parts(plugins, prefix))
-    parts += ["### Options of whatever looks with a model", _table(_settings_of(ModelOptions))]
+    parts += [
+        "### Options of whatever looks with a model",
+        _table(_settings_of(ModelOptions)),
+        "### Options of every backend with a model",
+        _table(_settings_of(DiffusionOptions, "making.")),
+    ]
     return "\n\n".join(parts)
+
+
+def _recipes() -> Iterator[str]:
+    """A heading, and what each recipe declares."""
+    yield "### Recipes"
+    for name, recipe in RECIPES.items():
+        filters = ", ".join(
+            f"`{one}`" + "".join(f" ({key} `{value}`)" for key, value in options.items())
+            for one, options in recipe.filters.items()
+        )
+        yield (
+            f"**{name}**: {recipe.purpose} Backend `{recipe.backend}`; prompt `{recipe.prompt}`; "
+            f"filters {filters}. {recipe.reference}"
+        )
 
 
 def _plugin_parts(plugins: "Plugins[Any]", prefix: str) -> Iterator[str]:
@@ -92,7 +113,10 @@ def _plugin_parts(plugins: "Plugins[Any]", prefix: str) -> Iterator[str]:
         rows = [
             row
             for row in _settings_of(plugin.options)
-            if not (issubclass(plugin.options, ModelOptions) and row in _settings_of(ModelOptions))
+            if not any(
+                issubclass(plugin.options, shared) and row in _settings_of(shared)
+                for shared in (ModelOptions, DiffusionOptions)
+            )
         ]
         if rows:
             full = prefix.format(name=name)

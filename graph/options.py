@@ -1,7 +1,8 @@
 """Options of pluggable parts, validated where outside data enters."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,8 +14,52 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    earlier_names: ClassVar[Mapping[str, str]] = {}
+    """Today's names of options by the names that they had when older settings were stored."""
+
 
 OptionsT = TypeVar("OptionsT", bound=Options)
+
+
+@dataclass(frozen=True)
+class MayBePath:
+    """Marks a text option that may be a path on this machine: ``Annotated[str, MayBePath()]``.
+
+    Relative paths are made absolute before the option is stored or sent to a worker.
+    """
+
+
+def path_options(kind: type[Options]) -> list[str]:
+    """Names of the options that are marked with `MayBePath`."""
+    return [
+        name
+        for name, field in kind.model_fields.items()
+        if any(isinstance(mark, MayBePath) for mark in field.metadata)
+    ]
+
+
+def read_stored(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
+    """Check options that an earlier version may have stored.
+
+    Options that have another name today are renamed; those that no longer exist had no effect,
+    and are left out.
+
+    Raises
+    ------
+    OptionError
+        A value is not allowed.
+
+    Examples
+    --------
+    >>> class Limits(Options):
+    ...     earlier_names = {"min": "threshold"}
+    ...     threshold: float = 0.5
+    >>> read_stored(Limits, {"min": 0.25, "colour": "red"}, "The filter f")
+    Limits(threshold=0.25)
+    """
+    renamed = {kind.earlier_names.get(name, name): value for name, value in values.items()}
+    known = {name: value for name, value in renamed.items() if name in kind.model_fields}
+    return read_options(kind, known, what)
 
 
 def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:

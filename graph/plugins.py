@@ -1,7 +1,7 @@
 """Pluggable implementations: one module each, imported when it is asked for.
 
-A plugin is a module with a `Plugin` record named ``PLUGIN``, and a function ``open_<kind>`` that
-takes its options. Importing the module needs no optional package: what an extra installs is
+A plugin is a module with a `Plugin` declaration named ``PLUGIN``, and a function ``open_<kind>``
+that takes its options. Importing the module needs no optional package: what an extra installs is
 imported inside the function. So names, purposes and options are known wherever cobalance runs.
 """
 
@@ -12,23 +12,27 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from graph.errors import MissingExtraError
-from graph.options import Options, read_options
+from graph.options import Options, read_options, read_stored
 from graph.registry import Registry
 
 T = TypeVar("T")
+RecordT = TypeVar("RecordT", bound="Declaration")
 
-EXTRAS: Mapping[str, str] = {"worker": "dbos", "models": "torch"}
-"""The extras that plugins need, each with a package that is there only where it is installed."""
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "worker": ("dbos",),
+    "models": ("torch", "diffusers", "transformers"),
+}
+"""The extras that plugins need, the smaller first, each with packages that tell it is installed."""
 
 
 def is_installed(extra: str) -> bool:
     """Whether an extra's packages are installed here."""
-    return importlib.util.find_spec(EXTRAS[extra]) is not None
+    return all(importlib.util.find_spec(name) is not None for name in EXTRAS[extra])
 
 
 @dataclass(frozen=True)
-class Plugin:
-    """What a plugin's module declares about itself.
+class Declaration:
+    """What a module declares about itself, in the constant ``PLUGIN``.
 
     Parameters
     ----------
@@ -36,28 +40,77 @@ class Plugin:
         The name by which it is chosen.
     purpose : str
         What it is for, as one line for people.
+    """
+
+    name: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class Plugin(Declaration):
+    """The declaration of an implementation that is opened with options.
+
+    Parameters
+    ----------
     extra : str or None
         The extra that installs its packages, a name in `EXTRAS`; None where it needs none.
     options : type
         Its options; by default it has none.
     """
 
-    name: str
-    purpose: str
     extra: str | None = None
     options: type[Options] = Options
 
 
-class Plugins(Generic[T]):
-    """Registry of the plugins of one kind.
+class Declarations(Generic[RecordT]):
+    """Registry of modules of one kind, each with a declaration.
 
     Parameters
     ----------
     kind : str
-        What they are, as people call one of them: ``"filter"``. Their modules define
-        ``open_filter``.
+        What they are, as people call one of them: ``"filter"``.
     modules : mapping of str to str
-        The full name of each plugin's module, by the plugin's name.
+        The full name of each module, by the name that it declares.
+    """
+
+    def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
+        self.kind = kind
+        self._modules: Registry[str] = Registry(kind)
+        for name, module in (modules or {}).items():
+            self.register(name, module)
+
+    def register(self, name: str, module: str) -> None:
+        """Add a module; a name that is taken raises DuplicateNameError."""
+        self._modules.register(name, module)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, name: str) -> RecordT:
+        """The declaration of a name; UnknownNameError where there is none."""
+        record = self._attribute(name, "PLUGIN")
+        if not isinstance(record, Declaration) or record.name != name:
+            raise TypeError(
+                f"{self._modules[name]}.PLUGIN is {record!r}, not the declaration of the "
+                f"{self.kind} {name!r}. Declare PLUGIN with the name {name!r} in this module."
+            )
+        return cast("RecordT", record)
+
+    def items(self) -> list[tuple[str, RecordT]]:
+        """Names and declarations in the order of registration."""
+        return [(name, self[name]) for name in self]
+
+    def _attribute(self, name: str, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._modules[name]), attribute)
+
+
+class Plugins(Declarations[Plugin], Generic[T]):
+    """Registry of the implementations of one kind.
+
+    The module of each defines ``open_<kind>``, such as ``open_filter``, which takes its options.
 
     Examples
     --------
@@ -68,37 +121,7 @@ class Plugins(Generic[T]):
     {'threshold': 0.1, 'min_luminance': 0.01}
     """
 
-    def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
-        self.kind = kind
-        self._modules: Registry[str] = Registry(kind)
-        for name, module in (modules or {}).items():
-            self.register(name, module)
-
-    def register(self, name: str, module: str) -> None:
-        """Add the plugin of a module; a name that is taken raises DuplicateNameError."""
-        self._modules.register(name, module)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __getitem__(self, name: str) -> Plugin:
-        """The record of a plugin; UnknownNameError where there is none of this name."""
-        record = self._attribute(name, "PLUGIN")
-        if not isinstance(record, Plugin) or record.name != name:
-            raise TypeError(
-                f"{self._modules[name]}.PLUGIN is {record!r}, not the record of the {self.kind} "
-                f"{name!r}. Declare PLUGIN = Plugin({name!r}, ...) in this module."
-            )
-        return record
-
-    def items(self) -> list[tuple[str, Plugin]]:
-        """Names and records in the order of registration."""
-        return [(name, self[name]) for name in self]
-
-    def check(self, name: str, values: Mapping[str, Any]) -> Options:
+    def check(self, name: str, values: Mapping[str, Any], *, stored: bool = False) -> Options:
         """Options of a plugin, checked without loading what it needs.
 
         Parameters
@@ -107,6 +130,8 @@ class Plugins(Generic[T]):
             The plugin's name.
         values : mapping
             Its options; those that are left out have their defaults.
+        stored : bool
+            Whether an earlier version may have stored them; see `graph.options.read_stored`.
 
         Raises
         ------
@@ -124,7 +149,8 @@ class Plugins(Generic[T]):
         graph.errors.OptionError: The filter clip has no option 'treshold'. Its options: \
 batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         """
-        return read_options(self[name].options, values, f"The {self.kind} {name}")
+        read = read_stored if stored else read_options
+        return read(self[name].options, values, f"The {self.kind} {name}")
 
     def open(self, name: str, options: Mapping[str, Any] | Options | None = None) -> T:
         """An implementation, with everything that it needs loaded.
@@ -160,9 +186,6 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         """The function of a plugin's module that opens it, given options that were checked."""
         function = self._attribute(name, f"open_{self.kind.replace(' ', '_')}")
         return cast("Callable[[Any], T]", function)
-
-    def _attribute(self, name: str, attribute: str) -> Any:
-        return getattr(importlib.import_module(self._modules[name]), attribute)
 
 
 def needed_extras(plugins: Iterable[Plugin]) -> list[str]:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.jobs.settings import read_job_settings, usual_filters
+from generation.backends import BACKENDS
+from generation.jobs.settings import read_job_settings
+from generation.recipes import choose_recipe
 from graph.errors import InputError, OptionError
+from graph.options import path_options
 
 
 @dataclass(frozen=True)
@@ -17,14 +20,17 @@ class SettingOptions:
 
     Parameters
     ----------
-    backend, model, preset : str or None
-        See `generation.jobs.settings.JobSettings` and `generation.backends.backend`.
+    recipe, backend : str or None
+        See `generation.jobs.settings.JobSettings`.
+    model, preset : str or None
+        Options of the backend.
     filters : sequence of str
-        Names; ``none`` alone for none, nothing for the backend's usual ones.
+        Names; ``none`` alone for none, nothing for the recipe's.
     assignments : sequence of str
         Such as ``making.steps=30``.
     """
 
+    recipe: str | None = None
     backend: str | None = None
     model: str | None = None
     preset: str | None = None
@@ -47,22 +53,31 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
         if not isinstance(values.get(name, {}), dict):
             raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
     making = values.setdefault("making", {})
-    values["backend"] = options.backend or values.get("backend", "procedural")
-    if options.model is not None:
-        making["model"] = options.model
-    if options.preset is not None:
-        making["preset"] = options.preset
+    if options.recipe is not None and options.backend is None:
+        values.pop("backend", None)  # the file's, which was meant for the file's recipe
+    for name in ("recipe", "backend"):
+        values |= {name: given} if (given := getattr(options, name)) is not None else {}
+    for name in ("model", "preset"):
+        making |= {name: given} if (given := getattr(options, name)) is not None else {}
     if options.filters:
         values["filters"] = _chosen(options.filters, values.get("filters", {}))
-    elif "filters" not in values and any(one.startswith("filters.") for one in options.assignments):
-        values["filters"] = usual_filters(values["backend"])  # beside the one that is meant
+    of_filters = [one for one in options.assignments if one.startswith("filters.")]
     for assignment in options.assignments:
-        _assign(values, assignment)
+        if assignment not in of_filters:
+            assign(values, assignment)
+    if of_filters and "filters" not in values:  # the others that the recipe has are kept
+        recipe = choose_recipe(values.get("recipe"), values.get("backend"))
+        values["filters"] = dict(recipe.filters)
+    for assignment in of_filters:
+        assign(values, assignment)
     _check_groups(values)
-    checked = _check(values)
-    if "model" in checked.get("making", {}):
-        checked["making"]["model"] = placed_model(checked["making"]["model"])
-    return checked
+    settings = read_job_settings(values)
+    placed = dict(settings.making)
+    for name in path_options(BACKENDS[settings.backend].options):
+        if name in placed:
+            placed[name] = placed_model(placed[name])
+    checked: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
+    return checked | ({"making": placed} if placed else {})
 
 
 def placed_model(model: str) -> str:
@@ -125,11 +140,6 @@ def _check_groups(values: Mapping[str, Any]) -> None:
             )
 
 
-def _check(values: dict[str, Any]) -> dict[str, Any]:
-    checked: dict[str, Any] = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
-    return checked | {"backend": values["backend"]}
-
-
 def read_file(path: Path) -> bytes:
     """Read a file that an option names.
 
@@ -154,8 +164,14 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(str(path), None, f"is no TOML ({error})", "Correct it.") from error
 
 
-def _assign(values: dict[str, Any], assignment: str) -> None:
-    """Set a value by its path, such as ``making.steps=30``."""
+def assign(values: dict[str, Any], assignment: str) -> None:
+    """Set a value by its path, such as ``making.steps=30``.
+
+    Raises
+    ------
+    OptionError
+        It is not of the form NAME=VALUE.
+    """
     name, equals, text = assignment.partition("=")
     *path, last = name.strip().split(".")
     if not equals or not last or not all(path):

@@ -18,7 +18,7 @@ import pandas as pd
 
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from generation.backends import BACKENDS
-from generation.backends.backend import Backend, BackendSettings
+from generation.backends.backend import Backend
 from generation.image_request import ImageRequest, seed_of
 from generation.planners import plan
 from generation.planning.plan import Plan, PlanOptions
@@ -39,7 +39,7 @@ WEIGHTS = "D, groups weighted"
 INVENTED = "D and generated images, invented looks"
 EXEMPLARS = "D and generated images"
 
-MAKING = BackendSettings(feather_px=0)
+MAKING: Mapping[str, float] = {"feather_px": 0}
 """A digit's edge is hard in D, where two pixels are a large part of it."""
 
 _BLOCK_PX = 3  # averaged into one value: 48 pixels become 16
@@ -268,11 +268,11 @@ def run_experiment(
             train_images.write_exemplars(Path(folder))
             looks = {
                 INVENTED: MAKING,
-                EXEMPLARS: MAKING.model_copy(update={"model": folder}),
+                EXEMPLARS: {**MAKING, "exemplars": folder},
             }
             generated = {
-                name: generate(train_images, wanted, BACKENDS.open("procedural", settings), seed)
-                for name, settings in looks.items()
+                name: generate(train_images, wanted, BACKENDS.open("procedural", options), seed)
+                for name, options in looks.items()
             }
         test = make_test_digits(per_group, seed)
         frames.append(compare(train_images, test, generated, seed))

@@ -213,15 +213,15 @@ def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
             if earlier.state in ("failed", "cancelled"):
                 retry_job(store, earlier.id)
             return earlier.id
-    making = MAKING.model_copy(update={"model": str(_folder(settings, name) / "exemplars")})
+    exemplars = _folder(settings, name) / "exemplars"
     return create_job(
         store,
         name,
         PLANNER,
         read_plan(store, name, PLANNER),
         settings={
-            "backend": "procedural",
-            "making": making.model_dump(exclude_unset=True) | {"model": making.model},
+            "recipe": "procedural",
+            "making": {**MAKING, "exemplars": str(exemplars)},
             "seed": own_seed,
         },
     )

@@ -1,6 +1,8 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -44,6 +46,7 @@ def plan_dataset(
     options: PlanOptions,
     name: str | None = None,
     progress: Progress = silent,
+    planner_options: Mapping[str, Any] | None = None,
 ) -> Planned:
     """Plan the images that rebalance a mined dataset, and keep the plan in the graph.
 
@@ -53,20 +56,22 @@ def plan_dataset(
         A name in `generation.planners.PLANNERS`.
     name : str or None
         The plan's name in the dataset; the planner's by default.
+    planner_options : mapping, optional
+        The planner's own options.
 
     Raises
     ------
     UnknownNameError
         No planner has this name.
     OptionError
-        The options ask for sizes that were not mined.
+        The options ask for sizes that were not mined, or the planner has no such option.
     StaleError
         The dataset has not been mined, or has changed since.
     """
     progress("read cliques", 0, None)
     cliques = load_cliques(store, dataset, max_size=options.max_size)
     progress("plan", 0, None)
-    made = plan(cliques, planner, options)
+    made = plan(cliques, planner, options, planner_options)
     keep_plan(store, dataset, name or planner, made, cliques, progress)
     return Planned(made, summarize_plan(cliques, made))
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
-from generation.backends.backend import BackendSettings
 from generation.backends.canvas.cutout import find_box, to_pillow
 from generation.backends.canvas.framing import (
     choose_model_size,
@@ -14,6 +14,7 @@ from generation.backends.canvas.framing import (
     resize_mask,
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
 from graph.plugins import Plugin
@@ -24,11 +25,24 @@ if TYPE_CHECKING:
     from generation.backends.pipelines.painter import Painter
     from ingest.models.checkpoints import Checkpoint
 
+
+class InpaintOptions(DiffusionOptions):
+    """Options of the backend inpaint.
+
+    Parameters
+    ----------
+    strength : float
+        How much of what is around the object may change, up to 1.
+    """
+
+    strength: float = Field(default=1.0, gt=0, le=1)
+
+
 PLUGIN = Plugin(
     "inpaint",
     "Keeps the object, and paints everything around it from words.",
     extra="models",
-    options=BackendSettings,
+    options=InpaintOptions,
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"
@@ -40,7 +54,7 @@ KINDS = {
 """Pipelines that inpaint, by the one that a model is saved as, where AutoPipeline knows of none."""
 
 
-def open_backend(settings: BackendSettings) -> DiffusionBackend:
+def open_backend(options: InpaintOptions) -> DiffusionBackend:
     """A backend whose model sees the object while it paints what is around it.
 
     The object's pixels are put back afterwards, as decoding changes them a little: in images of
@@ -57,11 +71,13 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     from generation.backends.pipelines.painter import open_painter
     from ingest.models.checkpoints import find_checkpoint
 
-    checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
+    checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
     check_channels(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
-    painter = open_painter(_choose_kind(checkpoint), checkpoint, settings)
-    return DiffusionBackend("inpaint", painter, _Inpaint(painter, settings))
+    painter = open_painter(
+        _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
+    )
+    return DiffusionBackend("inpaint", painter, _Inpaint(painter, options))
 
 
 def _choose_kind(checkpoint: "Checkpoint") -> Any:
@@ -91,12 +107,12 @@ def _choose_kind(checkpoint: "Checkpoint") -> Any:
 
 
 class _Inpaint:
-    def __init__(self, painter: "Painter", settings: BackendSettings) -> None:
-        self._painter, self._settings = painter, settings
+    def __init__(self, painter: "Painter", options: InpaintOptions) -> None:
+        self._painter, self._options = painter, options
 
     def __call__(self, source: SourceImage, _seed: int) -> Work:
-        settings, painter = self._settings, self._painter
-        size = choose_output_size(settings, source)
+        options, painter = self._options, self._painter
+        size = choose_output_size(options, source)
         image, mask, scale = fit_source(source, size)
         box = find_box(mask)
         details = {"scale": scale, "box": [box.top, box.left, box.bottom, box.right]}
@@ -105,8 +121,7 @@ class _Inpaint:
             kept = np.where(mask[..., np.newaxis], image, resize_image(painted, size))
             return GeneratedImage(kept, mask, details)
 
-        is_set = settings.height_px is not None or settings.width_px is not None
-        seen = choose_model_size(size, painter.native_px, painter.multiple_px, is_set)
+        seen = choose_model_size(size, painter.native_px, painter.multiple_px, options.has_size)
         return Work(
             seen,
             finish,

@@ -6,7 +6,8 @@ ConBias (table 3) and ALIA use it; the object may change with the rest, so that 
 
 from typing import TYPE_CHECKING
 
-from generation.backends.backend import BackendSettings
+from pydantic import Field
+
 from generation.backends.canvas.cutout import to_pillow
 from generation.backends.canvas.framing import (
     choose_model_size,
@@ -15,6 +16,7 @@ from generation.backends.canvas.framing import (
     resize_image,
 )
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
 from graph.plugins import Plugin
@@ -25,17 +27,30 @@ if TYPE_CHECKING:
     from generation.backends.pipelines.painter import Painter
     from ingest.models.checkpoints import Checkpoint
 
+
+class InstructOptions(DiffusionOptions):
+    """Options of the backend instruct.
+
+    Parameters
+    ----------
+    image_guidance_scale : float or None
+        How closely to follow the source; None for the pipeline's own.
+    """
+
+    image_guidance_scale: float | None = Field(default=None, ge=1)
+
+
 PLUGIN = Plugin(
     "instruct",
     "Edits the whole image as an instruction says.",
     extra="models",
-    options=BackendSettings,
+    options=InstructOptions,
 )
 
 MODEL = "timbrooks/instruct-pix2pix"
 
 
-def open_backend(settings: BackendSettings) -> DiffusionBackend:
+def open_backend(options: InstructOptions) -> DiffusionBackend:
     """A backend that keeps as much of the source as ``image_guidance_scale`` says.
 
     Images of another shape than the source's show as much of it as fills them, about its object.
@@ -52,7 +67,7 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     from generation.backends.pipelines.painter import open_painter
     from ingest.models.checkpoints import find_checkpoint, quiet
 
-    checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
+    checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
     if not checkpoint.read_config("unet/config.json"):
         raise JobBlockedError(
@@ -66,8 +81,9 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
         )
     with quiet():
         kind = diffusers.StableDiffusionInstructPix2PixPipeline
-    painter = open_painter(kind, checkpoint, settings)
-    return DiffusionBackend("instruct", painter, _Instruct(painter, settings))
+    inputs = {"image_guidance_scale": options.image_guidance_scale}
+    painter = open_painter(kind, checkpoint, options, inputs)
+    return DiffusionBackend("instruct", painter, _Instruct(painter, options))
 
 
 def _is_xl(checkpoint: "Checkpoint") -> bool:
@@ -78,14 +94,14 @@ def _is_xl(checkpoint: "Checkpoint") -> bool:
 
 
 class _Instruct:
-    def __init__(self, painter: "Painter", settings: BackendSettings) -> None:
-        self._painter, self._settings = painter, settings
+    def __init__(self, painter: "Painter", options: InstructOptions) -> None:
+        self._painter, self._options = painter, options
 
     def __call__(self, source: SourceImage, _seed: int) -> Work:
-        settings, painter = self._settings, self._painter
-        size = choose_output_size(settings, source)
-        is_set = settings.height_px is not None or settings.width_px is not None
-        seen = choose_model_size(size, painter.native_px, painter.multiple_px, is_set)
+        options, painter = self._options, self._painter
+        size = choose_output_size(options, source)
+
+        seen = choose_model_size(size, painter.native_px, painter.multiple_px, options.has_size)
         image = to_pillow(resize_image(crop_source(source, size), seen))
 
         def finish(painted: ImageArray) -> GeneratedImage:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generation.backends.backend import BackendSettings
 from generation.backends.canvas.cutout import find_box, paste_object, place_object
 from generation.backends.canvas.framing import (
     choose_model_size,
@@ -16,7 +15,9 @@ from generation.backends.canvas.framing import (
     fit_source,
     resize_image,
 )
+from generation.backends.canvas.placement import PlacementOptions
 from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
 from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
@@ -24,17 +25,22 @@ from ingest.images.arrays import ImageArray
 if TYPE_CHECKING:
     from generation.backends.pipelines.painter import Painter
 
+
+class PasteOptions(DiffusionOptions, PlacementOptions):
+    """Options of the backend paste; its own are those of `PlacementOptions`."""
+
+
 PLUGIN = Plugin(
     "paste",
     "Makes a background from words, and pastes the object onto it.",
     extra="models",
-    options=BackendSettings,
+    options=PasteOptions,
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 
 
-def open_backend(settings: BackendSettings) -> DiffusionBackend:
+def open_backend(options: PasteOptions) -> DiffusionBackend:
     """A backend that keeps the object's pixels and replaces all the others.
 
     With the placement ``keep``, the object is where it was, bit by bit in images of the source's
@@ -53,37 +59,39 @@ def open_backend(settings: BackendSettings) -> DiffusionBackend:
     from generation.backends.pipelines.painter import open_painter
     from ingest.models.checkpoints import find_checkpoint, quiet
 
-    checkpoint = find_checkpoint(settings.model or MODEL, settings.revision, settings.offline)
+    checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
     with quiet():
         kind = diffusers.AutoPipelineForText2Image
-    painter = open_painter(kind, checkpoint, settings)
-    return DiffusionBackend("paste", painter, _Paste(painter, settings))
+    painter = open_painter(kind, checkpoint, options)
+    return DiffusionBackend("paste", painter, _Paste(painter, options))
 
 
 class _Paste:
-    def __init__(self, painter: "Painter", settings: BackendSettings) -> None:
-        self._painter, self._settings = painter, settings
+    def __init__(self, painter: "Painter", options: PasteOptions) -> None:
+        self._painter, self._options = painter, options
 
     def __call__(self, source: SourceImage, seed: int) -> Work:
-        settings = self._settings
-        size = choose_output_size(settings, source)
+        options = self._options
+        size = choose_output_size(options, source)
         image, mask, scale = fit_source(source, size)
-        if settings.placement == "resample":
+        if options.placement == "resample":
             rng = np.random.default_rng(seed)
             image, mask, scale = place_object(source.image, source.mask, size, rng)
         box = find_box(mask)
         details = {
-            "placement": settings.placement,
+            "placement": options.placement,
             "scale": scale,
             "box": [box.top, box.left, box.bottom, box.right],
         }
 
         def finish(painted: ImageArray) -> GeneratedImage:
             background = resize_image(painted, size)
-            pasted = paste_object(background, image, mask, settings.feather_px)
+            pasted = paste_object(background, image, mask, options.feather_px)
             return GeneratedImage(pasted, mask, details)
 
-        is_set = settings.height_px is not None or settings.width_px is not None
         painter = self._painter
-        return Work(choose_model_size(size, painter.native_px, painter.multiple_px, is_set), finish)
+        return Work(
+            choose_model_size(size, painter.native_px, painter.multiple_px, options.has_size),
+            finish,
+        )

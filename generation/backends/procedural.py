@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from generation.backends.backend import SYNTHETIC_SOURCE, BackendSettings
+from generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
 from generation.backends.canvas.cutout import find_box, paste_object, place_object, spread_colours
 from generation.backends.canvas.framing import (
     Size,
@@ -19,6 +19,7 @@ from generation.backends.canvas.framing import (
     resize_image,
     resize_mask,
 )
+from generation.backends.canvas.placement import PlacementOptions
 from generation.backends.canvas.styles import (
     is_ground,
     paint_pattern,
@@ -27,24 +28,41 @@ from generation.backends.canvas.styles import (
     style_of,
 )
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.options import MayBePath
 from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray, MaskArray
 
 if TYPE_CHECKING:
     from generation.backends.canvas.exemplars import Exemplar, Exemplars
 
+
+class ProceduralOptions(ImageOptions, PlacementOptions):
+    """Options of the backend procedural.
+
+    Parameters
+    ----------
+    exemplars : str or None
+        A folder of pictures of concepts, see `generation.backends.canvas.exemplars`; None for
+        invented looks.
+    """
+
+    earlier_names: ClassVar[Mapping[str, str]] = {"model": "exemplars"}
+
+    exemplars: Annotated[str | None, MayBePath()] = None
+
+
 PLUGIN = Plugin(
     "procedural",
     "Paints concepts by rule, without any model.",
     extra="worker",
-    options=BackendSettings,
+    options=ProceduralOptions,
 )
 
 COMPOSITE = SYNTHETIC_SOURCE + "compositeSynthetic"
 ALGORITHMIC = SYNTHETIC_SOURCE + "algorithmicMedia"
 
 SIDE_PX = 256
-"""Of an image without a source, where the settings name no size."""
+"""Of an image without a source, where the options name no size."""
 THING_SHARE = 1 / 3
 """How large a sign is beside the image's shorter side; that of a class is twice as large."""
 
@@ -55,12 +73,12 @@ _HIDDEN = 0.25  # how much of an object may be hidden where it stands in its own
 _SOFT_PX = 3.0  # over which a layer of a background fades into the one below
 
 
-def open_backend(settings: BackendSettings) -> "ProceduralBackend":
+def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
     """A backend that needs no model, no source and no network.
 
     With a source, its object is pasted as the backend ``paste`` does, with the same placements,
     sizes and feather. Without one, the class is a sign in the middle. What the concepts look like
-    is decided by the setting ``model``:
+    is decided by the option ``exemplars``:
 
     - None: every concept has a pattern and a sign that follow from its name. They look like
       nothing real, so what is trained on them may learn to tell the painted from the photographed.
@@ -78,28 +96,28 @@ def open_backend(settings: BackendSettings) -> "ProceduralBackend":
     """
     from generation.backends.canvas.exemplars import read_exemplars
 
-    exemplars = None if settings.model is None else read_exemplars(Path(settings.model))
-    return ProceduralBackend(settings, exemplars)
+    exemplars = None if options.exemplars is None else read_exemplars(Path(options.exemplars))
+    return ProceduralBackend(options, exemplars)
 
 
 class ProceduralBackend:
     """Paints a background, objects upon it, and the source's object or a sign of the class.
 
-    Each image depends on its request and the settings alone, bit by bit, whatever else is in the
+    Each image depends on its request and the options alone, bit by bit, whatever else is in the
     batch and whichever machine it is.
 
     Parameters
     ----------
-    settings : BackendSettings
-        Sizes, placement and feather; the rest is of no use here.
+    options : ProceduralOptions
+        Sizes, placement and feather.
     exemplars : Exemplars or None
         Pictures of concepts.
     """
 
     needs_source = False
 
-    def __init__(self, settings: BackendSettings, exemplars: "Exemplars | None" = None) -> None:
-        self._settings, self._exemplars = settings, exemplars
+    def __init__(self, options: ProceduralOptions, exemplars: "Exemplars | None" = None) -> None:
+        self._options, self._exemplars = options, exemplars
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request, in their order.
@@ -116,12 +134,10 @@ class ProceduralBackend:
         return {
             "backend": "procedural",
             "digital_source_type": COMPOSITE,
-            "model": self._settings.model,
+            "model": self._options.exemplars,
             "revision": None,
             "weights_sha256": None if self._exemplars is None else self._exemplars.sha256,
-            "settings": self._settings.model_dump(
-                include={"width_px", "height_px", "placement", "feather_px"}
-            ),
+            "settings": self._options.model_dump(exclude={"exemplars"}),
             "device": "cpu",
             "dtype": "uint8",
             "software": {name: version(name) for name in ("numpy", "pillow", "scipy")},
@@ -137,7 +153,7 @@ class ProceduralBackend:
         taken = mask.copy()
         for concept in things:
             canvas = _set_down(canvas, self._thing(concept, size, rng), taken, rng)
-        canvas = paste_object(canvas, image, mask, self._settings.feather_px)
+        canvas = paste_object(canvas, image, mask, self._options.feather_px)
         pictures = request.source is not None or any(map(self._pictures, request.concepts))
         box = find_box(mask)
         details |= {
@@ -150,19 +166,19 @@ class ProceduralBackend:
         self, request: ImageRequest, rng: np.random.Generator
     ) -> tuple[ImageArray, MaskArray, dict[str, Any]]:
         """The object in an image of the size that is to be made."""
-        settings, source = self._settings, request.source
+        options, source = self._options, request.source
         if source is None:
-            height, width = settings.height_px, settings.width_px
+            height, width = options.height_px, options.width_px
             size = height or width or SIDE_PX, width or height or SIDE_PX
             side = max(1, round(min(size) * THING_SHARE * 2))
             image, mask = _in_the_middle(*paint_sign(style_of(request.class_name), side), size)
             return image, mask, {"object": "sign"}
-        size = choose_output_size(settings, source)
-        if settings.placement == "resample":
+        size = choose_output_size(options, source)
+        if options.placement == "resample":
             image, mask, scale = place_object(source.image, source.mask, size, rng)
         else:
             image, mask, scale = fit_source(source, size)
-        return image, mask, {"object": "source", "placement": settings.placement, "scale": scale}
+        return image, mask, {"object": "source", "placement": options.placement, "scale": scale}
 
     def _pictures(self, concept: str) -> "tuple[Exemplar, ...]":
         return () if self._exemplars is None else self._exemplars.of(concept)

@@ -1,9 +1,8 @@
 """One module per filter, and the registry of them all."""
 
-from generation.filters.filter import Filter
-from graph.plugins import Plugins
+from generation.filters.filter import Filters
 
-FILTERS: Plugins[Filter] = Plugins(
+FILTERS = Filters(
     "filter",
     {
         "sanity": "generation.filters.sanity",

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import Judgement
+from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
-from graph.plugins import Plugin
 
 
 class BlankOptions(Options):
@@ -29,7 +28,7 @@ class BlankOptions(Options):
     min_luminance: float = Field(default=0.01, ge=0, le=1)
 
 
-PLUGIN = Plugin(
+PLUGIN = FilterPlugin(
     "blank",
     "The image is not one colour, or nearly.",
     extra="worker",

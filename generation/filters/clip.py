@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
-from generation.filters.filter import Judgement
+from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
-from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
 from ingest.models.prompts import PHOTO, check_template, prompt_for
@@ -54,7 +53,7 @@ class ClipOptions(ModelOptions):
         return text
 
 
-PLUGIN = Plugin(
+PLUGIN = FilterPlugin(
     "clip",
     "The image shows what the prompt says: CLIPScore.",
     extra="models",

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import Judgement
+from generation.filters.filter import FilterPlugin, Judgement, RepeatCheck
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import OptionError
 from graph.options import Options
-from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
 
 
@@ -32,13 +31,13 @@ class DuplicatesOptions(Options):
     hash_size: int = Field(default=8, ge=4, le=32, multiple_of=4)
 
 
-PLUGIN = Plugin(
+PLUGIN = FilterPlugin(
     "duplicates",
     "The image is not nearly the same as another one of its query.",
     extra="worker",
     options=DuplicatesOptions,
+    repeats=RepeatCheck("phash", lambda hashes, options: find_duplicates(hashes, options.distance)),
 )
-
 
 Words = npt.NDArray[np.uint64]
 

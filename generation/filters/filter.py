@@ -1,10 +1,11 @@
 """What every filter does: look at images that were made, and say which are as asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.plugins import Plugin, Plugins
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,39 @@ class Judgement:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class RepeatCheck:
+    """How a filter finds repetitions among candidates of other chunks, which it judged apart.
+
+    Parameters
+    ----------
+    detail : str
+        The detail of its judgements that stands for an image: its fingerprint.
+    find : callable
+        Given fingerprints in the order of preference, and the filter's ``options`` by that name,
+        the position of the kept fingerprint that each one repeats; None for one that is kept.
+    """
+
+    detail: str
+    find: Callable[..., Sequence[int | None]]
+
+
+@dataclass(frozen=True)
+class FilterPlugin(Plugin):
+    """What a filter's module declares about itself.
+
+    Parameters
+    ----------
+    takes_vocabulary : bool
+        Whether its option ``vocabulary`` is the dataset's concepts where a job does not set it.
+    repeats : RepeatCheck or None
+        How it finds repetitions across chunks; None where it does not.
+    """
+
+    takes_vocabulary: bool = False
+    repeats: RepeatCheck | None = None
+
+
 class Filter(Protocol):
     """Judges images. It is opened once a process, and used by one thread at a time."""
 
@@ -47,3 +81,10 @@ class Filter(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Its settings, and its model with revision and weights, for provenance; for JSON."""
         ...
+
+
+class Filters(Plugins[Filter]):
+    """Registry of filters, with what filters declare beside other plugins."""
+
+    def __getitem__(self, name: str) -> FilterPlugin:
+        return cast("FilterPlugin", super().__getitem__(name))

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generation.filters.filter import Judgement
+from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
-from graph.plugins import Plugin
 from ingest.models.options import DetectorOptions
 from ingest.models.prompts import listed, readable
 
@@ -38,11 +37,12 @@ class ObjectsOptions(DetectorOptions):
     reject_unasked: bool = False
 
 
-PLUGIN = Plugin(
+PLUGIN = FilterPlugin(
     "objects",
     "A detector finds the concepts and the class in the image.",
     extra="models",
     options=ObjectsOptions,
+    takes_vocabulary=True,
 )
 
 

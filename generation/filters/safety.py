@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generation.filters.filter import Judgement
+from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
-from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
 
@@ -38,7 +37,7 @@ class SafetyOptions(ModelOptions):
     model: str = "CompVis/stable-diffusion-safety-checker"
 
 
-PLUGIN = Plugin(
+PLUGIN = FilterPlugin(
     "safety",
     "The image is safe to look at.",
     extra="models",

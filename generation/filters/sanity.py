@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from generation.filters.filter import Judgement
+from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
-from graph.plugins import Plugin
 
 
 class SanityOptions(Options):
@@ -36,7 +35,7 @@ class SanityOptions(Options):
     min_unchanged: float = Field(default=1.0, ge=0, le=1)
 
 
-PLUGIN = Plugin(
+PLUGIN = FilterPlugin(
     "sanity",
     "The image has the size that was asked for, and keeps its object.",
     extra="worker",

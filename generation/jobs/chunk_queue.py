@@ -15,11 +15,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from generation.jobs.chunks import Chunk
 from generation.jobs.queue_database import JsonSerializer, check_url, without_password
 from graph.errors import Setting, StoreUnavailableError
+from graph.plugins import EXTRAS
 
 NAME = "cobalance"
-EXTRAS = ("worker", "models")
-"""The extras of cobalance that a chunk may need: each has a queue of its own."""
-_QUEUES = {extra: f"chunks-{extra}" for extra in EXTRAS}
+_QUEUES = {extra: f"chunks-{extra}" for extra in EXTRAS}  # chunks by the extra that they need
 _VERSION = "1"  # of the workflow below; workers of another one leave its chunks alone
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -76,7 +75,7 @@ class Queue:
         worker: str,
         execute: Callable[[Chunk, int], ChunkResult],
         poll_s: float = 0.3,
-        extras: Sequence[str] = EXTRAS,
+        extras: Sequence[str] = tuple(EXTRAS),
         on_end: Callable[[], None] | None = None,
     ) -> None:
         global _open_queue

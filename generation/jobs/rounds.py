@@ -2,10 +2,11 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from generation.filters.duplicates import DuplicatesOptions, find_duplicates
+from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings
 from generation.output.rows import Row
 from graph.database.store import GraphStore
@@ -68,7 +69,7 @@ def candidate_of(row: Row) -> NewCandidate:
         mask_uri=row["mask_path"],
         seed=row["seed"],
         seconds=row.get("seconds"),
-        fingerprint=found.get("duplicates", {}).get("details", {}).get("phash"),
+        fingerprint=_fingerprint(found),
         provenance=provenance,
     )
 
@@ -135,7 +136,7 @@ def next_round(
     workers may do this at the same time. `graph.jobs.reports.end_job` ends the job, once its
     manifest is written.
     """
-    if current is not None and "duplicates" in settings.filter_options():
+    if current is not None:
         _reject_repeated(store, job, settings, current)
     progress = read_query_progress(store, job)
     spans, ended = next_spans(progress, settings.candidates_per_image)
@@ -148,14 +149,30 @@ def next_round(
 
 def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Round) -> None:
     """Reject accepted images that repeat one of an earlier chunk or round of their query."""
-    distance = DuplicatesOptions.model_validate(settings.filter_options()["duplicates"]).distance
+    checks = [
+        partial(check.find, options=FILTERS.check(name, options))
+        for name, options in settings.filter_options().items()
+        if (check := FILTERS[name].repeats) is not None
+    ]
+    if not checks:
+        return
     reasons = {}
     for start in range(0, len(of.spans), BATCH):
         queries = [query_id(job, span.query) for span in of.spans[start : start + BATCH]]
         for of_query in fingerprints(store, queries):
             hashes = [found.fingerprint for found in of_query]
-            for found, earlier in zip(of_query, find_duplicates(hashes, distance), strict=True):
+            for found, earlier in zip(of_query, checks[0](hashes), strict=True):
                 if earlier is not None:
                     other = of_query[earlier].candidate
                     reasons[found.candidate] = f"It is nearly the same as candidate {other}."
     reject_made(store, job, reasons)
+
+
+def _fingerprint(found: Mapping[str, Any]) -> str | None:
+    """The fingerprint that the first filter which looks for repetitions gave an image."""
+    for name, judged in found.items():
+        check = FILTERS[name].repeats
+        if check is not None:
+            fingerprint: str | None = judged["details"].get(check.detail)
+            return fingerprint
+    return None

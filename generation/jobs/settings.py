@@ -1,36 +1,31 @@
-"""How a job makes its images: backend, filters and limits, as kept with the job."""
+"""Settings of a job: recipe, backend, filters and limits, as kept with the job."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from generation.backends import BACKENDS
-from generation.backends.backend import BackendSettings
 from generation.filters import FILTERS
-from generation.sources.sampler import MaskSettings
+from generation.recipes import DEFAULT, RECIPES, choose_recipe
+from generation.sources.mask_settings import MaskSettings
 from generation.sources.segmenters import SEGMENTERS
 from graph.errors import OptionError, UnknownNameError
+from graph.plugins import EXTRAS, needed_extras
 from ingest.models.prompts import check_template
-
-DEFAULT_FILTERS: Mapping[str, tuple[str, ...]] = {
-    "procedural": ("sanity", "blank", "duplicates"),
-    "paste": ("sanity", "blank", "duplicates", "clip"),
-    "inpaint": ("sanity", "blank", "duplicates", "clip"),
-    "instruct": ("blank", "duplicates", "clip"),
-}
-"""The filters of a job that names none, by backend: CLIPScore wherever a model follows words."""
 
 
 class JobSettings(BaseModel):
-    """How to make a job's images.
+    """How to make a job's images: a recipe, and what the job has otherwise.
 
     Parameters
     ----------
+    recipe : str
+        A name in `generation.recipes.RECIPES`; by default the one that has the backend's name.
     backend : str
-        A name in `generation.backends.BACKENDS`.
-    making : BackendSettings
-        The backend's settings.
+        A name in `generation.backends.BACKENDS`; by default the recipe's.
+    making : mapping
+        Options of the backend.
     masks : MaskSettings
         How the object of the class is found in its images.
     segmenter : str or None
@@ -38,9 +33,9 @@ class JobSettings(BaseModel):
     segmenter_options : mapping
         Its options.
     prompt : str or None
-        A template for the prompts, see `ingest.models.prompts`; None for the backend's usual one.
+        A template for the prompts, see `ingest.models.prompts`; None for the recipe's.
     filters : mapping of str to mapping, or None
-        Options by name in `generation.filters.FILTERS`; None for the backend's usual ones.
+        Options by name in `generation.filters.FILTERS`; None for the recipe's.
     chunk_size : int
         Images that are made together. It is part of what decides a pixel, and recorded.
     candidates_per_image : int
@@ -58,8 +53,9 @@ class JobSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    backend: str = "procedural"
-    making: BackendSettings = BackendSettings()
+    recipe: str = DEFAULT
+    backend: str = ""
+    making: Mapping[str, Any] = Field(default_factory=dict)
     masks: MaskSettings = MaskSettings()
     segmenter: str | None = None
     segmenter_options: Mapping[str, Any] = Field(default_factory=dict)
@@ -72,47 +68,74 @@ class JobSettings(BaseModel):
     split: str | None = None
     seed: str = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, values: Any) -> Any:
+        """Fill in the recipe, its backend, and what it has other than by default."""
+        chosen = [values.get("recipe"), values.get("backend")]
+        if not all(name is None or isinstance(name, str) for name in chosen):
+            return values
+        recipe = choose_recipe(*(name or None for name in chosen))
+        completed = {**values, "recipe": recipe.name, "backend": chosen[1] or recipe.backend}
+        defaults = {"masks": recipe.masks.model_dump(exclude_unset=True)}
+        if completed["backend"] == recipe.backend:
+            defaults["making"] = dict(recipe.making)
+        for name, usual in defaults.items():
+            given = values.get(name, {})
+            if usual and isinstance(given, Mapping):
+                completed[name] = {**usual, **given}
+        return completed
+
     @property
-    def extra(self) -> str:
-        """The part of cobalance that a worker must have to make the images."""
+    def prompt_template(self) -> str:
+        """The template of the prompts."""
+        return RECIPES[self.recipe].prompt if self.prompt is None else self.prompt
+
+    @property
+    def extras(self) -> list[str]:
+        """The extras that a worker must have installed to make the images."""
         plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]
         if self.segmenter is not None:
             plugins.append(SEGMENTERS[self.segmenter])
-        return "models" if any(plugin.extra == "models" for plugin in plugins) else "worker"
+        needed = {"worker", *needed_extras(plugins)}
+        return [extra for extra in EXTRAS if extra in needed]
+
+    @property
+    def extra(self) -> str:
+        """The largest of `extras`, which has all that the others have."""
+        return self.extras[-1]
 
     def filter_options(self) -> dict[str, Mapping[str, Any]]:
         """The filters to run, in order, each with its options."""
-        return usual_filters(self.backend) if self.filters is None else dict(self.filters)
+        return dict(RECIPES[self.recipe].filters if self.filters is None else self.filters)
 
 
-def usual_filters(backend: str) -> dict[str, Mapping[str, Any]]:
-    """The filters of a backend's jobs that name none, in order, each with its options."""
-    usual: dict[str, Mapping[str, Any]] = {
-        name: {} for name in DEFAULT_FILTERS.get(backend, ("blank",))
-    }
-    if backend == "instruct":  # whose prompt is an instruction, and describes no image
-        usual["clip"] = {"text": "concepts"}
-    return usual
-
-
-def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
+def read_job_settings(values: Mapping[str, Any], *, stored: bool = False) -> JobSettings:
     """Check the settings of a job.
+
+    Parameters
+    ----------
+    values : mapping
+        The settings; those that are left out have their defaults.
+    stored : bool
+        Whether an earlier version may have stored them with a job: then options that a backend
+        had and never used are left out.
 
     Raises
     ------
     OptionError
-        One is unknown or cannot be used, or an option of a filter or of the segmenter is.
+        One is unknown or not allowed, or an option of the backend, a filter or the segmenter is.
     UnknownNameError
-        No backend, filter or segmenter has this name.
+        No recipe, backend, filter or segmenter has this name.
 
     Examples
     --------
-    >>> list(read_job_settings({"backend": "inpaint"}).filter_options())
+    >>> list(read_job_settings({"recipe": "inpaint"}).filter_options())
     ['sanity', 'blank', 'duplicates', 'clip']
-    >>> read_job_settings({"making": {"steps": 0}})
+    >>> read_job_settings({"recipe": "inpaint", "making": {"steps": 0}})
     Traceback (most recent call last):
     ...
-    graph.errors.OptionError: The setting making.steps is 0: input should be greater than or \
+    graph.errors.OptionError: The backend inpaint: steps is 0: input should be greater than or \
 equal to 1.
     >>> read_job_settings({"filters": {"blank": {"treshold": 0.1}}})
     Traceback (most recent call last):
@@ -130,7 +153,7 @@ min_luminance, threshold.
         raise OptionError(
             f"The setting {name} is {first['input']!r}: {_uncapitalised(first['msg'])}."
         ) from error
-    _ = BACKENDS[settings.backend]
+    making = BACKENDS.check(settings.backend, settings.making, stored=stored)
     for name, options in settings.filter_options().items():
         FILTERS.check(name, options)
     if settings.segmenter is not None:
@@ -141,7 +164,11 @@ min_luminance, threshold.
         raise OptionError("There are segmenter_options, and segmenter names none.")
     if settings.prompt is not None:
         check_template(settings.prompt)
-    return settings
+    if not settings.making:
+        return settings
+    return settings.model_copy(
+        update={"making": making.model_dump(mode="json", exclude_unset=True)}
+    )
 
 
 def _names(model: type[BaseModel], prefix: str = "") -> list[str]:

@@ -1,16 +1,27 @@
 """One module per planner, and the registry of them all."""
 
-from generation.planners import conbias, published
+from collections.abc import Mapping
+from typing import Any
+
 from generation.planning.plan import Plan, Planner, PlanOptions, make_plan
 from graph.counting.cliques import Cliques
-from graph.registry import Registry
+from graph.plugins import Plugins
 
-PLANNERS: Registry[Planner] = Registry("planner")
-PLANNERS.register("conbias", conbias.plan_images)
-PLANNERS.register("published", published.plan_images)
+PLANNERS: Plugins[Planner] = Plugins(
+    "planner",
+    {
+        "conbias": "generation.planners.conbias",
+        "published": "generation.planners.published",
+    },
+)
 
 
-def plan(cliques: Cliques, planner: str = "conbias", options: PlanOptions | None = None) -> Plan:
+def plan(
+    cliques: Cliques,
+    planner: str = "conbias",
+    options: PlanOptions | None = None,
+    planner_options: Mapping[str, Any] | None = None,
+) -> Plan:
     """Plan the images that rebalance the cliques, with a planner by name.
 
     Parameters
@@ -21,13 +32,15 @@ def plan(cliques: Cliques, planner: str = "conbias", options: PlanOptions | None
         A name in `PLANNERS`.
     options : PlanOptions, optional
         Which sizes to balance; by default 2 to the largest mined.
+    planner_options : mapping, optional
+        The planner's own options, which its module declares.
 
     Raises
     ------
     UnknownNameError
         No planner has this name.
     OptionError
-        The options ask for sizes that were not mined.
+        The options ask for sizes that were not mined, or the planner has no such option.
 
     Examples
     --------
@@ -38,4 +51,6 @@ def plan(cliques: Cliques, planner: str = "conbias", options: PlanOptions | None
     >>> plan(cliques).queries
     (GenerationQuery(class_name='country', concepts=('cow', 'road'), n=2),)
     """
-    return make_plan(cliques, PLANNERS[planner], planner, options or PlanOptions())
+    own = dict(planner_options or {})
+    opened = PLANNERS.open(planner, own)
+    return make_plan(cliques, opened, planner, options or PlanOptions(), own)

@@ -2,11 +2,22 @@
 
 import numpy as np
 
-from generation.planning.plan import PlanOptions
+from generation.planning.plan import Planner, PlanOptions
 from generation.planning.simulation import add_to_counts
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.counting.subsets import SubsetIndex
+from graph.options import Options
+from graph.plugins import Plugin
+
+PLUGIN = Plugin(
+    "conbias", "Algorithm 1 of the paper: images made for large cliques count in their parts, too."
+)
+
+
+def open_planner(_options: Options) -> Planner:
+    """Open the planner: `plan_images`, which has no options of its own."""
+    return plan_images
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:

@@ -2,9 +2,18 @@
 
 import numpy as np
 
-from generation.planning.plan import PlanOptions
+from generation.planning.plan import Planner, PlanOptions
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
+from graph.options import Options
+from graph.plugins import Plugin
+
+PLUGIN = Plugin("published", "As the paper's authors ran it: every clique on its own.")
+
+
+def open_planner(_options: Options) -> Planner:
+    """Open the planner: `plan_images`, which has no options of its own."""
+    return plan_images
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:

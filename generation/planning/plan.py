@@ -1,8 +1,9 @@
 """What a plan is: queries for images, the options behind them, and what a planner must do."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -132,11 +133,14 @@ class Plan:
     queries : tuple of GenerationQuery
         In the order in which to make them: size descending, as Algorithm 1 goes, then concepts,
         then class.
+    planner_options : mapping
+        The planner's own options that were set.
     """
 
     planner: str
     options: PlanOptions
     queries: tuple[GenerationQuery, ...]
+    planner_options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def images(self) -> int:
@@ -208,7 +212,13 @@ def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...
     )
 
 
-def make_plan(cliques: Cliques, planner: Planner, name: str, options: PlanOptions) -> Plan:
+def make_plan(
+    cliques: Cliques,
+    planner: Planner,
+    name: str,
+    options: PlanOptions,
+    planner_options: Mapping[str, Any] | None = None,
+) -> Plan:
     """Run a planner and write down its queries in their order.
 
     Parameters
@@ -222,8 +232,10 @@ def make_plan(cliques: Cliques, planner: Planner, name: str, options: PlanOption
         Its name in the registry.
     options : PlanOptions
         Passed to the planner.
+    planner_options : mapping, optional
+        The planner's own options, with which it was opened.
     """
     min_size, max_size = options.resolve(cliques)
     images = plan_images(cliques, planner, options)
     resolved = replace(options, min_size=min_size, max_size=max_size)
-    return Plan(name, resolved, queries_of(cliques, images))
+    return Plan(name, resolved, queries_of(cliques, images), dict(planner_options or {}))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,13 +38,14 @@ class _PlanFile(_Strict):
     version: Literal[1]
     planner: Name
     options: _Options
+    planner_options: dict[str, Any] = Field(default_factory=dict)
     queries: tuple[_Query, ...]
 
 
 def plan_to_json(plan: Plan) -> bytes:
     """Write a plan as UTF-8 JSON, one query a line; equal plans give equal bytes.
 
-    Options that set no limit are left out.
+    Options that set no limit, or are the planner's defaults, are left out.
 
     Examples
     --------
@@ -64,7 +65,8 @@ def plan_to_json(plan: Plan) -> bytes:
         _dump({"class_name": query.class_name, "concepts": query.concepts, "n": query.n})
         for query in plan.queries
     )
-    text = f'{_dump(head)[:-1]},\n"options": {_dump(options)},\n"queries": [\n{queries}\n]}}\n'
+    own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
+    text = f'{_dump(head)[:-1]},\n"options": {_dump(options)},\n{own}"queries": [\n{queries}\n]}}\n'
     return text.encode()
 
 
@@ -115,7 +117,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
         options = PlanOptions(**raw.options.model_dump())
     except OptionError as error:
         raise InputError(file, "options", str(error), REMEDY) from error
-    return Plan(raw.planner, options, tuple(queries))
+    return Plan(raw.planner, options, tuple(queries), raw.planner_options)
 
 
 def _dump(value: object) -> str:

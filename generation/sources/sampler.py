@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from generation.image_request import NoSourceError, SourceImage
+from generation.sources.mask_settings import ANY, PLACEHOLDER, MaskSettings
 from graph.dataset.class_images import ClassImages
 from graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from graph.records import Box
@@ -31,67 +31,11 @@ TRIES = 500
 """Images that are looked at for one that can be used; where one in a hundred can, there is one
 among them 99 times in 100."""
 
-ANY = "*"
-"""In `MaskSettings.object`: a region of whatever concept."""
-
 PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woman", "women"})
 """Classes whose object is a ``person``, where no region has their own name."""
 
 Segment = Callable[[ImageArray, Box | None], MaskArray]
 """Finds an object: in an image, or within a box (x, y, width, height in pixels) of it."""
-
-_PLACE = re.compile(r"\{(id|stem|path)\}")
-
-
-def _names(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
-class MaskSettings(BaseModel):
-    """How the object of a class is found in its images.
-
-    Parameters
-    ----------
-    masks : {"regions", "boxes", "files", "segmenter"}
-        From the annotations' outlines; from their boxes, filled; from a mask file for each image;
-        or from a model that finds the object, within its box where the annotations have one.
-    object : str or tuple of str
-        Concepts whose regions are the object, or ``"*"`` for those of any. By default the class's
-        own name, which is what regions have that gave an image its class; for classes such as man
-        and woman else ``person``; else the image's regions where all are of one concept. It is
-        never guessed among several. A crowd, many instances that are outlined as one, is no object.
-    instances : {"largest", "all"}
-        Which of several regions of the object: the one with the most pixels, or all as one.
-    mask_folder : str or None
-        Where mask files are; bright pixels are the object's.
-    mask_pattern : str
-        A mask file's path in the folder. ``{id}`` is the image's id, ``{path}`` its address without
-        the ending, ``{stem}`` the last part of that.
-    min_share, max_share : float
-        How much of the image a mask must and may cover; an image with another one is not used.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    masks: Literal["regions", "boxes", "files", "segmenter"] = "regions"
-    object: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
-    instances: Literal["largest", "all"] = "largest"
-    mask_folder: str | None = None
-    mask_pattern: str = "{stem}.png"
-    min_share: float = Field(default=0.01, ge=0, le=1)
-    max_share: float = Field(default=0.9, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _fits(self) -> "MaskSettings":
-        if self.masks == "files" and self.mask_folder is None:
-            raise ValueError("masks from files need a mask_folder")
-        if not _PLACE.search(self.mask_pattern):
-            raise ValueError(f"mask_pattern {self.mask_pattern!r} has none of {{id}}, {{stem}} "
-                             "and {path}")  # fmt: skip
-        if self.min_share > self.max_share:
-            raise ValueError(f"min_share {self.min_share:g} is above max_share {self.max_share:g}")
-        return self
-
 
 _DEFAULTS = MaskSettings()
 
@@ -387,7 +331,7 @@ def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
     address = urlsplit(uri).path if "://" in uri else uri
     pure = PurePosixPath(address)
     values = {"id": image_id, "stem": pure.stem, "path": str(pure.with_suffix("")).lstrip("/")}
-    inside = _PLACE.sub(lambda found: values[found[1]], settings.mask_pattern)
+    inside = PLACEHOLDER.sub(lambda found: values[found[1]], settings.mask_pattern)
     path = folder / inside
     if "\0" in inside or not path.resolve().is_relative_to(folder.resolve()):
         raise _UnusableError(

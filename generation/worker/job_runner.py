@@ -21,7 +21,8 @@ from generation.jobs.chunks import Chunk, candidate_id
 from generation.jobs.settings import JobSettings
 from generation.output.image_files import JudgedImage
 from generation.output.rows import Row, judged_row, new_row
-from generation.sources.sampler import MaskSettings, Sources
+from generation.sources.mask_settings import MaskSettings
+from generation.sources.sampler import Sources
 from generation.worker.query_failures import QueryFailures
 from generation.worker.source_picker import SourcePicker
 from ingest.models.prompts import prompt_for
@@ -122,9 +123,7 @@ class JobRunner:
     def _request(self, item: tuple[int, int], *, with_source: bool) -> ImageRequest:
         class_name, concepts = self.queries[item[0]]
         seed = seed_of(self.settings.seed or self.job, *item)
-        prompt = prompt_for(
-            concepts, self.settings.prompt, backend=self.settings.backend, class_name=class_name
-        )
+        prompt = prompt_for(concepts, self.settings.prompt_template, class_name=class_name)
         source = self._picker.pick(class_name, seed) if with_source else None
         identity = candidate_id(self.job, *item)
         return ImageRequest(identity, class_name, concepts, prompt, seed, source)

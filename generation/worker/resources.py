@@ -113,7 +113,7 @@ class RetryingStore:
         OptionError, UnknownNameError
             They cannot be used.
         """
-        return read_job_settings(self.run(lambda store: read_job(store, job)).settings)
+        return read_job_settings(self.run(lambda store: read_job(store, job)).settings, stored=True)
 
     def close(self) -> None:
         """Close all connections."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -68,7 +69,7 @@ class RunnerSlot:
         settings = self._store.job_settings(job)
         kept = self._runner.backend if self._runner is not None else None
         self._runner = None  # its memory is needed for the next
-        opened_as = (settings.backend, settings.making.model_dump_json())
+        opened_as = (settings.backend, json.dumps(settings.making, sort_keys=True))
         backend: Backend
         if kept is not None and opened_as == self._opened_as:
             backend = kept
@@ -93,7 +94,7 @@ class RunnerSlot:
     def _with_vocabulary(
         self, name: str, options: Mapping[str, Any], dataset: str
     ) -> Mapping[str, Any]:
-        """Have the filter that looks for objects know what else the dataset could show."""
-        if name != "objects" or "vocabulary" in options:
+        """Add the dataset's concepts to the options of a filter that takes them."""
+        if not FILTERS[name].takes_vocabulary or "vocabulary" in options:
             return options
         return {**options, "vocabulary": self._store.run(partial(concept_names, dataset=dataset))}

@@ -12,9 +12,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 
-from generation.jobs.chunk_queue import EXTRAS, Queue
+from generation.jobs.chunk_queue import Queue
 from generation.worker.executor import ChunkExecutor
 from generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from generation.worker.supervisor import JobSupervisor
@@ -23,6 +22,7 @@ from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUna
 from graph.jobs.rounds import active_jobs
 from graph.jobs.status import read_job
 from graph.jobs.workers import heartbeat, stop_worker
+from graph.plugins import EXTRAS, is_installed
 from graph.progress import Progress, silent
 
 _log = logging.getLogger(__name__)
@@ -205,5 +205,4 @@ class Worker:
 
 def installed_extras() -> tuple[str, ...]:
     """The extras of cobalance whose packages are installed."""
-    models = ("torch", "diffusers", "transformers")
-    return EXTRAS if all(find_spec(name) for name in models) else ("worker",)
+    return tuple(extra for extra in EXTRAS if is_installed(extra))

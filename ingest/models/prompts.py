@@ -1,17 +1,12 @@
 """Words for models: the paper's prompt for some concepts, and an instruction for editing models."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from graph.errors import OptionError
 
 PHOTO = "a photo of {concepts}"
 """The prompt of the paper's section 10: "a photo of concept 1, concept 2, ..., and concept N"."""
-INSTRUCTION = "add {concepts} to the background"
-"""For models that edit as they are told, such as InstructPix2Pix."""
-
-TEMPLATES: Mapping[str, str] = {"instruct": INSTRUCTION}
-"""The template of a backend that has one of its own."""
 
 LONGEST = 80  # characters of a concept's name; CLIP reads 77 tokens of a whole prompt
 _PLACEHOLDER = re.compile(r"\{(concepts|names|class)\}")
@@ -20,9 +15,8 @@ _LOOKS_LIKE_ONE = re.compile(r"\{[A-Za-z_]*\}")
 
 def prompt_for(
     concepts: Sequence[str],
-    template: str | None = None,
+    template: str = PHOTO,
     *,
-    backend: str = "",
     class_name: str = "",
 ) -> str:
     """Give the prompt for an image that shows some concepts.
@@ -31,12 +25,9 @@ def prompt_for(
     ----------
     concepts : sequence of str
         In the order in which the prompt names them.
-    template : str or None
+    template : str
         Text with ``{concepts}``, a list of the concepts with their articles, or ``{names}``, the
-        same without articles, and perhaps ``{class}``. None for the backend's own in `TEMPLATES`,
-        or else `PHOTO`.
-    backend : str
-        A name in `generation.backends.BACKENDS`.
+        same without articles, and perhaps ``{class}``.
     class_name : str
         What ``{class}`` stands for.
 
@@ -58,15 +49,14 @@ def prompt_for(
     'a photo of a cow and a forest road'
     >>> prompt_for(["fire hydrant", "trees", "water"], "a photo of {names}")
     'a photo of fire hydrant, trees, and water'
-    >>> prompt_for(["ocean", "SurfBoard"], backend="instruct")
+    >>> prompt_for(["ocean", "SurfBoard"], "add {concepts} to the background")
     'add an ocean and a surf board to the background'
     >>> prompt_for(["{class}", 'the "sea"'], "a {class} before {concepts}", class_name="bird_2")
     'a bird before a {class} and the "sea"'
     """
     if not concepts:
         raise OptionError("A prompt without concepts was asked for. Name one or more.")
-    text = TEMPLATES.get(backend, PHOTO) if template is None else template
-    check_template(text)
+    check_template(template)
     names = [readable(concept) for concept in concepts]
     values = {
         "concepts": listed([with_article(name) for name in names]),
@@ -74,7 +64,7 @@ def prompt_for(
         "class": readable(class_name),
     }
     # In one pass, so that no name is taken for a placeholder, and never by str.format.
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
 
 
 def check_template(template: str) -> None:

@@ -65,7 +65,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def test_a_model_s_form(pages: Pages, cows: str) -> None:
-    page = pages.open(f"/plan?dataset={cows}&backend=inpaint&preset=fast&model=./models/sd")
+    page = pages.open(f"/plan?dataset={cows}&recipe=inpaint&preset=fast&model=./models/sd")
     expect(page.get_by_text("inpaint · model sd · fast")).to_be_visible()
     page.get_by_text("How to make them").click()
     expect(page.get_by_text("Keeps the object, and paints everything around it")).to_be_visible()
@@ -87,7 +87,7 @@ def test_from_the_form_to_the_comparison(
         page.get_by_role("spinbutton", name=f"{side} in pixels").fill("100")
         page.keyboard.press("Enter")
         settle(page)
-    expect(page.get_by_text("The setting making.width_px is 100")).to_be_visible()
+    expect(page.get_by_text("The backend procedural: width_px is 100")).to_be_visible()
     expect(page.get_by_role("button", name="Create the job")).to_be_disabled()
     screenshot(page, "plan-making-wrong")
     for side in ("Width", "Height"):
@@ -96,7 +96,7 @@ def test_from_the_form_to_the_comparison(
         settle(page)
     expect(page.get_by_text("procedural · 128 x 128 px")).to_be_visible()
     screenshot(page, "plan-making")
-    assert "width=128" in page.url  # a link has the form
+    assert "width_px=128" in page.url  # a link has the form
     page.get_by_role("button", name="Create the job").click()
     page.get_by_role("button", name="See the jobs").click()
     page.wait_for_url("**/jobs**")

@@ -3,6 +3,7 @@
 import pytest
 
 from docs.generate import DOCS, PAGES, job_settings
+from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.sources.segmenters import SEGMENTERS
 from ingest.models.options import ModelOptions
@@ -23,7 +24,11 @@ def test_every_setting_of_a_job_is_there_with_type_default_and_meaning():
         "| `segmenter_options.labels` | tuple of str |  | Names of the model's labels",
     ):
         assert row in page
-    for plugins, prefix in ((FILTERS, "filters.{}."), (SEGMENTERS, "segmenter_options.")):
+    for plugins, prefix in (
+        (BACKENDS, "making."),
+        (FILTERS, "filters.{}."),
+        (SEGMENTERS, "segmenter_options."),
+    ):
         for name, plugin in plugins.items():
             for option in plugin.options.model_fields:
                 known = f"| `{prefix.format(name)}{option}` |" in page

@@ -6,12 +6,12 @@ from weakref import WeakSet
 
 import numpy as np
 
-from generation.backends.backend import BackendSettings
+from generation.backends.procedural import ProceduralOptions
 from generation.image_request import GeneratedImage
 from graph.errors import OutOfMemoryError
 from graph.plugins import Plugin
 
-PLUGIN = Plugin("procedural", "Fails.", "worker", BackendSettings)
+PLUGIN = Plugin("procedural", "Fails.", "worker", ProceduralOptions)
 
 POISON: set[str] = set()
 """Concepts whose images fail."""

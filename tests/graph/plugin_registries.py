@@ -1,11 +1,20 @@
-"""All registries of plugins."""
+"""All registries of declarations, and those of them that open something."""
 
 from typing import Any
 
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
+from generation.planners import PLANNERS
+from generation.recipes import RECIPES
 from generation.sources.segmenters import SEGMENTERS
-from graph.plugins import Plugins
+from graph.plugins import Declarations, Plugins
 from ingest.annotators import ANNOTATORS
 
-REGISTRIES: tuple[Plugins[Any], ...] = (BACKENDS, FILTERS, SEGMENTERS, ANNOTATORS)
+REGISTRIES: tuple[Plugins[Any], ...] = (
+    BACKENDS,
+    FILTERS,
+    SEGMENTERS,
+    PLANNERS,
+    ANNOTATORS,
+)
+DECLARATIONS: tuple[Declarations[Any], ...] = (*REGISTRIES, RECIPES)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from app.cli.common import (
     opened_store,
     out,
 )
+from app.cli.job_settings import assign
 from app.cli.reports import (
     comparison_table,
     describe_comparison,
@@ -24,6 +25,7 @@ from app.cli.reports import (
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import in_shell
 from app.services.plans import Planned, plan_dataset
+from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.dataset.mining import MiningOptions, mine_dataset
@@ -166,6 +168,12 @@ def plan(
     planner: Annotated[
         str, typer.Option(help="`conbias`: Algorithm 1. `published`: as its authors ran it.")
     ] = "conbias",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="An option of the planner's own. Repeat it."
+        ),
+    ] = None,
     min_size: Annotated[
         int, typer.Option(min=1, help="Smallest clique to balance; 2 as the paper prints it.")
     ] = 2,
@@ -190,9 +198,13 @@ def plan(
     The plan is kept in the graph under its name. As JSON it is a file that workers read.
     """
     check_output(format_, output)
+    own: dict[str, Any] = {}
+    for assignment in setting or ():
+        assign(own, assignment)
+    PLANNERS.check(planner, own)
     with opened_store() as (store, progress):
         options = PlanOptions(min_size, max_size, max_per_query, budget)
-        planned = plan_dataset(store, dataset, planner, options, name, progress)
+        planned = plan_dataset(store, dataset, planner, options, name, progress, own)
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:

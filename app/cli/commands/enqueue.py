@@ -1,6 +1,5 @@
 """`cobalance enqueue`: create a job that makes a plan's images."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -22,13 +21,14 @@ from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan_file import plan_from_json
+from generation.recipes import DEFAULT, RECIPES
 from graph.dataset.plans import PlannedQuery, read_plan
 from graph.errors import OptionError
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import list_jobs, read_job
+from graph.options import path_options
+from graph.plugins import is_installed
 from ingest.concepts.plurals import counted
-
-_PACKAGES = {"worker": "dbos", "models": "torch"}  # one of each extra's
 
 
 def enqueue(
@@ -40,10 +40,15 @@ def enqueue(
         Path | None,
         typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
     ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help=f"How to make the images: {', '.join(RECIPES)}. Default: {DEFAULT}."),
+    ] = None,
     backend: Annotated[
         str | None,
         typer.Option(
-            help=f"The backend that makes the images: {', '.join(BACKENDS)}. Default: procedural."
+            help=f"Another backend than the recipe's: {', '.join(BACKENDS)}. Without a recipe, "
+            "the one of its name."
         ),
     ] = None,
     model: Annotated[
@@ -81,7 +86,7 @@ def enqueue(
     check_output(format_, output)
     if plan is not None and plan_file is not None:
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
-    options = SettingOptions(backend, model, preset, filter_ or (), setting or ())
+    options = SettingOptions(recipe, backend, model, preset, filter_ or (), setting or ())
     checked = read_settings(settings, options)
     name = plan or "conbias"
     with opened_store() as (store, progress):
@@ -103,16 +108,19 @@ def enqueue(
         write_frame(jobs_frame([created]), format_, output, out)
     notes.print(
         f"Job {job}: {counted(created.wanted, 'images')} in {counted(len(queries), 'queries')}, "
-        f"by the backend {checked['backend']}. Make them: cobalance work --until-idle",
+        f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle",
         markup=False,
     )
     if same:
         notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
-    used = checked["making"].get("model")
-    if used is not None and is_path(used) and not Path(used).is_dir():
-        notes.print(f"There is no folder {used} on this machine; workers need it.", markup=False)
-    extra = read_job_settings(checked).extra
-    if find_spec(_PACKAGES[extra]) is None:
+    ordered = read_job_settings(checked)
+    for option in path_options(BACKENDS[ordered.backend].options):
+        path = ordered.making.get(option)
+        if path is not None and is_path(path) and not Path(path).is_dir():
+            said = f"There is no folder {path} on this machine; workers need it."
+            notes.print(said, markup=False)
+    extra = ordered.extra
+    if not is_installed(extra):
         notes.print(
             f"This job needs cobalance[{extra}], which is not installed here; workers need it: "
             f'pip install "cobalance[{extra}]"',

@@ -1,35 +1,30 @@
 """How a job makes its images: chosen and checked before it is created, and said where it runs."""
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Any, get_args
+from typing import Any
 
 import streamlit as st
 
 from app.views.components.name_choices import names_of
+from app.views.components.option_fields import draw_options
 from app.views.state.session import CurrentDataset
 from app.views.widgets.markdown import escape
 from app.views.widgets.messages import show_error
 from app.views.widgets.theme import shorten_middle
 from generation.backends import BACKENDS
-from generation.backends.backend import Preset
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings, read_job_settings
-from generation.sources.sampler import ANY
+from generation.recipes import DEFAULT, RECIPES
+from generation.recipes.recipe import Recipe
+from generation.sources.mask_settings import ANY
 from graph.database import schema
 from graph.errors import CobalanceError, OptionError
-
-PACKAGES = {"worker": "dbos", "models": "torch"}
-"""By extra a package that is there where the extra is installed."""
+from graph.options import path_options
+from graph.plugins import is_installed
 
 _USUAL = JobSettings()
 _DOT = " \N{MIDDLE DOT} "
-
-
-def is_installed(extra: str) -> bool:
-    """Whether what a worker needs of an extra could be imported here."""
-    return importlib.util.find_spec(PACKAGES[extra]) is not None
 
 
 def choose(this: CurrentDataset) -> dict[str, Any] | None:
@@ -51,10 +46,10 @@ def choose(this: CurrentDataset) -> dict[str, Any] | None:
     return settings
 
 
-def chosen_backend() -> str:
-    """The backend that the form has, or that the address names, before the form is drawn."""
-    name = st.session_state.get("backend", st.query_params.get("backend"))
-    return name if name in list(BACKENDS) else _USUAL.backend
+def chosen_recipe() -> Recipe:
+    """The recipe that the form has, or that the address names, before the form is drawn."""
+    name = st.session_state.get("recipe", st.query_params.get("recipe"))
+    return RECIPES[name if name in list(RECIPES) else DEFAULT]
 
 
 def check(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,12 +62,11 @@ def check(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> check({"making": {"preset": "fast"}, "filters": {"blank": {}}})
-    {'making': {'preset': 'fast'}, 'filters': {'blank': {}}, 'backend': 'procedural'}
+    >>> check({"making": {"width_px": 64}, "filters": {"blank": {}}})
+    {'recipe': 'procedural', 'backend': 'procedural', 'making': {'width_px': 64}, \
+'filters': {'blank': {}}}
     """
-    read = read_job_settings(values)
-    checked: dict[str, Any] = read.model_dump(mode="json", exclude_unset=True)
-    return checked | {"backend": read.backend}
+    return read_job_settings(values).model_dump(mode="json", exclude_unset=True)
 
 
 def describe(values: Mapping[str, Any]) -> str:
@@ -80,23 +74,23 @@ def describe(values: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> print(describe({"backend": "inpaint", "making": {"model": "/home/ann/sd", "steps": 20}}))
-    inpaint · model sd · faithful · filters sanity, blank, duplicates, clip · at most 4 candidates \
+    >>> print(describe({"recipe": "inpaint", "making": {"model": "/home/ann/sd", "steps": 20}}))
+    inpaint · model sd · steps 20 · filters sanity, blank, duplicates, clip · at most 4 candidates \
 for an image
     >>> print(describe({"filters": {}, "candidates_per_image": 1, "keep_rejected": False}))
     procedural · no filters · one candidate for an image · rejected ones are not kept
     """
     try:
-        settings = read_job_settings(values)
+        settings = read_job_settings(values, stored=True)
     except CobalanceError as error:
         return f"Its settings cannot be read here: {error}"
-    making = settings.making
-    said = [settings.backend]
-    if BACKENDS[settings.backend].extra == "models":
-        said += [f"model {_model(making.model)}" if making.model else "its usual model"]
-        said += [making.preset]
-    if making.width_px or making.height_px:
-        said += [f"{making.width_px or 'usual'} x {making.height_px or 'usual'} px"]
+    said = [settings.recipe]
+    if settings.backend != RECIPES[settings.recipe].backend:
+        said += [f"backend {settings.backend}"]
+    paths = path_options(BACKENDS[settings.backend].options)
+    for name, value in settings.making.items():
+        shown = _last_part(str(value)) if name in paths else str(value)
+        said += [f"{name.removesuffix('_px').replace('_', ' ')} {shown}"]
     if settings.masks.object:
         names = ", ".join("any" if name == ANY else name for name in settings.masks.object)
         said += [f"object {names}"]
@@ -110,49 +104,20 @@ for an image
     return _DOT.join(said)
 
 
-def needed_extras(values: Mapping[str, Any]) -> list[str]:
-    """What a worker has to have installed for a job with these settings.
-
-    Examples
-    --------
-    >>> needed_extras({}), needed_extras({"filters": {"clip": {}}})
-    (['worker'], ['worker', 'models'])
-    """
-    settings = read_job_settings(values)
-    used = {BACKENDS[settings.backend].extra} | {
-        FILTERS[name].extra for name in settings.filter_options()
-    }
-    return [extra for extra in PACKAGES if extra == "worker" or extra in used]
-
-
 def _fields(this: CurrentDataset) -> dict[str, Any]:
-    making: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        backend = st.selectbox(
-            "Backend",
-            list(BACKENDS),
-            index=list(BACKENDS).index(_USUAL.backend),
-            key="backend",
+        name = st.selectbox(
+            "Recipe",
+            list(RECIPES),
+            index=list(RECIPES).index(DEFAULT),
+            key="recipe",
             bind="query-params",
             width=150,
         )
-        if BACKENDS[backend].extra == "models":
-            making |= _model_fields()
-        for side in ("width", "height"):
-            pixels = st.number_input(
-                f"{side.capitalize()} in pixels",
-                1,
-                value=None,
-                step=8,
-                key=side,
-                bind="query-params",
-                placeholder="as usual",
-                width=130,
-                help="A multiple of 8. Without it, that of the original image, or the model's own.",
-            )
-            making |= {f"{side}_px": pixels} if pixels is not None else {}
-    st.caption(BACKENDS[backend].purpose)
-    filters = _choose_filters(backend)
+        recipe = RECIPES[name]
+        making = draw_options(recipe.fields, BACKENDS[recipe.backend].options)
+    st.caption(recipe.purpose, help=recipe.reference)
+    filters = _choose_filters(recipe)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         objects = st.multiselect(
             "Concept of the object",
@@ -182,7 +147,7 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             bind="query-params",
             help="Their files, to look at why. They are counted either way.",
         )
-    values: dict[str, Any] = {"backend": backend}
+    values: dict[str, Any] = {"recipe": name}
     values |= {"making": making} if making else {}
     values |= {"masks": {"object": objects}} if objects else {}
     values |= {"filters": filters} if filters is not None else {}
@@ -191,38 +156,15 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
     return values
 
 
-def _model_fields() -> dict[str, Any]:
-    model = st.text_input(
-        "Model",
-        placeholder="the usual one",
-        key="model",
-        bind="query-params",
-        max_chars=500,
-        width=320,
-        help="A folder of the workers' machine, or owner/name of the Hugging Face hub.",
-    ).strip()
-    preset = st.segmented_control(
-        "Preset",
-        get_args(Preset),
-        default=_USUAL.making.preset,
-        key="preset",
-        bind="query-params",
-        required=True,
-        help="**faithful**: as the paper and the model's card have it. **fast**: fewer steps.",
-    )
-    given = {"model": model} if model else {}
-    return given | ({"preset": preset} if preset != _USUAL.making.preset else {})
-
-
-def _choose_filters(backend: str) -> dict[str, Mapping[str, Any]] | None:
-    """Draw the filters; give those that are chosen, in order, or None for the usual ones."""
-    usual = JobSettings(backend=backend).filter_options()
+def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
+    """Draw the filters; give those that are chosen, in order, or None for the recipe's."""
+    usual = recipe.filters
     chosen = st.multiselect(
         "Filters",
         list(FILTERS),
         default=list(usual),
-        # Of its own for each backend, which has usual ones of its own.
-        key=f"{backend}_filters",
+        # Of its own for each recipe, which has filters of its own.
+        key=f"{recipe.name}_filters",
         bind="query-params",
         placeholder="none: every image is accepted",
         help="\n".join(f"- **{name}**: {plugin.purpose}" for name, plugin in FILTERS.items()),
@@ -234,7 +176,7 @@ def _choose_filters(backend: str) -> dict[str, Mapping[str, Any]] | None:
 
 def _say_needs(settings: Mapping[str, Any]) -> None:
     """Say what workers need, where this installation does not have it."""
-    needed = needed_extras(settings)
+    needed = read_job_settings(settings).extras
     missing = [extra for extra in needed if not is_installed(extra)]
     if missing:
         st.info(
@@ -245,8 +187,8 @@ def _say_needs(settings: Mapping[str, Any]) -> None:
         )
 
 
-def _model(name: str) -> str:
-    """What to call a model: of a folder the last part, as the rest may name a person."""
+def _last_part(name: str) -> str:
+    """A model's name; of a path the last part, as the rest may name a person."""
     path = PurePath(name)
     is_path = path.is_absolute() or name.startswith((".", "~"))
     return shorten_middle(path.name if is_path and path.name else name, 60)

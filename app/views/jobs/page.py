@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from app.views.components import job_form
 from app.views.jobs import candidates, results
 from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_of, time_text
 from app.views.state import session, url
@@ -15,6 +14,7 @@ from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.jobs.status import Job, list_jobs, read_queries
 from graph.jobs.workers import workers_alive
+from graph.plugins import is_installed
 
 
 def page() -> None:
@@ -69,7 +69,7 @@ def _workers() -> None:
             st.markdown(f":green[:material/circle:] {len(alive):,} {noun} on {hosts}.")
             return
         install = '`pip install "cobalance[worker]"` once, then '
-        install = "" if job_form.is_installed("worker") else install
+        install = "" if is_installed("worker") else install
         st.info(
             f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
             "`cobalance work`. Models need "

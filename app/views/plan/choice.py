@@ -1,6 +1,7 @@
 """Choose what to plan: cliques, planner and limits."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,17 +9,20 @@ import streamlit as st
 
 from app.views.components import imbalance_filters
 from app.views.components.name_choices import names_of
+from app.views.components.option_fields import draw_options
 from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.markdown import escape
 from generation.planners import PLANNERS
 from generation.planning.effects import compare_planners, images_for
 from generation.planning.plan import PlanOptions
+from generation.recipes.recipe import FormField
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.dataset.state import DatasetState
 from graph.diagnosis.selection import CliqueFilter, find_rows
+from ingest.models.prompts import readable
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 
@@ -56,6 +60,7 @@ class PlanRequest:
     choice: Choice
     planner: str
     options: PlanOptions
+    planner_options: tuple[tuple[str, Any], ...] = ()
 
 
 def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
@@ -82,9 +87,10 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
             key="planner",
             bind="query-params",
             width=170,
-            help="**conbias**: Algorithm 1 of the paper; what is made for large cliques counts in "
-            "their parts. **published**: as its authors ran it, every clique on its own.",
+            help="\n".join(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
         )
+        kind = PLANNERS[planner].options
+        own = draw_options([FormField(name, readable(name)) for name in kind.model_fields], kind)
         budget = _limit(
             "Budget",
             "budget",
@@ -93,7 +99,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         )
         cap = _limit("Most per query", "cap", "Images of one class for one clique.")
     options = PlanOptions(*sizes, max_per_query=cap, budget=budget)
-    return PlanRequest(current.state, choice, planner, options)
+    return PlanRequest(current.state, choice, planner, options, tuple(own.items()))
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
@@ -154,14 +160,17 @@ def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
 def planned_images(_cliques: Cliques, request: PlanRequest) -> IntArray:
     """Images of each class for each clique, as the planner wants them."""
     rows = request.choice.rows(_cliques)
-    return images_for(_cliques, rows, PLANNERS[request.planner], request.options)
+    planner = PLANNERS.open(request.planner, dict(request.planner_options))
+    return images_for(_cliques, rows, planner, request.options)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def planners_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
     """Every planner for the same cliques within the same limits."""
     rows = chosen_rows(_cliques, request)
-    return compare_planners(_cliques, rows, dict(PLANNERS.items()), request.options)
+    own = {request.planner: dict(request.planner_options)}
+    planners = {name: PLANNERS.open(name, own.get(name)) for name in PLANNERS}
+    return compare_planners(_cliques, rows, planners, request.options)
 
 
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:

@@ -8,16 +8,15 @@ import streamlit as st
 from app.views.state.session import CurrentDataset
 from app.views.widgets.theme import duration_text
 from generation.jobs.settings import JobSettings
+from generation.recipes.recipe import Recipe
 from graph.jobs.status import measured_speeds
 
-ASSUMED_S = {"procedural": (0.02, 0.2)}
-ASSUMED_MODEL_S = (2.0, 10.0)
-"""Seconds per image, while no job has measured any: of models from a large card to a small one."""
 
-
-def draw_estimate(current: CurrentDataset, images: int, backend: str) -> None:
+def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe) -> None:
     """Draw how long the images may take, and what the estimate rests on."""
-    fastest, slowest, origin = _range(_speeds_of(measured_speeds(current.store), backend), backend)
+    fastest, slowest, origin = _range(
+        _speeds_of(measured_speeds(current.store), recipe.backend), recipe
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         low = _seconds("Seconds per image, from", "s_from", fastest, 190)
         high = _seconds("to", "s_to", slowest, 130)
@@ -50,14 +49,15 @@ def _speeds_of(measured: pd.DataFrame, backend: str) -> "pd.Series[float]":
     return measured["seconds_per_image"][backends == backend]
 
 
-def _range(speeds: "pd.Series[float]", backend: str) -> tuple[float, float, str]:
+def _range(speeds: "pd.Series[float]", recipe: Recipe) -> tuple[float, float, str]:
     """Lowest and highest seconds per image, and a sentence on their origin."""
+    backend = recipe.backend
     if not len(speeds):
         origin = (
             f"No job has measured the backend {backend} yet, so the numbers are assumed; rejected "
             "images come on top."
         )
-        return *ASSUMED_S.get(backend, ASSUMED_MODEL_S), origin
+        return *recipe.seconds, origin
     fastest, slowest = float(speeds.min()), float(speeds.max())
     if len(speeds) == 1:
         origin = (

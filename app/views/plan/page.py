@@ -152,7 +152,7 @@ class PlanInHand:
 def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
     """Draw the time estimate, the job settings, and the buttons for the plan."""
     with st.container(border=True, key="_plan_job"):
-        draw_estimate(current, images, job_form.chosen_backend())
+        draw_estimate(current, images, job_form.chosen_recipe())
         settings = job_form.choose(current) if may_edit() else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = made.request.planner

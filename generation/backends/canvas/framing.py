@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from generation.backends.backend import BackendSettings
+from generation.backends.backend import ImageOptions
 from generation.image_request import GenerationError, SourceImage
 from ingest.images.arrays import ImageArray, MaskArray
 
@@ -20,7 +20,7 @@ UNKNOWN_PX = 1024
 """Side of the squares of a model that does not say it, as Z-Image: usual among transformers."""
 
 
-def choose_output_size(settings: BackendSettings, source: SourceImage) -> Size:
+def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
     """Size of the image to be made: as set, else the source's.
 
     With one side set, the other follows from the source's shape.
@@ -30,11 +30,11 @@ def choose_output_size(settings: BackendSettings, source: SourceImage) -> Size:
     >>> import numpy as np
     >>> image, mask = np.zeros((30, 60, 3), np.uint8), np.zeros((30, 60), bool)
     >>> mask[3, 3] = True
-    >>> choose_output_size(BackendSettings(width_px=128), SourceImage("a", "a.png", image, mask))
+    >>> choose_output_size(ImageOptions(width_px=128), SourceImage("a", "a.png", image, mask))
     (64, 128)
     """
     height, width = source.mask.shape
-    match settings.height_px, settings.width_px:
+    match options.height_px, options.width_px:
         case None, None:
             return height, width
         case int(tall), None:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from generation.backends.backend import BackendSettings
 from generation.backends.canvas.framing import Size, find_native_px
+from generation.backends.pipelines.options import DiffusionOptions
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
 from generation.image_request import GenerationError
 from graph.errors import OptionError
@@ -45,14 +45,14 @@ class Sampling:
         Denoising steps.
     guidance_scale : float or None
         How closely to follow the prompt; None for a pipeline without.
-    image_guidance_scale : float or None
-        How closely to follow the source; None for a pipeline without.
+    inputs : mapping of str to float
+        The backend's own numbers of the pipeline's call, such as ``strength``.
     """
 
     scheduler: str
     steps: int
     guidance_scale: float | None
-    image_guidance_scale: float | None
+    inputs: Mapping[str, float]
 
 
 class Painter:
@@ -66,8 +66,10 @@ class Painter:
         The pipeline, on its device.
     checkpoint : Checkpoint
         Where it is from.
-    settings : BackendSettings
+    options : DiffusionOptions
         How to paint.
+    inputs : mapping of str to (float or None)
+        The backend's own numbers of the pipeline's call; None for the pipeline's default.
     device : torch.device
         Where to.
     dtype : torch.dtype
@@ -90,17 +92,18 @@ class Painter:
         self,
         pipeline: Any,
         checkpoint: Checkpoint,
-        settings: BackendSettings,
+        options: DiffusionOptions,
+        inputs: Mapping[str, float | None],
         device: torch.device,
         dtype: torch.dtype,
     ) -> None:
-        self.pipeline, self.checkpoint, self.settings = pipeline, checkpoint, settings
+        self.pipeline, self.checkpoint, self.options = pipeline, checkpoint, options
         self.device, self.dtype = device, dtype
         self._accepted = inspect.signature(type(pipeline).__call__).parameters
-        self.sampling = self._choose_sampling()
-        if settings.negative_prompt:
+        self.sampling = self._choose_sampling(inputs)
+        if options.negative_prompt:
             check_negative_prompt(pipeline, self.sampling.guidance_scale)
-        strength = settings.strength if "strength" in self._accepted else 1.0
+        strength = self.sampling.inputs.get("strength", 1.0)
         if int(self.sampling.steps * strength) < 1:
             raise OptionError(
                 f"{self.sampling.steps} steps at strength {strength} leave none. Set more steps, "
@@ -117,18 +120,18 @@ class Painter:
         self._weights_sha256 = checkpoint.weights_sha256()
         scale = self.sampling.guidance_scale
         self._encode = TextEncoder(
-            pipeline, device, scale is not None and scale > 1, settings.negative_prompt
+            pipeline, device, scale is not None and scale > 1, options.negative_prompt
         )
 
     def _default(self, name: str) -> Any:
         parameter = self._accepted.get(name)
         return None if parameter is None else parameter.default
 
-    def _choose_sampling(self) -> Sampling:
-        settings = self.settings
+    def _choose_sampling(self, inputs: Mapping[str, float | None]) -> Sampling:
+        options = self.options
         steps = int(self._default("num_inference_steps") or 50)
         scheduler = type(self.pipeline.scheduler).__name__
-        if settings.preset == "fast":
+        if options.preset == "fast":
             steps = min(steps, FAST_STEPS)
             if self._can_be_fast():
                 scheduler = FAST_SCHEDULER
@@ -140,13 +143,15 @@ class Painter:
                         use_karras_sigmas=True,
                         **dict.fromkeys(OTHER_SIGMAS, False),
                     )
-        scales = {
-            name: default if getattr(settings, name) is None else getattr(settings, name)
-            for name in ("guidance_scale", "image_guidance_scale")
-            for default in (self._default(name),)
+        chosen = {"guidance_scale": options.guidance_scale, **inputs}
+        accepted = {
+            name: self._default(name) if value is None else value
+            for name, value in chosen.items()
+            if name in self._accepted
         }
-        scales = {name: scales[name] if name in self._accepted else None for name in scales}
-        return Sampling(scheduler, settings.steps or steps, **scales)
+        scale = accepted.pop("guidance_scale", None)
+        own = {name: value for name, value in accepted.items() if value is not None}
+        return Sampling(scheduler, options.steps or steps, scale, own)
 
     def _can_be_fast(self) -> bool:
         """Whether the pipeline's scheduler can be replaced by `FAST_SCHEDULER`."""
@@ -207,9 +212,8 @@ class Painter:
             "width": size[1],
             "max_area": size[0] * size[1],  # Flux Kontext's, which it brings every size to
             "use_resolution_binning": False,  # PixArt's and others', which paints other sizes
-            "strength": self.settings.strength,
             "guidance_scale": self.sampling.guidance_scale,
-            "image_guidance_scale": self.sampling.image_guidance_scale,
+            **self.sampling.inputs,
         }
         options = {
             name: value
@@ -252,12 +256,12 @@ class Painter:
             "scheduler": self.sampling.scheduler,
             "scheduler_config": _config_of(self.pipeline.scheduler),
             "settings": {
-                **self.settings.model_dump(mode="json"),
+                **self.options.model_dump(mode="json"),
                 "model": self.checkpoint.label,
                 "revision": self.checkpoint.revision,
                 "steps": self.sampling.steps,
                 "guidance_scale": self.sampling.guidance_scale,
-                "image_guidance_scale": self.sampling.image_guidance_scale,
+                **self.sampling.inputs,
             },
             "device": name,
             "dtype": str(self.dtype).removeprefix("torch."),
@@ -275,7 +279,12 @@ def _config_of(scheduler: Any) -> dict[str, Any]:
     }
 
 
-def open_painter(kind: Any, checkpoint: Checkpoint, settings: BackendSettings) -> Painter:
+def open_painter(
+    kind: Any,
+    checkpoint: Checkpoint,
+    options: DiffusionOptions,
+    inputs: Mapping[str, float | None] | None = None,
+) -> Painter:
     """Load a pipeline and set it up.
 
     The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
@@ -294,8 +303,10 @@ def open_painter(kind: Any, checkpoint: Checkpoint, settings: BackendSettings) -
         The pipeline's class, or an AutoPipeline.
     checkpoint : Checkpoint
         From `find_checkpoint`.
-    settings : BackendSettings
+    options : DiffusionOptions
         How to paint.
+    inputs : mapping of str to (float or None), optional
+        As `Painter` takes them.
 
     Raises
     ------
@@ -306,27 +317,27 @@ def open_painter(kind: Any, checkpoint: Checkpoint, settings: BackendSettings) -
     OutOfMemoryError
         The device has no room for it.
     """
-    device = choose_device(settings.device)
-    dtype = choose_dtype(settings.dtype, device)
-    if settings.compile and settings.offload == "sequential":
+    device = choose_device(options.device)
+    dtype = choose_dtype(options.dtype, device)
+    if options.compile and options.offload == "sequential":
         raise OptionError(
             "A compiled denoiser cannot be offloaded layer by layer. Leave compile out, or offload "
             "the model as a whole."
         )
-    options: dict[str, Any] = {"dtype": dtype}
+    loading: dict[str, Any] = {"dtype": dtype}
     if "safety_checker" in checkpoint.read_config(PIPELINE_FILE):
-        options |= {"safety_checker": None, "requires_safety_checker": False}
-    pipeline = load(kind, checkpoint, **options)
+        loading |= {"safety_checker": None, "requires_safety_checker": False}
+    pipeline = load(kind, checkpoint, **loading)
     pipeline.set_progress_bar_config(disable=True)
-    _set_up(pipeline, device, settings)
-    return Painter(pipeline, checkpoint, settings, device, dtype)
+    _set_up(pipeline, device, options)
+    return Painter(pipeline, checkpoint, options, inputs or {}, device, dtype)
 
 
-def _set_up(pipeline: Any, device: torch.device, settings: BackendSettings) -> None:
+def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> None:
     unet: Any = getattr(pipeline, "unet", None)
     denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
     vae: Any = getattr(pipeline, "vae", None)
-    offloads = settings.offload != "none" and device.type != "cpu"
+    offloads = options.offload != "none" and device.type != "cpu"
     if hasattr(vae, "enable_slicing"):
         vae.enable_slicing()
     if offloads and hasattr(vae, "enable_tiling"):
@@ -336,9 +347,9 @@ def _set_up(pipeline: Any, device: torch.device, settings: BackendSettings) -> N
     with out_of_memory("the model", "Offload it, use half precision, or choose a smaller model."):
         if not offloads:
             pipeline.to(device)
-        elif settings.offload == "model":
+        elif options.offload == "model":
             pipeline.enable_model_cpu_offload(device=device)
         else:
             pipeline.enable_sequential_cpu_offload(device=device)
-    if settings.compile and denoiser is not None:
+    if options.compile and denoiser is not None:
         denoiser.compile(dynamic=False)

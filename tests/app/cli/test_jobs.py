@@ -235,9 +235,7 @@ def test_one_image_in_one_query(run, planned, tmp_path):
     plan["queries"] = [plan["queries"][0] | {"n": 1}]
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     done = run("enqueue", planned, "--plan-file", tmp_path / "plan.json")
-    assert (
-        f"Job {done.stdout.strip()}: 1 image in 1 query, by the backend procedural" in done.stderr
-    )
+    assert f"Job {done.stdout.strip()}: 1 image in 1 query, by the recipe procedural" in done.stderr
     assert "0 of 1" in run("jobs", done.stdout.strip()).stdout
     plan["queries"] = []
     (tmp_path / "plan.json").write_text(json.dumps(plan))
@@ -270,8 +268,16 @@ def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model,
         (["--plan", "nope"], "unknown plan 'nope'. Known: conbias."),
         (["--backend", "nope"], "unknown backend 'nope'. Known: inpaint, instruct, paste"),
         (["--filter", "nope"], "unknown filter 'nope'. Known: blank, clip, duplicates"),
-        (["--set", "making.steps=0"], "The setting making.steps is 0"),
-        (["--set", "making.step=1"], "unknown setting 'making.step'"),
+        (["--recipe", "paste", "--set", "making.steps=0"], "The backend paste: steps is 0"),
+        (
+            ["--set", "making.steps=9"],
+            "The backend procedural has no option 'steps'. Its options: ",
+        ),
+        (["--set", "making.step=1"], "The backend procedural has no option 'step'"),
+        (
+            ["--recipe", "nope"],
+            "unknown recipe 'nope'. Known: inpaint, instruct, paste, procedural",
+        ),
         (["--set", "nope"], "--set 'nope' is no NAME=VALUE"),
         (
             ["--set", "making=3"],
@@ -281,9 +287,12 @@ def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model,
         (["--set", "masks=boxes"], "The setting masks is 'boxes': masks is a group of settings"),
         (["--set", "filters=clip"], "filters is a group of settings"),
         (["--set", "filters.clip=0.7"], "such as filters.clip.threshold=0.65, or name it with"),
-        (["--preset", "quick"], "The setting making.preset is 'quick'"),
-        (["--model", ""], "The model is empty"),
-        (["--model", "~nobody.of.that.name/sd"], "nobody's home folder is ~nobody.of.that.name"),
+        (["--recipe", "paste", "--preset", "quick"], "The backend paste: preset is 'quick'"),
+        (["--recipe", "paste", "--model", ""], "The model is empty"),
+        (
+            ["--recipe", "paste", "--model", "~nobody.of.that.name/sd"],
+            "nobody's home folder is ~nobody.of.that.name",
+        ),
         (["--plan", "conbias", "--plan-file", "x"], "give one of them"),
         (["--filter", "none", "--filter", "blank"], "--filter none leaves no filter"),
         (["--format", "parquet"], "Parquet is not text"),
@@ -396,10 +405,10 @@ def test_times_are_in_json_too(run, planned):
 def test_options_win_over_the_file_of_settings(run, planned, tmp_path):
     file = tmp_path / "settings.toml"
     file.write_text('backend = "inpaint"\n[making]\npreset = "fast"\n')
-    said = run("enqueue", planned, "--settings", file, "--backend", "procedural").stderr
-    assert "by the backend procedural" in " ".join(said.split())
+    said = run("enqueue", planned, "--settings", file, "--backend", "paste").stderr
+    assert "by the recipe paste" in " ".join(said.split())
     said = run("enqueue", planned, "--settings", file).stderr
-    assert "by the backend inpaint" in " ".join(said.split())
+    assert "by the recipe inpaint" in " ".join(said.split())
     for text in ("making = 3", 'filters = ["clip"]'):
         file.write_text(text)
         said = run(

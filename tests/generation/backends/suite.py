@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from generation.backends.backend import BackendSettings
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from graph.errors import OutOfMemoryError
@@ -24,7 +23,7 @@ STEPS = 20
 GUIDANCE_SCALES = [1.0, None]
 """Without guidance, and with the pipeline's own."""
 
-Open = Callable[[BackendSettings], DiffusionBackend]
+Open = Callable[[Any], DiffusionBackend]
 
 
 class Floats:

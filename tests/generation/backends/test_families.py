@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generation.backends.backend import BackendSettings
+from generation.backends.inpaint import InpaintOptions
 from generation.backends.inpaint import open_backend as open_inpaint
+from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import ImageRequest
@@ -38,20 +39,18 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Find:
 
 
 def paste(model: str, **settings: object) -> DiffusionBackend:
-    return open_paste(BackendSettings.model_validate({"model": model, "steps": 2, **settings}))
+    return open_paste(PasteOptions.model_validate({"model": model, "steps": 2, **settings}))
 
 
 def test_a_pipeline_that_mixes_a_batch_gets_one_image_at_a_time(
     others: Find, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = BackendSettings(
-        model=others("kandinsky-inpaint"), steps=4, width_px=64, height_px=64
-    )
+    settings = InpaintOptions(model=others("kandinsky-inpaint"), steps=4, width_px=64, height_px=64)
     suite.check_batches(open_inpaint(settings), ask(4), monkeypatch)
 
 
 def test_kandinsky_paints_in_steps_of_64_px(others: Find, ask: Ask) -> None:
-    settings = BackendSettings(
+    settings = InpaintOptions(
         model=others("kandinsky-inpaint"), steps=1, width_px=72, height_px=104
     )
     backend = open_inpaint(settings)
@@ -61,8 +60,8 @@ def test_kandinsky_paints_in_steps_of_64_px(others: Find, ask: Ask) -> None:
 
 @pytest.mark.parametrize(("name", "steps"), [("sana", 20), ("sd3", 20)])
 def test_fast_leaves_a_flow_its_scheduler(others: Find, ask: Ask, name: str, steps: int) -> None:
-    faithful = open_paste(BackendSettings(model=others(name)))
-    fast = open_paste(BackendSettings(model=others(name), preset="fast"))
+    faithful = open_paste(PasteOptions(model=others(name)))
+    fast = open_paste(PasteOptions(model=others(name), preset="fast"))
     assert fast.painter.pipeline.scheduler.config == faithful.painter.pipeline.scheduler.config
     about = fast.describe()
     assert about["scheduler"] == faithful.describe()["scheduler"]
@@ -72,7 +71,7 @@ def test_fast_leaves_a_flow_its_scheduler(others: Find, ask: Ask, name: str, ste
 
 
 def test_fast_leaves_a_combined_pipeline_its_scheduler(others: Find) -> None:
-    settings = BackendSettings(model=others("kandinsky-inpaint"), preset="fast")
+    settings = InpaintOptions(model=others("kandinsky-inpaint"), preset="fast")
     about = open_inpaint(settings).describe()
     assert (about["scheduler"], about["settings"]["steps"]) == ("DDIMScheduler", 20)
 
@@ -82,7 +81,7 @@ def test_fast_takes_the_place_of_other_noise_levels(copied: Copied, name: str) -
     folder = copied("sd-text2img")
     file = folder / "scheduler" / "scheduler_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), name: True}), "utf-8")
-    fast = open_paste(BackendSettings(model=str(folder), preset="fast"))
+    fast = open_paste(PasteOptions(model=str(folder), preset="fast"))
     assert fast.describe()["scheduler"] == "DPMSolverMultistepScheduler"
     config = fast.painter.pipeline.scheduler.config
     assert (config["use_karras_sigmas"], config[name]) == (True, False)
@@ -180,7 +179,7 @@ def test_a_size_of_ones_own_is_painted(others: Find, name: str) -> None:
 )
 def test_pipelines_for_other_tasks(others: Find, name: str, problem: str) -> None:
     with pytest.raises(JobBlockedError, match=f"{problem}.*Give a text-to-image model"):
-        open_paste(BackendSettings(model=others(name)))
+        open_paste(PasteOptions(model=others(name)))
 
 
 def test_the_description_is_of_what_was_loaded(copied: Copied, ask: Ask, tmp_path: Path) -> None:

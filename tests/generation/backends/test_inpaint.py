@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generation.backends.backend import BackendSettings
+from generation.backends.backend import ImageOptions
 from generation.backends.canvas.framing import (
     choose_model_size,
     choose_output_size,
@@ -13,6 +13,7 @@ from generation.backends.canvas.framing import (
     fit_source,
     resize_mask,
 )
+from generation.backends.inpaint import InpaintOptions
 from generation.backends.inpaint import open_backend as open_inpaint
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import GenerationError, ImageRequest, SourceImage
@@ -25,7 +26,7 @@ Ask = Callable[..., list[ImageRequest]]
 
 @pytest.fixture(scope="module")
 def backend(pipelines: Find) -> DiffusionBackend:
-    return open_inpaint(BackendSettings(model=pipelines("sd-inpaint"), steps=2))
+    return open_inpaint(InpaintOptions(model=pipelines("sd-inpaint"), steps=2))
 
 
 def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
@@ -48,7 +49,7 @@ def test_batches(
     preset: str,
     guidance_scale: float | None,
 ) -> None:
-    settings = BackendSettings.model_validate(
+    settings = InpaintOptions.model_validate(
         {
             "model": pipelines(name),
             "steps": steps,
@@ -86,7 +87,7 @@ def test_protected_pixels_are_the_sources(
 
 @pytest.mark.parametrize("name", ["sd-inpaint", "sdxl-inpaint", "flux-fill"])
 def test_a_size_of_ones_own(pipelines: Find, ask: Ask, name: str) -> None:
-    settings = BackendSettings(model=pipelines(name), steps=1, width_px=72, height_px=96)
+    settings = InpaintOptions(model=pipelines(name), steps=1, width_px=72, height_px=96)
     request = ask(1, 60, 84)[0]
     assert request.source is not None
     made = open_inpaint(settings).generate([request])[0]
@@ -112,14 +113,14 @@ def test_the_model_sees_the_object_and_not_what_was_around_it(
 
 
 def test_fewer_steps_than_strength_leaves(pipelines: Find) -> None:
-    settings = BackendSettings(model=pipelines("sd-inpaint"), steps=3, strength=0.3)
+    settings = InpaintOptions(model=pipelines("sd-inpaint"), steps=3, strength=0.3)
     with pytest.raises(OptionError, match=r"3 steps at strength 0\.3 leave none"):
         open_inpaint(settings)
 
 
 def test_a_model_of_text_to_image_is_refused(pipelines: Find) -> None:
     with pytest.raises(JobBlockedError, match=r"4 channels, not 9\. Give a model trained for inp"):
-        open_inpaint(BackendSettings(model=pipelines("sd-text2img")))
+        open_inpaint(InpaintOptions(model=pipelines("sd-text2img")))
 
 
 def test_a_flux_that_takes_no_mask_is_refused(pipelines: Find, tmp_path: Path) -> None:
@@ -127,11 +128,11 @@ def test_a_flux_that_takes_no_mask_is_refused(pipelines: Find, tmp_path: Path) -
     config = folder / "transformer" / "config.json"
     config.write_text(config.read_text("utf-8").replace('"in_channels": 264', '"in_channels": 4'))
     with pytest.raises(JobBlockedError, match="its transformer does not take a mask"):
-        open_inpaint(BackendSettings(model=str(folder)))
+        open_inpaint(InpaintOptions(model=str(folder)))
 
 
 def test_a_negative_prompt_that_would_be_lost(pipelines: Find) -> None:
-    settings = BackendSettings(model=pipelines("flux-fill"), negative_prompt="people")
+    settings = InpaintOptions(model=pipelines("flux-fill"), negative_prompt="people")
     with pytest.raises(OptionError, match="FluxFillPipeline takes no negative prompt"):
         open_inpaint(settings)
 
@@ -162,9 +163,9 @@ def test_a_thin_object_survives_and_one_that_vanishes_is_an_error() -> None:
 
 def test_the_other_side_follows() -> None:
     source = _source(60, 90, slice(0, 9), slice(0, 9))
-    assert choose_output_size(BackendSettings(height_px=64), source) == (64, 96)
-    assert choose_output_size(BackendSettings(), source) == (60, 90)
-    assert choose_output_size(BackendSettings(width_px=8, height_px=64), source) == (64, 8)
+    assert choose_output_size(ImageOptions(height_px=64), source) == (64, 96)
+    assert choose_output_size(ImageOptions(), source) == (60, 90)
+    assert choose_output_size(ImageOptions(width_px=8, height_px=64), source) == (64, 8)
 
 
 def test_very_long_images_stay_within_what_a_model_can_paint() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generation.backends.backend import BackendSettings
+from generation.backends.instruct import InstructOptions
 from generation.backends.instruct import open_backend as open_instruct
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import ImageRequest
@@ -19,7 +19,7 @@ Copied = Callable[[str], Path]
 
 @pytest.fixture(scope="module")
 def backend(pipelines: Find) -> DiffusionBackend:
-    return open_instruct(BackendSettings(model=pipelines("sd-ip2p"), steps=2))
+    return open_instruct(InstructOptions(model=pipelines("sd-ip2p"), steps=2))
 
 
 def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
@@ -35,7 +35,7 @@ def test_batches(
     preset: str,
     guidance_scale: float | None,
 ) -> None:
-    settings = BackendSettings.model_validate(
+    settings = InstructOptions.model_validate(
         {
             "model": pipelines("sd-ip2p"),
             "steps": suite.STEPS,
@@ -57,10 +57,10 @@ def test_provenance(backend: DiffusionBackend) -> None:
 
 
 def test_the_presets(pipelines: Find) -> None:
-    faithful = open_instruct(BackendSettings(model=pipelines("sd-ip2p"))).describe()
+    faithful = open_instruct(InstructOptions(model=pipelines("sd-ip2p"))).describe()
     assert faithful["settings"]["steps"] == 100
     assert faithful["scheduler"] == "EulerAncestralDiscreteScheduler"
-    fast = open_instruct(BackendSettings(model=pipelines("sd-ip2p"), preset="fast")).describe()
+    fast = open_instruct(InstructOptions(model=pipelines("sd-ip2p"), preset="fast")).describe()
     assert (fast["settings"]["steps"], fast["scheduler"]) == (20, "DPMSolverMultistepScheduler")
 
 
@@ -76,7 +76,7 @@ def test_images_have_the_sources_size_and_no_mask(
 def test_the_image_guidance_matters(pipelines: Find, ask: Ask) -> None:
     weak, strong = (
         open_instruct(
-            BackendSettings(model=pipelines("sd-ip2p"), steps=2, image_guidance_scale=scale)
+            InstructOptions(model=pipelines("sd-ip2p"), steps=2, image_guidance_scale=scale)
         ).generate(ask())[0]
         for scale in (1, 5)
     )
@@ -93,7 +93,7 @@ def test_the_image_guidance_matters(pipelines: Find, ask: Ask) -> None:
 )
 def test_models_of_other_kinds_are_refused(pipelines: Find, name: str, problem: str) -> None:
     with pytest.raises(JobBlockedError, match=f"{problem}. Give a model trained as Instruct"):
-        open_instruct(BackendSettings(model=pipelines(name)))
+        open_instruct(InstructOptions(model=pipelines(name)))
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_xl_is_refused_when_it_is_opened(copied: Copied, file: str, name: str, v
     config = {**json.loads((folder / file).read_text("utf-8")), name: value}
     (folder / file).write_text(json.dumps(config), "utf-8")
     with pytest.raises(JobBlockedError, match=r"XL is not supported\. Give a model .* 1\.5's kind"):
-        open_instruct(BackendSettings(model=str(folder)))
+        open_instruct(InstructOptions(model=str(folder)))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from generation.backends import BACKENDS
-from generation.backends.backend import BackendSettings
 from generation.backends.canvas.cutout import paste_object, place_object
 from generation.backends.canvas.framing import fit_source
+from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import ImageRequest
@@ -21,11 +21,11 @@ Ask = Callable[..., list[ImageRequest]]
 
 @pytest.fixture(scope="module")
 def backend(pipelines: Find) -> DiffusionBackend:
-    return open_paste(BackendSettings(model=pipelines("sd-text2img"), steps=2))
+    return open_paste(PasteOptions(model=pipelines("sd-text2img"), steps=2))
 
 
 def test_it_is_registered(pipelines: Find) -> None:
-    settings = BackendSettings(model=pipelines("sd-text2img"))
+    settings = PasteOptions(model=pipelines("sd-text2img"))
     backend = BACKENDS.open("paste", settings)
     assert backend.needs_source
     assert backend.describe()["settings"]["steps"] == 50
@@ -34,7 +34,7 @@ def test_it_is_registered(pipelines: Find) -> None:
 
 
 def test_the_fast_preset(pipelines: Find) -> None:
-    about = open_paste(BackendSettings(model=pipelines("sd-text2img"), preset="fast")).describe()
+    about = open_paste(PasteOptions(model=pipelines("sd-text2img"), preset="fast")).describe()
     assert about["settings"]["steps"] == 20
     assert about["scheduler"] == "DPMSolverMultistepScheduler"
     assert about["scheduler_config"]["use_karras_sigmas"]
@@ -56,7 +56,7 @@ def test_batches(
     preset: str,
     guidance_scale: float | None,
 ) -> None:
-    settings = BackendSettings.model_validate(
+    settings = PasteOptions.model_validate(
         {
             "model": pipelines(name),
             "steps": suite.STEPS,
@@ -102,7 +102,7 @@ def test_requests_of_several_sizes_in_their_order(backend: DiffusionBackend, ask
 
 
 def test_a_size_of_ones_own(pipelines: Find, ask: Ask) -> None:
-    settings = BackendSettings(model=pipelines("sd-text2img"), steps=1, width_px=72, height_px=96)
+    settings = PasteOptions(model=pipelines("sd-text2img"), steps=1, width_px=72, height_px=96)
     request = ask(1, 60, 84)[0]
     assert request.source is not None
     made = open_paste(settings).generate([request])[0]
@@ -114,7 +114,7 @@ def test_a_size_of_ones_own(pipelines: Find, ask: Ask) -> None:
 
 
 def test_a_seeded_place(pipelines: Find, ask: Ask) -> None:
-    settings = BackendSettings(model=pipelines("sd-text2img"), steps=1, placement="resample")
+    settings = PasteOptions(model=pipelines("sd-text2img"), steps=1, placement="resample")
     backend, request = open_paste(settings), ask()[0]
     first, again = backend.generate([request])[0], backend.generate([request])[0]
     assert suite.same(first, again)
@@ -133,7 +133,7 @@ def test_a_seeded_place(pipelines: Find, ask: Ask) -> None:
 def test_a_prompt_is_encoded_once(
     pipelines: Find, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    backend = open_paste(BackendSettings(model=pipelines("sd-text2img"), steps=1))
+    backend = open_paste(PasteOptions(model=pipelines("sd-text2img"), steps=1))
     kind = type(backend.painter.pipeline)
     encode, asked = kind.encode_prompt, list[str]()
 
@@ -154,7 +154,7 @@ def test_a_prompt_is_encoded_once(
 
 def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask: Ask) -> None:
     negative = {"negative_prompt": "people", "model": pipelines("sd-text2img"), "steps": 2}
-    backend = open_paste(BackendSettings.model_validate(negative))
+    backend = open_paste(PasteOptions.model_validate(negative))
     plain = backend.generate(ask(2))
     pipeline = backend.painter.pipeline
     pipeline.__class__ = type("OtherPipeline", (type(pipeline),), {})
@@ -172,17 +172,17 @@ def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask
 
 def test_a_model_for_inpainting_is_refused(pipelines: Find) -> None:
     with pytest.raises(JobBlockedError, match=r"takes 9 channels, not 4\. Give a text-to-image"):
-        open_paste(BackendSettings(model=pipelines("sd-inpaint")))
+        open_paste(PasteOptions(model=pipelines("sd-inpaint")))
 
 
 def test_a_model_of_another_kind_is_refused(pipelines: Find) -> None:
     folder = f"{pipelines('sd-text2img')}/text_encoder"
     with pytest.raises(JobBlockedError, match="cannot be loaded as AutoPipelineForText2Image"):
-        open_paste(BackendSettings(model=folder))
+        open_paste(PasteOptions(model=folder))
 
 
 def test_settings_that_do_not_fit_one_another(pipelines: Find) -> None:
-    settings = BackendSettings(model=pipelines("sd-text2img"), compile=True, offload="sequential")
+    settings = PasteOptions(model=pipelines("sd-text2img"), compile=True, offload="sequential")
     with pytest.raises(OptionError, match="cannot be offloaded layer by layer"):
         open_paste(settings)
 

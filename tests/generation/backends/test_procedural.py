@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from generation.backends import BACKENDS
-from generation.backends.backend import BackendSettings
 from generation.backends.canvas.exemplars import (
     Exemplar,
     concept_folder,
@@ -18,7 +17,7 @@ from generation.backends.canvas.exemplars import (
     write_exemplars,
 )
 from generation.backends.canvas.styles import PATTERNS, SHAPES, paint_pattern, paint_sign, style_of
-from generation.backends.procedural import SIDE_PX
+from generation.backends.procedural import SIDE_PX, ProceduralOptions
 from generation.image_request import GeneratedImage, ImageRequest, SourceImage, seed_of
 from graph.errors import JobBlockedError, OptionError
 
@@ -58,7 +57,7 @@ def request(
 
 
 def make(request: ImageRequest, **settings: object) -> GeneratedImage:
-    (made,) = BACKENDS.open("procedural", BackendSettings(**settings)).generate([request])
+    (made,) = BACKENDS.open("procedural", ProceduralOptions(**settings)).generate([request])
     return made
 
 
@@ -90,7 +89,7 @@ def test_pixels_of_the_object_do_not_change(
 ) -> None:
     given = request(concepts=("cow", "grass"))
     model = str(exemplars) if with_exemplars else None
-    made = make(given, feather_px=feather_px, model=model)
+    made = make(given, feather_px=feather_px, exemplars=model)
     assert made.image.shape == given.source.image.shape
     assert made.image.dtype == np.uint8
     assert np.array_equal(made.mask, given.source.mask)
@@ -104,7 +103,7 @@ def test_pixels_of_the_object_do_not_change(
 def test_an_image_is_the_same_alone_again_and_in_any_batch(
     exemplars: Path, placement: str, bare: bool
 ) -> None:
-    settings = BackendSettings(placement=placement, model=str(exemplars), width_px=64)
+    settings = ProceduralOptions(placement=placement, exemplars=str(exemplars), width_px=64)
     requests = [request(index, ("cow", "grass", "moss"), bare=bare) for index in range(5)]
     backend = BACKENDS.open("procedural", settings)
     together = backend.generate(requests)
@@ -155,14 +154,14 @@ def test_several_backgrounds_are_all_there(tmp_path: Path) -> None:
     for concept, colour in (("a", RED), ("b", BLUE)):
         image = np.full((20, 20, 3), colour, np.uint8)
         write_exemplars(tmp_path, concept, [Exemplar(image, everywhere)])
-    made = make(request(concepts=("a", "b")), model=str(tmp_path), feather_px=0)
+    made = make(request(concepts=("a", "b")), exemplars=str(tmp_path), feather_px=0)
     beside = made.image[~made.mask]
     for colour in (RED, BLUE):
         assert (beside == colour).all(axis=1).mean() > 0.2
 
 
 def test_exemplars_fill_the_background_and_place_the_object(exemplars: Path) -> None:
-    made = make(request(concepts=("cow", "grass")), model=str(exemplars), feather_px=0)
+    made = make(request(concepts=("cow", "grass")), exemplars=str(exemplars), feather_px=0)
     beside = made.image[~made.mask]
     is_red, is_blue = (np.abs(beside.astype(int) - c).max(axis=1) <= 1 for c in (RED, BLUE))
     assert (is_red | is_blue).all()
@@ -171,7 +170,7 @@ def test_exemplars_fill_the_background_and_place_the_object(exemplars: Path) -> 
 
 
 def test_concepts_without_exemplars_have_their_invented_look(exemplars: Path) -> None:
-    with_some = make(request(concepts=("beach",)), model=str(exemplars))
+    with_some = make(request(concepts=("beach",)), exemplars=str(exemplars))
     assert same(with_some, make(request(concepts=("beach",))))
 
 
@@ -185,7 +184,7 @@ def test_without_a_source_the_class_is_a_sign() -> None:
 
 def test_photographs_are_told_from_what_is_all_painted(exemplars: Path) -> None:
     assert make(request()).details["digital_source_type"].endswith("/compositeSynthetic")
-    bare = make(request(bare=True, concepts=("cow",)), model=str(exemplars))
+    bare = make(request(bare=True, concepts=("cow",)), exemplars=str(exemplars))
     assert bare.details["digital_source_type"].endswith("/compositeSynthetic")
 
 
@@ -214,7 +213,7 @@ def test_description_says_what_it_was_made_with(exemplars: Path) -> None:
     assert plain["backend"] == "procedural"
     assert plain["digital_source_type"].endswith("/compositeSynthetic")
     assert plain["weights_sha256"] is None
-    described = BACKENDS.open("procedural", BackendSettings(model=str(exemplars))).describe()
+    described = BACKENDS.open("procedural", ProceduralOptions(exemplars=str(exemplars))).describe()
     assert described["model"] == str(exemplars)
     assert described["weights_sha256"] == read_exemplars(exemplars).sha256
     json.dumps(described)
@@ -236,9 +235,9 @@ def test_names_do_not_share_a_folder() -> None:
 
 def test_exemplars_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(JobBlockedError, match="no folder"):
-        BACKENDS.open("procedural", BackendSettings(model=str(tmp_path / "none")))
+        BACKENDS.open("procedural", ProceduralOptions(exemplars=str(tmp_path / "none")))
     with pytest.raises(JobBlockedError, match="no exemplar"):
-        BACKENDS.open("procedural", BackendSettings(model=str(tmp_path)))
+        BACKENDS.open("procedural", ProceduralOptions(exemplars=str(tmp_path)))
     (tmp_path / "cow").mkdir()
     Image.new("RGBA", (4, 4)).save(tmp_path / "cow" / "1.png")
     with pytest.raises(JobBlockedError, match=r"1\.png"):

@@ -1,27 +1,69 @@
-"""Job settings: the usual filters of each backend, and what cannot be used is refused."""
+"""Job settings: recipe, backend and filters, and what cannot be used is refused."""
 
 import pytest
 
-from generation.jobs.settings import DEFAULT_FILTERS, read_job_settings
+from generation.jobs.settings import read_job_settings
 from graph.errors import OptionError, UnknownNameError
 
+OLD = {
+    "backend": "procedural",
+    "making": {"preset": "fast", "strength": 0.5, "feather_px": 1.0, "model": "/exemplars"},
+}
+"""As a version stored it whose backends had all options of each other."""
 
-@pytest.mark.parametrize("backend", DEFAULT_FILTERS)
-def test_every_backend_s_usual_filters_are_known(backend):
-    settings = read_job_settings({"backend": backend})
-    assert tuple(settings.filter_options()) == DEFAULT_FILTERS[backend]
+
+@pytest.mark.parametrize(
+    "values", [{}, {"recipe": "procedural"}, {"backend": "procedural"}, {"recipe": None}]
+)
+def test_the_default_recipe(values):
+    settings = read_job_settings(values)
+    assert (settings.recipe, settings.backend) == ("procedural", "procedural")
+    assert settings.prompt_template == "a photo of {concepts}"
+    assert settings.extras == ["worker"]
+
+
+def test_a_backend_alone_chooses_the_recipe_of_its_name():
+    settings = read_job_settings({"backend": "instruct"})
+    assert settings.recipe == "instruct"
+    assert settings.prompt_template == "add {concepts} to the background"
+    assert settings.filter_options()["clip"] == {"text": "concepts"}
+    assert (settings.extra, settings.extras) == ("models", ["worker", "models"])
+
+
+def test_a_backend_in_place_of_the_recipe_s_own():
+    settings = read_job_settings({"recipe": "instruct", "backend": "procedural", "prompt": None})
+    assert (settings.recipe, settings.backend) == ("instruct", "procedural")
+    assert settings.prompt_template == "add {concepts} to the background"
+
+
+def test_a_job_overrides_what_its_recipe_has():
+    values = {"recipe": "paste", "prompt": "{names}", "filters": {"blank": {}}}
+    settings = read_job_settings(values)
+    assert settings.prompt_template == "{names}"
+    assert settings.filter_options() == {"blank": {}}
+
+
+def test_options_that_a_backend_never_used_are_left_out_of_stored_settings():
+    with pytest.raises(OptionError, match="The backend procedural has no option 'model'"):
+        read_job_settings(OLD)
+    making = read_job_settings(OLD, stored=True).making
+    assert making == {"feather_px": 1.0, "exemplars": "/exemplars"}
 
 
 @pytest.mark.parametrize(
     ("values", "error", "said"),
     [
+        ({"recipe": "x"}, UnknownNameError, "unknown recipe 'x'"),
         ({"backend": "x"}, UnknownNameError, "unknown backend 'x'"),
+        ({"recipe": 3}, OptionError, "The setting recipe is 3"),
+        ({"making": 3}, OptionError, "The setting making is 3"),
+        ({"making": {"steps": 3}}, OptionError, "The backend procedural has no option 'steps'"),
         ({"filters": {"x": {}}}, UnknownNameError, "unknown filter 'x'"),
         ({"chunk_size": 0}, OptionError, "The setting chunk_size is 0"),
         ({"nonsense": 1}, UnknownNameError, "unknown setting 'nonsense'"),
         ({"masks": {"masks": "files"}}, OptionError, "mask_folder"),
         ({"segmenter_options": {"device": "cpu"}}, OptionError, "segmenter names none"),
-        ({"making": {"width_px": 33}}, OptionError, "making.width_px is 33"),
+        ({"making": {"width_px": 33}}, OptionError, "The backend procedural: width_px is 33"),
     ],
 )
 def test_settings_that_cannot_be_used(values, error, said):

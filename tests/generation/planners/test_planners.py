@@ -82,7 +82,7 @@ def planner(request) -> str:
 def test_registry():
     assert list(PLANNERS) == ["conbias", "published"]
     with pytest.raises(UnknownNameError, match=r"unknown planner 'best'\. Known: conbias, pub"):
-        PLANNERS["best"]
+        PLANNERS.open("best")
 
 
 @given(images=image_sets(), span=sizes, common=st.booleans())
@@ -223,3 +223,9 @@ def test_renaming_classes_changes_nothing_else(planner, count, images, span):
     assert {(other[q.class_name], q.concepts, q.n) for q in found} == {
         (q.class_name, q.concepts, q.n) for q in queries
     }
+
+
+def test_a_planner_without_options_of_its_own_refuses_one():
+    cliques = Cliques(np.array([[0]]), np.array([[1, 2]]), np.array([2, 2]), ("a",), ("x", "y"))
+    with pytest.raises(OptionError, match=r"The planner conbias has no option 'share'\. .* none"):
+        plan(cliques, planner_options={"share": 0.5})

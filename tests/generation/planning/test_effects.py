@@ -36,7 +36,7 @@ def everything(cliques):
 
 @pytest.mark.parametrize("planner", list(PLANNERS))
 def test_images_and_queries_simulate_alike(cliques, planner):
-    images = images_for(cliques, everything(cliques), PLANNERS[planner], PlanOptions(1, 3))
+    images = images_for(cliques, everything(cliques), PLANNERS.open(planner), PlanOptions(1, 3))
     by_queries = simulate(cliques, queries_of(cliques, images))
     after = simulate_images(cliques, images)
     assert (after.counts == by_queries.counts).all()
@@ -45,7 +45,7 @@ def test_images_and_queries_simulate_alike(cliques, planner):
 
 def test_touched_cliques_include_those_that_nobody_chose(cliques):
     chosen = find_rows(cliques, [("a", "b", "c")])
-    images = images_for(cliques, chosen, PLANNERS["conbias"], PlanOptions(1, 3))
+    images = images_for(cliques, chosen, PLANNERS.open("conbias"), PlanOptions(1, 3))
     after = simulate_images(cliques, images)
     rows = touched_rows(cliques, after)
     names = [cliques.names()[row] for row in rows]
@@ -77,7 +77,10 @@ def test_no_images_touch_nothing(cliques):
 
 def test_planners_side_by_side(cliques):
     frame = compare_planners(
-        cliques, everything(cliques), dict(PLANNERS.items()), PlanOptions(1, 3)
+        cliques,
+        everything(cliques),
+        {name: PLANNERS.open(name) for name in PLANNERS},
+        PlanOptions(1, 3),
     )
     assert frame.index.tolist() == ["conbias", "published"]
     assert frame.loc["conbias"].to_dict() == {
@@ -98,7 +101,7 @@ def test_planners_side_by_side(cliques):
 
 def test_measures_of_a_part_say_what_happens_elsewhere(cliques):
     chosen = find_rows(cliques, [("a", "b", "c"), ("d",)])
-    images = images_for(cliques, np.sort(chosen), PLANNERS["conbias"], PlanOptions(1, 3))
+    images = images_for(cliques, np.sort(chosen), PLANNERS.open("conbias"), PlanOptions(1, 3))
     measured = measure(cliques, simulate_images(cliques, images), images, np.sort(chosen))
     assert measured["imbalanced"] == measured["solved"] == 1
     assert (measured["gap_before"], measured["gap_after"]) == (3, 0)

@@ -122,3 +122,11 @@ def test_long_values_are_cut_in_messages():
 def test_not_utf_8():
     with pytest.raises(InputError):
         plan_from_json(b'{"format": "\xff"}')
+
+
+def test_options_of_the_planner_go_with_the_plan():
+    query = GenerationQuery("urban", ("cow", "road"), 3)
+    made = Plan("mine", PlanOptions(2, 2), (query,), {"share": 0.5, "of": "gap"})
+    content = plan_to_json(made)
+    assert b'"planner_options": {"share": 0.5, "of": "gap"},' in content
+    assert plan_from_json(content) == made

@@ -316,7 +316,7 @@ def test_a_box_alone_is_no_outline(sources, image):
 def test_broken_outlines_and_files(sources, image, tmp_path):
     runs = json.dumps({"size": [4, 6], "counts": [4, 8, 12]})
     with pytest.raises(
-        GenerationError, match="outline that cannot be read, such as 'a': The mask is"
+        GenerationError, match="outline that cannot be read, such as 'a': The mask has"
     ):
         sources([image("a", outlined(segmentation=runs))]).sample("cat", 0)
     record = image("a", outlined())

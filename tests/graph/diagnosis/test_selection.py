@@ -84,21 +84,23 @@ def test_cliques_are_found_by_name(sets):
 @pytest.mark.parametrize("planner", list(PLANNERS))
 def test_a_plan_for_all_cliques_is_the_plan(cliques, planner):
     options = PlanOptions(1, 3)
-    images = images_for(cliques, np.arange(len(cliques)), PLANNERS[planner], options)
+    images = images_for(cliques, np.arange(len(cliques)), PLANNERS.open(planner), options)
     assert queries_of(cliques, images) == plan(cliques, planner, options).queries
 
 
 @pytest.mark.parametrize("planner", list(PLANNERS))
 def test_a_plan_for_some_asks_for_nothing_else(cliques, planner):
     chosen = find_rows(cliques, [("a", "b"), ("d",)])
-    images = images_for(cliques, np.sort(chosen), PLANNERS[planner], PlanOptions(1, 3))
+    images = images_for(cliques, np.sort(chosen), PLANNERS.open(planner), PlanOptions(1, 3))
     assert np.flatnonzero(images.any(axis=1)).tolist() == sorted(chosen.tolist())
     assert queries_of(cliques, images)[0].concepts == ("a", "b")
 
 
 @pytest.mark.parametrize("planner", list(PLANNERS))
 def test_a_plan_for_no_clique(cliques, planner):
-    images = images_for(cliques, np.zeros(0, dtype=np.int64), PLANNERS[planner], PlanOptions(1, 3))
+    images = images_for(
+        cliques, np.zeros(0, dtype=np.int64), PLANNERS.open(planner), PlanOptions(1, 3)
+    )
     assert images.shape == cliques.counts.shape
     assert not images.any()
 

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertTokenizer, CLIPTextModel, CLIPTokenizer, Qwen2Tokenizer, T5Tokenizer
 
-from generation.backends.backend import BackendSettings
+from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from ingest.models.checkpoints import (
@@ -254,7 +254,7 @@ def test_stable_diffusion_3_without_its_t5(tmp_path: Path, ask: Callable[..., An
     pipeline = load(diffusers.AutoPipelineForText2Image, checkpoint)
     assert pipeline.text_encoder_3 is pipeline.tokenizer_3 is None
     settings = {"model": checkpoint.name, "steps": 1, "width_px": 64, "height_px": 64}
-    made = open_paste(BackendSettings.model_validate(settings)).generate(ask())
+    made = open_paste(PasteOptions.model_validate(settings)).generate(ask())
     assert made[0].image.shape == (64, 64, 3)
 
 

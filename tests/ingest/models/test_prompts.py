@@ -4,7 +4,6 @@ import pytest
 
 from graph.errors import OptionError
 from ingest.models.prompts import (
-    INSTRUCTION,
     LONGEST,
     PHOTO,
     check_template,
@@ -41,7 +40,9 @@ def test_the_prompt_of_the_paper(concepts, expected):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("template", [PHOTO, INSTRUCTION, "a {class} before {names}"])
+@pytest.mark.parametrize(
+    "template", [PHOTO, "add {concepts} to the background", "a {class} before {names}"]
+)
 def test_names_are_only_ever_names(name, template):
     prompt = prompt_for([name, "cow"], template, class_name=name)
     assert prompt.isprintable()
@@ -113,9 +114,3 @@ def test_templates_that_cannot_be_used(template):
 def test_no_concepts_is_an_error():
     with pytest.raises(OptionError, match="without concepts"):
         prompt_for([])
-
-
-def test_backends_have_their_own_template():
-    assert prompt_for(["cow"], backend="instruct") == "add a cow to the background"
-    assert prompt_for(["cow"], "a {names}", backend="instruct") == "a cow"
-    assert prompt_for(["cow"], backend="paste") == "a photo of a cow"

@@ -8,7 +8,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.services.plans import plan_dataset
-from app.views.components import job_form
 from app.views.plan import query_editor
 from app.views.plan.choice import Choice, PlanRequest
 from app.views.state import tasks
@@ -288,9 +287,9 @@ def test_jobs_of_another_backend_say_nothing(
     record_made(store, job, {query_id(job, 0): [made]})
     app = open_page("plan", dataset=cars)
     assert seconds(app)[1] < 7000
-    app.selectbox(key="backend").select("instruct").run()
+    app.selectbox(key="recipe").select("instruct").run()
     assert seconds(app)[1] >= 7000
-    app.selectbox(key="backend").select("paste").run()
+    app.selectbox(key="recipe").select("paste").run()
     assert "No job has measured the backend paste yet" in shown_text(app)
     app.number_input(key="s_to").set_value(3600).run()
     images = int(metric(app, "Images to make"))
@@ -337,27 +336,30 @@ def test_a_job_is_made_as_usual(open_page: OpenPage, store: GraphStore, cars: st
     assert "procedural · filters sanity, blank, duplicates · at most 4 candidates" in said
     assert "Paints concepts by rule, without any model." in said
     assert "model" not in [field.key for field in app.text_input]
-    assert created(app, store, cars).settings == {"backend": "procedural"}
+    assert created(app, store, cars).settings == {"recipe": "procedural", "backend": "procedural"}
 
 
 def test_how_a_job_is_made_reaches_the_job(
     open_page: OpenPage, store: GraphStore, cars: str
 ) -> None:
     app = open_page("plan", dataset=cars)
-    app.selectbox(key="backend").select("inpaint").run()
+    app.selectbox(key="recipe").select("inpaint").run()
     assert app.multiselect(key="inpaint_filters").value == ["sanity", "blank", "duplicates", "clip"]
     app.multiselect(key="inpaint_filters").set_value(["objects", "blank"]).run()
     app.text_input(key="model").set_value(" /data/models/sd ").run()
     app.button_group(key="preset").set_value("fast").run()
-    app.number_input(key="width").set_value(64).run()
+    app.number_input(key="width_px").set_value(64).run()
     app.multiselect(key="object").set_value(["cow"]).run()
     app.number_input(key="candidates").set_value(7).run()
     app.checkbox(key="keep_rejected").set_value(False).run()
     assert not app.exception
     said = shown_text(app).replace("\\", "")
-    assert "inpaint · model sd · fast · 64 x usual px · object cow · filters blank, objects" in said
+    assert (
+        "inpaint · model sd · preset fast · width 64 · object cow · filters blank, objects" in said
+    )
     settings = created(app, store, cars).settings
     assert settings == {
+        "recipe": "inpaint",
         "backend": "inpaint",
         "making": {"model": "/data/models/sd", "preset": "fast", "width_px": 64},
         "masks": {"object": ["cow"]},
@@ -366,7 +368,7 @@ def test_how_a_job_is_made_reaches_the_job(
         "keep_rejected": False,
     }
     read = read_job_settings(settings)
-    assert (read.making.width_px, read.masks.object) == (64, ("cow",))
+    assert (read.making["width_px"], read.masks.object) == (64, ("cow",))
 
 
 def test_how_a_job_is_made_is_in_the_link(
@@ -375,7 +377,7 @@ def test_how_a_job_is_made_is_in_the_link(
     app = open_page(
         "plan",
         dataset=cars,
-        backend="instruct",
+        recipe="instruct",
         preset="fast",
         instruct_filters=["clip"],
         object=["cow", "field"],
@@ -383,6 +385,7 @@ def test_how_a_job_is_made_is_in_the_link(
     )
     assert not app.exception
     assert created(app, store, cars).settings == {
+        "recipe": "instruct",
         "backend": "instruct",
         "making": {"preset": "fast"},
         "masks": {"object": ["cow", "field"]},
@@ -396,7 +399,11 @@ def test_no_filter_is_a_choice(open_page: OpenPage, store: GraphStore, cars: str
     app.multiselect(key="procedural_filters").set_value([]).run()
     assert "no filters" in shown_text(app)
     settings = created(app, store, cars).settings
-    assert settings == {"backend": "procedural", "filters": {}}
+    assert settings == {
+        "recipe": "procedural",
+        "backend": "procedural",
+        "filters": {},
+    }
     assert read_job_settings(settings).filter_options() == {}
 
 
@@ -404,19 +411,19 @@ def test_settings_that_cannot_be_used_are_told_before_the_job_is_created(
     open_page: OpenPage, store: GraphStore, cars: str
 ) -> None:
     app = open_page("plan", dataset=cars)
-    app.number_input(key="height").set_value(30).run()
+    app.number_input(key="height_px").set_value(30).run()
     assert not app.exception
-    assert "The setting making.height_px is 30" in shown_text(app)
+    assert "The backend procedural: height_px is 30" in shown_text(app)
     assert app.button(key="_plan_create").disabled
-    app.number_input(key="height").set_value(32).run()
+    app.number_input(key="height_px").set_value(32).run()
     assert "The setting" not in shown_text(app)
     assert created(app, store, cars).settings["making"] == {"height_px": 32}
 
 
-def test_a_link_with_an_unknown_backend(open_page: OpenPage, cars: str) -> None:
-    app = open_page("plan", dataset=cars, backend="<b>", preset="slow", candidates="0")
+def test_a_link_with_an_unknown_recipe(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", dataset=cars, recipe="<b>", preset="slow", candidates="0")
     assert not app.exception
-    assert app.selectbox(key="backend").value == "procedural"
+    assert app.selectbox(key="recipe").value == "procedural"
 
 
 def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need(
@@ -424,12 +431,14 @@ def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need
 ) -> None:
     app = open_page("plan", dataset=cars)
     assert "pip install" not in shown_text(app)
-    monkeypatch.setattr(job_form, "PACKAGES", {"worker": "not_there", "models": "not_there_either"})
+    monkeypatch.setattr(
+        "graph.plugins.EXTRAS", {"worker": ("not_there",), "models": ("not_there_either",)}
+    )
     app.run()
     assert 'Whoever runs one needs `pip install "cobalance[worker]"`.' in shown_text(app)
-    app.selectbox(key="backend").select("paste").run()
+    app.selectbox(key="recipe").select("paste").run()
     assert '"cobalance[worker]"` and `pip install "cobalance[models]"`.' in shown_text(app)
-    assert created(app, store, cars).settings == {"backend": "paste"}
+    assert created(app, store, cars).settings == {"recipe": "paste", "backend": "paste"}
 
 
 def test_a_name_that_cannot_be_one_is_told(open_page: OpenPage, cars: str) -> None:
@@ -453,7 +462,7 @@ def test_a_viewer_sees_the_plan_and_creates_nothing(
     assert not app.exception
     assert queries(app)
     assert "_plan_create" not in [button.key for button in app.button]
-    assert "backend" not in [choice.key for choice in app.selectbox]
+    assert "recipe" not in [choice.key for choice in app.selectbox]
     assert app.data_editor[0].editing_mode == "fixed"
     app.user = {"is_logged_in": True, "email": "ann@example.org"}
     app.run()

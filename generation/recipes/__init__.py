@@ -1,0 +1,37 @@
+"""One module per recipe, a way of making images, and the registry of them all."""
+
+from generation.recipes.recipe import Recipe
+from graph.plugins import Declarations
+
+RECIPES: Declarations[Recipe] = Declarations(
+    "recipe",
+    {
+        "procedural": "generation.recipes.procedural",
+        "paste": "generation.recipes.paste",
+        "inpaint": "generation.recipes.inpaint",
+        "instruct": "generation.recipes.instruct",
+    },
+)
+
+DEFAULT = "procedural"
+"""The recipe of a job that names none: it needs neither a model nor a GPU."""
+
+
+def choose_recipe(recipe: str | None, backend: str | None) -> Recipe:
+    """Recipe of a job that names a recipe, a backend, both or neither.
+
+    A backend alone chooses the recipe of its name, if there is one.
+
+    Raises
+    ------
+    UnknownNameError
+        No recipe has this name.
+
+    Examples
+    --------
+    >>> choose_recipe(None, "inpaint").name, choose_recipe(None, None).name
+    ('inpaint', 'procedural')
+    """
+    if recipe is None:
+        recipe = backend if backend in list(RECIPES) else DEFAULT
+    return RECIPES[recipe or DEFAULT]

@@ -1,0 +1,16 @@
+"""Scenes painted by rule around the object: for demonstrations, tests and first tries of a plan."""
+
+from generation.recipes.recipe import SIZE_FIELDS, Recipe
+from ingest.models.prompts import PHOTO
+
+PLUGIN = Recipe(
+    name="procedural",
+    purpose="Paints concepts by rule, without any model.",
+    backend="procedural",
+    prompt=PHOTO,
+    filters={"sanity": {}, "blank": {}, "duplicates": {}},
+    fields=SIZE_FIELDS,
+    seconds=(0.02, 0.2),
+    reference="No paper: it stands in for a model where there is none. The prompt is recorded and "
+    "not used.",
+)

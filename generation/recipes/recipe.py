@@ -1,0 +1,97 @@
+"""What a recipe declares: everything that one way of making images needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from generation.sources.mask_settings import MaskSettings
+from graph.plugins import Declaration
+
+SECONDS_WITH_A_MODEL = (2.0, 10.0)
+"""Assumed time per image of a diffusion model, from a large graphics card to a small one."""
+
+
+@dataclass(frozen=True)
+class FormField:
+    """An option of the backend that the web app's form offers.
+
+    The option's type decides how it is drawn: as a choice, a number, a check box or text.
+
+    Parameters
+    ----------
+    option : str
+        The option's name.
+    label : str
+        What the form calls it.
+    help : str
+        What it does, in Markdown.
+    placeholder : str
+        What an empty field shows.
+    """
+
+    option: str
+    label: str
+    help: str = ""
+    placeholder: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Declaration):
+    """A way of making images, from the query to the accepted image.
+
+    A job may override everything but the form.
+
+    Parameters
+    ----------
+    backend : str
+        A name in `generation.backends.BACKENDS`.
+    prompt : str
+        Template of the prompts, see `ingest.models.prompts`.
+    filters : mapping of str to mapping
+        The filters that judge the images, in order, each with options that differ from its
+        defaults.
+    making : mapping
+        Options of the backend that differ from its defaults.
+    masks : MaskSettings
+        Where the object's mask comes from.
+    fields : tuple of FormField
+        The backend's options that the web app offers.
+    seconds : tuple of two floats
+        Assumed time per image, at best and at worst, while no job has measured it.
+    reference : str
+        The paper and section that it follows, and what it does where these are silent.
+    """
+
+    backend: str
+    prompt: str
+    filters: Mapping[str, Mapping[str, Any]]
+    making: Mapping[str, Any] = field(default_factory=dict)
+    masks: MaskSettings = field(default_factory=MaskSettings)
+    fields: tuple[FormField, ...] = ()
+    seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
+    reference: str
+
+
+SIZE_FIELDS = tuple(
+    FormField(
+        f"{side}_px",
+        f"{side.capitalize()} in pixels",
+        "A multiple of 8. Without it, that of the original image, or the model's own.",
+        "as usual",
+    )
+    for side in ("width", "height")
+)
+
+MODEL_FIELDS = (
+    FormField(
+        "model",
+        "Model",
+        "A folder of the workers' machine, or owner/name of the Hugging Face hub.",
+        "the usual one",
+    ),
+    FormField(
+        "preset",
+        "Preset",
+        "**faithful**: as the paper and the model's card have it. **fast**: fewer steps.",
+    ),
+)

@@ -1,0 +1,62 @@
+"""Settings of masks: how the object of a class is found in its images."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+ANY = "*"
+"""In `MaskSettings.object`: a region of any concept."""
+
+PLACEHOLDER = re.compile(r"\{(id|stem|path)\}")
+"""What `MaskSettings.mask_pattern` may contain."""
+
+
+def _as_tuple(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+class MaskSettings(BaseModel):
+    """How the object of a class is found in its images.
+
+    Parameters
+    ----------
+    masks : {"regions", "boxes", "files", "segmenter"}
+        From the annotations' outlines; from their boxes, filled; from a mask file for each image;
+        or from a model that finds the object, within its box where the annotations have one.
+    object : str or tuple of str
+        Concepts whose regions are the object, or ``"*"`` for those of any. By default the class's
+        own name, which is what regions have that gave an image its class; for classes such as man
+        and woman else ``person``; else the image's regions where all are of one concept. It is
+        never guessed among several. A crowd, many instances that are outlined as one, is no object.
+    instances : {"largest", "all"}
+        Which of several regions of the object: the one with the most pixels, or all as one.
+    mask_folder : str or None
+        Where mask files are; bright pixels are the object's.
+    mask_pattern : str
+        A mask file's path in the folder. ``{id}`` is the image's id, ``{path}`` its address without
+        the ending, ``{stem}`` the last part of that.
+    min_share, max_share : float
+        How much of the image a mask must and may cover; an image with another one is not used.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    masks: Literal["regions", "boxes", "files", "segmenter"] = "regions"
+    object: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    instances: Literal["largest", "all"] = "largest"
+    mask_folder: str | None = None
+    mask_pattern: str = "{stem}.png"
+    min_share: float = Field(default=0.01, ge=0, le=1)
+    max_share: float = Field(default=0.9, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> "MaskSettings":
+        if self.masks == "files" and self.mask_folder is None:
+            raise ValueError("masks from files need a mask_folder")
+        if not PLACEHOLDER.search(self.mask_pattern):
+            raise ValueError(f"mask_pattern {self.mask_pattern!r} has none of {{id}}, {{stem}} "
+                             "and {path}")  # fmt: skip
+        if self.min_share > self.max_share:
+            raise ValueError(f"min_share {self.min_share:g} is above max_share {self.max_share:g}")
+        return self
