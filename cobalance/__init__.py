@@ -18,21 +18,29 @@ from cobalance.shadowing import require_own_packages
 require_own_packages()
 
 if TYPE_CHECKING:
+    from cobalance.datasets import Comparison, Dataset
     from cobalance.diagnosis import Imbalances, imbalances
     from cobalance.graphs import ConceptGraph, concept_graph
+    from cobalance.jobs import Job
     from cobalance.planning import Plan, Simulation, compare_planners, plan, read_plan, weights
     from cobalance.reading import Data, from_frame, read, urbancars
+    from cobalance.stores import Store, connect
     from graph.errors import CobalanceError
 
 __all__ = [
     "CobalanceError",
+    "Comparison",
     "ConceptGraph",
     "Data",
+    "Dataset",
     "Imbalances",
+    "Job",
     "Plan",
     "Simulation",
+    "Store",
     "compare_planners",
     "concept_graph",
+    "connect",
     "from_frame",
     "imbalances",
     "plan",
@@ -45,6 +53,9 @@ __all__ = [
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
     "cobalance.reading": ("Data", "from_frame", "read", "urbancars"),
+    "cobalance.datasets": ("Comparison", "Dataset"),
+    "cobalance.jobs": ("Job",),
+    "cobalance.stores": ("Store", "connect"),
     "cobalance.diagnosis": ("Imbalances", "imbalances"),
     "cobalance.planning": (
         "Plan",

@@ -26,10 +26,13 @@ class Planned:
         As kept in the graph.
     summary : pandas.DataFrame
         From `summarize_plan`: cliques, gaps before and after, and images, per size.
+    cliques : Cliques
+        The counts that it was made for.
     """
 
     plan: Plan
     summary: pd.DataFrame
+    cliques: Cliques
 
     def queries(self) -> pd.DataFrame:
         """The generation queries: class, concepts, n."""

@@ -1,0 +1,325 @@
+"""A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from app.services.plans import plan_dataset
+from app.settings import Settings
+from cobalance.diagnosis import Imbalances
+from cobalance.display import Result
+from cobalance.graphs import ConceptGraph
+from cobalance.jobs import Job, jobs_frame
+from cobalance.planning import Plan, Simulation
+from cobalance.reading import Data
+from generation.jobs.settings import read_job_settings
+from generation.planning.plan import PlanOptions
+from generation.planning.simulation import simulate
+from graph.console.run import run_console_query
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.plans import read_plan
+from graph.dataset.read import read_annotations
+from graph.dataset.state import class_sizes, dataset_state
+from graph.dataset.write import load_incidence
+from graph.diagnosis.imbalance import COUNT
+from graph.errors import OptionError
+from graph.jobs.lifecycle import create_job
+from graph.jobs.status import list_jobs
+from graph.progress import Progress, silent
+from graph.queries.binding import bind_named
+from graph.queries.comparison import Comparison as ComparedRecord
+from graph.queries.comparison import compare_imbalances
+from graph.queries.mined import load_cliques, mined_with
+
+MAX_CLIQUES = 1_000_000
+_ALL = 2**31
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Result):
+    """A dataset of a `Store`, by its name.
+
+    Parameters
+    ----------
+    graph, settings, progress
+        Those of the store.
+    name : str
+        Its name there.
+    """
+
+    graph: GraphStore
+    settings: Settings
+    name: str
+    progress: Progress = silent
+
+    def mine(
+        self,
+        *,
+        max_size: int = 4,
+        min_support: int = 1,
+        common: Sequence[str] | None = None,
+        split: str | None = None,
+        confidence: float = 0.95,
+        max_cliques: int = MAX_CLIQUES,
+    ) -> "Dataset":
+        """Mine the concept cliques and keep them in the graph, with how each leans to a class.
+
+        The parameters are those of `cobalance.imbalances`.
+
+        Returns
+        -------
+        Dataset
+            This one, so that calls can follow: ``store["cars"].mine().imbalances()``.
+
+        Raises
+        ------
+        OptionError, TooManyCliquesError
+            An option cannot be used, or there are more cliques; nothing is written.
+        """
+        classes = None if common is None else tuple(common)
+        options = MiningOptions(max_size, min_support, classes, split, confidence)
+        mine_dataset(
+            self.graph, self.name, options, max_cliques=max_cliques, progress=self.progress
+        )
+        return self
+
+    def imbalances(self, **where: Any) -> Imbalances:
+        """The mined cliques with how each leans; keywords are those of `Imbalances.where`.
+
+        Raises
+        ------
+        StaleError
+            The dataset has not been mined, or has changed since.
+        """
+        confidence = mined_with(self.graph, self.name).confidence
+        found = Imbalances.of(load_cliques(self.graph, self.name), confidence)
+        return found.where(**where) if where else found
+
+    def plan(
+        self,
+        planner: str = "conbias",
+        *,
+        min_size: int = 2,
+        max_size: int | None = None,
+        max_per_query: int | None = None,
+        budget: int | None = None,
+        name: str | None = None,
+    ) -> Plan:
+        """Plan the missing images, and keep the plan in the graph.
+
+        Parameters
+        ----------
+        name : str, optional
+            The plan's name in the dataset; the planner's by default. The rest as in
+            `cobalance.plan`.
+
+        Raises
+        ------
+        OptionError
+            No planner has this name, or a size was not mined.
+        StaleError
+            The dataset has not been mined, or has changed since.
+        """
+        options = PlanOptions(min_size, max_size, max_per_query, budget)
+        planned = plan_dataset(self.graph, self.name, planner, options, name, self.progress)
+        return Plan(planned.plan, planned.cliques, name or planner)
+
+    def simulate(self, plan: Plan) -> Simulation:
+        """The exact counts of this dataset once all images of a plan are made.
+
+        Raises
+        ------
+        UnknownNameError
+            The plan is for other classes or concepts.
+        """
+        cliques = load_cliques(self.graph, self.name)
+        return Simulation(cliques, simulate(cliques, plan.record.queries))
+
+    def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> "Comparison":
+        """Say what has become of each imbalance in another dataset, such as a rebalanced one.
+
+        Parameters
+        ----------
+        other : Dataset or str
+            The dataset after.
+        min_gap : int
+            The smallest gap that is an imbalance.
+
+        Raises
+        ------
+        OptionError, StaleError
+            They have different classes, or one has not been mined.
+        """
+        name = other if isinstance(other, str) else other.name
+        return Comparison(
+            compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=_ALL)
+        )
+
+    def query(self, name: str, /, **parameters: Any) -> pd.DataFrame:
+        """Answer a saved query about this dataset, see `Store.query` and `Store.queries`."""
+        query, bound = bind_named(self.graph, name, {"dataset": self.name, **parameters})
+        return self.graph.read_frame(query.text, **bound)
+
+    def cypher(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float = 30.0,
+        max_rows: int = 100_000,
+        **named: Any,
+    ) -> pd.DataFrame:
+        """Run Cypher that only reads, with this dataset's name as ``$dataset``.
+
+        As `Store.cypher` otherwise.
+        """
+        return run_cypher(
+            self.graph,
+            text,
+            {"dataset": self.name, **(parameters or {}), **named},
+            timeout_s,
+            max_rows,
+        )
+
+    def order(
+        self, plan: Plan | str = "conbias", *, backend: str = "procedural", **settings: Any
+    ) -> Job:
+        """Order a plan's images: create a job, which workers run, or `Job.run` here.
+
+        Parameters
+        ----------
+        plan : Plan or str
+            A plan for this dataset, perhaps edited, or the name of one in the graph.
+        backend : str
+            What makes the images: ``procedural``, ``paste``, ``inpaint``, ``instruct``.
+        **settings
+            Other settings of a job, as docs/generation.md lists them; groups are mappings:
+            ``making={"steps": 30}``, ``filters={"clip": {"threshold": 0.65}}``.
+
+        Raises
+        ------
+        OptionError
+            A setting is unknown or cannot be used, or the plan asks for nothing.
+        """
+        values = {"backend": backend, **settings}
+        checked = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
+        if isinstance(plan, Plan):
+            name = plan.name or plan.record.planner
+            queries = [(it.class_name, it.concepts, it.n) for it in plan.record.queries]
+        else:
+            name, queries = plan, read_plan(self.graph, self.name, plan)
+        if not queries:
+            raise OptionError(f"The plan {name!r} asks for no images: there is no gap to close.")
+        job = create_job(
+            self.graph,
+            self.name,
+            name,
+            queries,
+            settings=checked | {"backend": backend},
+            progress=self.progress,
+        )
+        return Job(self.graph, self.settings, job, self.progress)
+
+    def jobs(self) -> pd.DataFrame:
+        """A row a job, the newest first."""
+        return jobs_frame(list_jobs(self.graph, self.name, limit=_ALL))
+
+    def read(self) -> Data:
+        """The annotations, as they are in the graph: concepts without boxes and outlines."""
+        return Data(read_annotations(self.graph, self.name, self.progress), self.name)
+
+    def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
+        """The concept graph of the images.
+
+        Parameters
+        ----------
+        split : str, optional
+            Count only images of this split.
+        """
+        return ConceptGraph.of(load_incidence(self.graph, self.name, split))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a class, with its images."""
+        sizes = class_sizes(self.graph, self.name)
+        return pd.DataFrame({"class": list(sizes), "images": list(sizes.values())})
+
+    def title(self) -> str:
+        """Its name, and whether it is mined."""
+        state = dataset_state(self.graph, self.name)
+        mined = state.digest is not None and state.cliques_digest == state.digest
+        return f"Dataset {self.name!r}, {'mined' if mined else 'not mined'}"
+
+    def bars(self) -> tuple[str, ...]:
+        """The images of each class."""
+        return ("images",)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """What has become of the imbalances of one dataset in another.
+
+    Parameters
+    ----------
+    record : graph.queries.comparison.Comparison
+        All of it.
+    """
+
+    record: ComparedRecord
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a combination that is imbalanced in either, the largest change first."""
+        return self.record.cliques
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row a size: gaps before and after, and how many are solved, introduced, ..."""
+        return self.record.summary
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What makes the two less comparable."""
+        return self.record.notes
+
+    def title(self) -> str:
+        """The sum of gaps, and how many imbalances are solved."""
+        totals = self.summary.sum(numeric_only=True).astype(int)
+        return (
+            f"Sum of gaps: {totals['total_gap_before']:,} → {totals['total_gap_after']:,}; "
+            f"{totals['solved']:,} imbalances solved, {totals['introduced']:,} introduced"
+        )
+
+    def shown(self) -> pd.DataFrame:
+        """Without the counts of the classes."""
+        counts = [name for name in self.frame.columns if str(name).startswith(COUNT)]
+        return self.frame.drop(columns=counts)
+
+    def bars(self) -> tuple[str, ...]:
+        """The gaps."""
+        return ("gap_before", "gap_after")
+
+
+def run_cypher(
+    graph: GraphStore,
+    text: str,
+    parameters: Mapping[str, Any],
+    timeout_s: float,
+    max_rows: int,
+) -> pd.DataFrame:
+    """Run Cypher that only reads; ``frame.attrs["truncated"]`` says whether rows are missing."""
+    result = run_console_query(
+        graph.open_driver,
+        graph.database,
+        text,
+        parameters,
+        timeout_s=timeout_s,
+        max_rows=max_rows,
+    )
+    columns = list(result.columns)
+    frame = pd.DataFrame(result.rows, columns=columns, dtype=object).infer_objects()
+    frame.attrs["truncated"] = result.truncated
+    return frame

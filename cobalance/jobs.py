@@ -1,0 +1,354 @@
+"""A job that makes a plan's images: watched, run here, looked through, and merged or exported."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+
+from app.settings import Settings
+from cobalance.display import Result, card, table_html
+from graph.database.store import GraphStore
+from graph.errors import MissingExtraError
+from graph.jobs.candidates import decide
+from graph.jobs.lifecycle import cancel_job, retry_job
+from graph.jobs.status import Job as JobRecord
+from graph.jobs.status import list_candidates, read_job, read_queries
+from graph.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from cobalance.datasets import Dataset
+
+_PAGE = 1000  # candidates read at once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JobProgress(Result):
+    """How far a job is.
+
+    Parameters
+    ----------
+    record : graph.jobs.status.Job
+        State, counts, workers and times.
+    """
+
+    record: JobRecord
+
+    @property
+    def state(self) -> str:
+        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        return self.record.state
+
+    @property
+    def share(self) -> float:
+        """Share of the wanted images that are accepted, from 0 to 1."""
+        return self.record.progress
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row: what `Store.jobs` says of the job."""
+        return jobs_frame([self.record])
+
+    def title(self) -> str:
+        """One line."""
+        job = self.record
+        left = "" if job.seconds_left is None else f", about {job.seconds_left:,.0f} s left"
+        return (
+            f"Job {job.id} is {job.state}: {job.covered:,} of {job.wanted:,} images accepted, "
+            f"{job.rejected:,} rejected, {job.workers:,} workers{left}"
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title(), *self.record.remarks])
+
+    def _repr_html_(self) -> str:
+        done = f"{100 * self.share:.1f}%"
+        bar = (
+            '<div style="border:1px solid rgba(128,128,128,.4);border-radius:3px;height:.8em;'
+            f"max-width:30em;background:linear-gradient(to right,#3aa675 {done},transparent {done})"
+            '"></div>'
+        )
+        return card(self.title(), bar, table_html(pd.DataFrame({"note": self.record.remarks})))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Job:
+    """A job of a `Store`, by its id.
+
+    Parameters
+    ----------
+    graph, settings, report
+        Those of the store.
+    id : str
+        Its id there.
+    """
+
+    graph: GraphStore
+    settings: Settings
+    id: str
+    report: Progress = silent
+
+    def progress(self) -> JobProgress:
+        """How far it is now.
+
+        Raises
+        ------
+        JobNotFoundError
+            It was dropped with its dataset.
+        """
+        return JobProgress(read_job(self.graph, self.id))
+
+    @property
+    def state(self) -> str:
+        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        return self.progress().state
+
+    def run(self) -> "Job":
+        """Make the images in this process, and return when the job has ended.
+
+        For small jobs: large ones are for workers, ``cobalance work``, on any number of machines.
+        An interrupt leaves the job to go on with.
+
+        Raises
+        ------
+        MissingExtraError
+            A worker, or what the job's settings ask for, is not installed.
+        """
+        try:
+            from app.services.jobs import run_here
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("A worker", "worker") from error
+        home = self.settings.cobalance_home.expanduser().absolute() / "python"
+        home.mkdir(parents=True, exist_ok=True)
+        run_here(self.settings, [self.id], f"sqlite:///{home / f'{self.id}.sqlite'}", self.report)
+        return self
+
+    def wait(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":
+        """Return when the job has ended; an interrupt ends the waiting, not the job.
+
+        Parameters
+        ----------
+        timeout_s : float, optional
+            When to give up.
+
+        Raises
+        ------
+        TimeoutError
+            It has not ended by then.
+        """
+        return self._wait(timeout_s, poll_s, watch=False)
+
+    def watch(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":
+        """Print how far the job is, on one line, until it has ended; as `wait` otherwise."""
+        return self._wait(timeout_s, poll_s, watch=True)
+
+    def _wait(self, timeout_s: float | None, poll_s: float, *, watch: bool) -> "Job":
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        width = 0
+        while True:
+            now = self.progress()
+            if watch:
+                line = now.title()
+                print(f"\r{line:<{width}}", end="", flush=True)  # noqa: T201
+                width = len(line)
+            if not now.record.is_active:
+                break
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(now.title())
+            time.sleep(poll_s)
+        if watch:
+            print()  # noqa: T201
+        return self
+
+    def cancel(self) -> "Job":
+        """Cancel it: what is being made is finished and kept."""
+        cancel_job(self.graph, self.id)
+        return self
+
+    def retry(self, *, short: bool = False) -> "Job":
+        """Queue its failed queries again, and go on with a cancelled one.
+
+        Parameters
+        ----------
+        short : bool
+            Also ask again for images that a query gave up, or people rejected.
+        """
+        retry_job(self.graph, self.id, short=short)
+        return self
+
+    def queries(self) -> pd.DataFrame:
+        """A row a query of the plan, with how far it is."""
+        return read_queries(self.graph, self.id)
+
+    def candidates(self, verdict: Literal["accepted", "rejected"] | None = None) -> pd.DataFrame:
+        """A row an image that was made: what it should show, the filters' verdict, where it is.
+
+        Parameters
+        ----------
+        verdict : {"accepted", "rejected"}, optional
+            Only those.
+        """
+        rows: list[dict[str, Any]] = []
+        page, total = 1, 1
+        while len(rows) < total:
+            found = list_candidates(self.graph, self.id, verdict=verdict, page=page, per_page=_PAGE)
+            rows += [{name: getattr(it, name) for name in _COLUMNS} for it in found.candidates]
+            page, total = page + 1, found.total
+        return pd.DataFrame(rows, columns=_COLUMNS)
+
+    def accept(self, candidate: str) -> None:
+        """Accept an image, whatever the filters say."""
+        decide(self.graph, candidate, "accepted", "")
+
+    def reject(self, candidate: str) -> None:
+        """Reject an image, whatever the filters say."""
+        decide(self.graph, candidate, "rejected", "")
+
+    def rebalance(
+        self,
+        into: str | None = None,
+        *,
+        annotator: str | None = None,
+        annotator_options: dict[str, Any] | None = None,
+    ) -> "Dataset":
+        """Put the accepted images beside the real ones in a new dataset, and mine it alike.
+
+        Parameters
+        ----------
+        into : str, optional
+            Its name; by default the old one's with ``-rebalanced`` behind.
+        annotator : str, optional
+            Take the concepts that this annotator finds in the images, not those that they were made
+            for.
+        """
+        from cobalance.datasets import Dataset
+
+        try:
+            from app.services.results import merge_job
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("Reading generated images", "worker") from error
+        merged = merge_job(
+            self.graph,
+            self.settings,
+            self.id,
+            into,
+            annotator=annotator,
+            annotator_options=annotator_options,
+            progress=self.report,
+        )
+        return Dataset(self.graph, self.settings, merged.dataset, self.report)
+
+    def export(
+        self,
+        folder: str | Path,
+        format: str = "folder",  # noqa: A002 - as other libraries' exports have it
+        *,
+        generated_only: bool = False,
+        **options: Any,
+    ) -> "Export":
+        """Write the dataset with the accepted images for training, with a data card.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder to make.
+        format : str
+            ``folder``, ``imagefolder``, ``coco``, ``webdataset`` or ``weights``.
+        generated_only : bool
+            Without the real images.
+        **options
+            Those of `generation.export.options.ExportOptions`, such as ``images="reference"``,
+            ``missing="skip"`` and ``overwrite=True``.
+
+        Raises
+        ------
+        ExportError, OptionError
+            The folder or an option cannot be used, or images cannot be read.
+        """
+        try:
+            from app.services.results import export_job
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("Exporting images", "worker") from error
+        from generation.export import ExportOptions
+
+        target = Path(folder)
+        report = export_job(
+            self.graph,
+            self.settings,
+            self.id,
+            format,
+            target,
+            ExportOptions(**options),
+            real=not generated_only,
+            progress=self.report,
+        )
+        counts = {name: count for name, count in report.counts.items() if count}
+        return Export(target, counts, report.files, report.bytes)
+
+    def __repr__(self) -> str:
+        return repr(self.progress())
+
+    def _repr_html_(self) -> str:
+        return self.progress()._repr_html_()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Export(Result):
+    """What an export wrote.
+
+    Parameters
+    ----------
+    folder : Path
+        Where.
+    counts : dict of str to int
+        How many images of which kind.
+    files, bytes : int
+        How many files, and their size.
+    """
+
+    folder: Path
+    counts: dict[str, int]
+    files: int
+    bytes: int
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The counts."""
+        return pd.DataFrame({"of": list(self.counts), "count": list(self.counts.values())})
+
+    def title(self) -> str:
+        """Where, and how much."""
+        return f"{self.folder}: {self.files:,} files, {self.bytes:,} bytes"
+
+
+_COLUMNS = [
+    *("id", "query", "class_name", "concepts", "verdict", "reason", "scores", "uri"),
+    *("source_image", "source_uri", "mask_uri", "seed", "seconds", "decided_by", "created_at"),
+]
+
+
+def jobs_frame(jobs: Sequence[JobRecord]) -> pd.DataFrame:
+    """Jobs as a frame, a row each."""
+    return pd.DataFrame(
+        [
+            (
+                job.id,
+                job.dataset,
+                job.plan,
+                job.state,
+                job.wanted,
+                job.accepted,
+                job.rejected,
+                job.queries["failed"],
+                job.workers,
+                job.created_at,
+            )
+            for job in jobs
+        ],
+        columns=[
+            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected"),
+            *("failed_queries", "workers", "created_at"),
+        ],
+    )

@@ -1,0 +1,316 @@
+"""Connect to a graph database, which keeps datasets, plans and jobs."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pandas as pd
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+
+from app.services.datasets import default_dataset_name, drop_dataset, load_dataset
+from app.services.stores import open_store
+from app.settings import Settings
+from cobalance.datasets import Dataset, run_cypher
+from cobalance.display import Result
+from cobalance.jobs import Job, jobs_frame
+from cobalance.reading import Data, read
+from graph.database.query import describe_parameters
+from graph.database.store import GraphStore
+from graph.dataset.state import dataset_state, list_datasets
+from graph.errors import OptionError
+from graph.jobs.status import list_jobs, read_job
+from graph.progress import Progress, silent
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
+
+_FIELDS = {
+    "uri": "neo4j_uri",
+    "username": "neo4j_username",
+    "password": "neo4j_password",
+    "database": "neo4j_database",
+    "home": "cobalance_home",
+    "cache": "cobalance_cache",
+    "images": "cobalance_images",
+    "output": "cobalance_output",
+    "queue": "cobalance_queue",
+}
+_ALL = 2**31
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Store(Result):
+    """A graph database with its datasets, plans and jobs.
+
+    ``store["cars"]`` is a dataset, ``"cars" in store`` asks whether it is there, and iterating
+    gives the names. Use it as a context manager, or close it.
+
+    Parameters
+    ----------
+    graph : GraphStore
+        The open connection.
+    settings : Settings
+        Where images, boxes and outlines, the queue and generated images are.
+    progress : Progress
+        Hears of what takes long.
+    """
+
+    graph: GraphStore
+    settings: Settings
+    progress: Progress = silent
+
+    def load(
+        self, data: Data | str | Path, name: str | None = None, *, replace: bool = False
+    ) -> Dataset:
+        """Load annotations into a dataset; loading them again changes nothing.
+
+        Parameters
+        ----------
+        data : Data, str or Path
+            From `read` or `from_frame`, or a file.
+        name : str, optional
+            The dataset; by default named like the file.
+        replace : bool
+            Delete the dataset's images that `data` lacks.
+
+        Raises
+        ------
+        InputError, OptionError, StoreError
+            The file or the name cannot be used, or the database fails.
+        """
+        if not isinstance(data, Data):
+            data = read(data)
+        dataset = name or default_dataset_name(data.source)
+        load_dataset(
+            self.graph,
+            self.settings,
+            dataset,
+            data.annotations,
+            source=data.source,
+            replace=replace,
+            progress=self.progress,
+        )
+        return self[dataset]
+
+    def datasets(self) -> pd.DataFrame:
+        """A row a dataset: sizes, state (such as ``ready`` or ``not mined``), source."""
+        return list_datasets(self.graph)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The datasets."""
+        return self.datasets()
+
+    def drop(self, name: str) -> None:
+        """Delete a dataset with its plans and jobs.
+
+        Raises
+        ------
+        DatasetNotFoundError
+            There is none of this name.
+        """
+        drop_dataset(self.graph, self.settings, name, self.progress)
+
+    def query(self, name: str, /, **parameters: Any) -> pd.DataFrame:
+        """Answer a saved query, see `queries`.
+
+        Raises
+        ------
+        OptionError
+            No query, parameter, class or concept has this name, or a parameter is missing.
+        StaleError
+            The dataset has to be mined first.
+        """
+        query, bound = bind_named(self.graph, name, parameters)
+        return self.graph.read_frame(query.text, **bound)
+
+    def queries(self) -> pd.DataFrame:
+        """The saved queries: name, parameters, what each answers."""
+        return pd.DataFrame(
+            [(name, describe_parameters(it), it.purpose) for name, it in CATALOGUE.items()],
+            columns=["query", "parameters", "answers"],
+        )
+
+    def cypher(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float = 30.0,
+        max_rows: int = 100_000,
+        **named: Any,
+    ) -> pd.DataFrame:
+        """Run Cypher that only reads.
+
+        Parameters
+        ----------
+        parameters : mapping, optional
+            Values of ``$name``; also given as keywords.
+        timeout_s : float
+            When to give up.
+        max_rows : int
+            At most so many rows; ``frame.attrs["truncated"]`` says whether there are more.
+
+        Raises
+        ------
+        QueryRefusedError, QueryError, QueryTimeoutError
+            It does more than read, is wrong, or takes too long.
+        """
+        given = {**(parameters or {}), **named}
+        return run_cypher(self.graph, text, given, timeout_s, max_rows)
+
+    def jobs(self) -> pd.DataFrame:
+        """A row a job, the newest first."""
+        return jobs_frame(list_jobs(self.graph, None, limit=_ALL))
+
+    def job(self, job: str) -> Job:
+        """A job by its id.
+
+        Raises
+        ------
+        JobNotFoundError
+            There is none.
+        """
+        read_job(self.graph, job)
+        return Job(self.graph, self.settings, job, self.progress)
+
+    def close(self) -> None:
+        """Close the connection; a local server stops by itself some time later."""
+        self.graph.close()
+
+    def title(self) -> str:
+        """Where it is."""
+        return f"Store at {self.graph.uri}: {len(self):,} datasets"
+
+    def shown(self) -> pd.DataFrame:
+        """Datasets without their times."""
+        return self.frame.drop(columns=["updated_at", "source"])
+
+    def __getitem__(self, name: str) -> Dataset:
+        dataset_state(self.graph, name)
+        return Dataset(self.graph, self.settings, name, self.progress)
+
+    def __contains__(self, name: object) -> bool:
+        return name in set(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.frame["dataset"].tolist())
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _GivenSettings(Settings):
+    """Settings from arguments alone."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
+def connect(
+    uri: str | None = None,
+    *,
+    username: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+    home: str | Path | None = None,
+    cache: str | Path | None = None,
+    images: str | Path | Sequence[str | Path] | None = None,
+    output: str | Path | None = None,
+    queue: str | None = None,
+    environment: bool = False,
+    quiet: bool = False,
+) -> Store:
+    """Connect to a Neo4j server, or start or join a local one of the user's own.
+
+    What is given is what is used; environment variables are not read, unless asked for.
+
+    Parameters
+    ----------
+    uri : str, optional
+        Such as ``bolt://localhost:7687``. Without it, a local server; the first start downloads
+        about 140 MB.
+    username, password, database : str, optional
+        How to get in, and which of the server's databases; user and database are ``neo4j``.
+    home, cache : str or Path, optional
+        Folders of data and of downloads; by default those of the user.
+    images : str, Path or sequence, optional
+        Folders, ZIP files and fsspec URLs with the datasets' image files.
+    output : str or Path, optional
+        Folder or URL of generated images; by default one in `home`.
+    queue : str, optional
+        URL of the job queue that workers share.
+    environment : bool
+        Take what is not given from environment variables, as the command line does.
+    quiet : bool
+        Print nothing about what takes long.
+
+    Raises
+    ------
+    OptionError
+        A value cannot be used.
+    StoreUnavailableError
+        The server does not answer, does not let the user in, or does not start.
+    """
+    given: dict[str, Any] = {
+        "uri": uri,
+        "username": username,
+        "password": password,
+        "database": database,
+        "home": home,
+        "cache": cache,
+        "images": _roots(images),
+        "output": None if output is None else str(output),
+        "queue": queue,
+    }
+    if uri is not None and password is None and not environment:
+        raise OptionError("connect(uri=...) needs password=... with it.")
+    values = {_FIELDS[name]: value for name, value in given.items() if value is not None}
+    base = Settings if environment else _GivenSettings
+    try:
+        settings = base(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = str(first["loc"][0])
+        name = next((name for name, known in _FIELDS.items() if known == field), field.upper())
+        raise OptionError(f"{name} is {first['input']!r}: {first['msg'].lower()}.") from error
+    progress = silent if quiet else Announcer()
+    return Store(open_store(settings, progress), settings, progress)
+
+
+class Announcer:
+    """Print each stage of what takes long on standard error, once."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:  # noqa: ARG002
+        """Take a report, see `graph.progress.Progress`."""
+        if stage != self._stage:
+            self._stage = stage
+            print(f"{stage} …", file=sys.stderr)  # noqa: T201
+
+
+def _roots(images: str | Path | Sequence[str | Path] | None) -> tuple[str, ...] | None:
+    if images is None:
+        return None
+    return (str(images),) if isinstance(images, str | Path) else tuple(map(str, images))

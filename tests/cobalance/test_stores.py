@@ -1,0 +1,187 @@
+"""From a file to a rebalanced, exported dataset in a store, all of it from Python."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import cobalance as cb
+from graph.errors import (
+    DatasetNotFoundError,
+    JobNotFoundError,
+    OptionError,
+    QueryRefusedError,
+    StaleError,
+    StoreUnavailableError,
+    UnknownNameError,
+)
+from tests.conftest import HOSTILE
+
+
+@pytest.fixture(scope="module")
+def connected(settings, store, tmp_path_factory):
+    """The tests' server, with places of this module's own."""
+    own = settings.model_copy(
+        update={"cobalance_output": str(tmp_path_factory.mktemp("generated"))}
+    )
+    return cb.Store(store, own)
+
+
+@pytest.fixture
+def cars() -> cb.Data:
+    rows = [("country", "cow|field")] * 4 + [("country", "road")] * 2
+    rows += [("urban", "cow|field")] + [("urban", "road")] * 5
+    return cb.from_frame(pd.DataFrame(rows, columns=["label", "objects"]), name="cars.csv")
+
+
+def test_a_dataset_is_loaded_mined_and_diagnosed_as_without_a_store(connected, dataset, cars):
+    held = connected.load(cars, dataset)
+    assert held.frame.to_dict("records") == [
+        {"class": "country", "images": 6},
+        {"class": "urban", "images": 6},
+    ]
+    with pytest.raises(StaleError):
+        held.imbalances()
+    assert held.mine(max_size=2) is held
+    assert held.title() == f"Dataset {dataset!r}, mined"
+    expected = cb.imbalances(cars, max_size=2)
+    pd.testing.assert_frame_equal(held.imbalances().frame, expected.frame)
+    pd.testing.assert_frame_equal(
+        held.imbalances(concepts="cow", min_size=2).frame,
+        expected.where(concepts="cow", min_size=2).frame,
+    )
+    assert held.read().frame.equals(cars.frame)
+    assert held.concept_graph().edges.equals(cb.concept_graph(cars).edges)
+
+
+def test_datasets_by_name(connected, dataset, cars):
+    connected.load(cars, dataset)
+    assert dataset in connected
+    assert dataset in list(connected)
+    assert connected[dataset].name == dataset
+    assert dataset in connected.datasets()["dataset"].tolist()
+    assert repr(connected).startswith("Store at bolt")
+    assert "<table" in connected._repr_html_()
+    connected.drop(dataset)
+    assert dataset not in connected
+    with pytest.raises(DatasetNotFoundError):
+        connected[dataset]
+
+
+def test_a_file_is_loaded_by_its_path(connected, dataset, tmp_path):
+    file = tmp_path / "cars.csv"
+    file.write_text("id,label,objects\n1,a,cow\n2,b,cow\n")
+    assert len(connected.load(file, dataset).read().images) == 2
+
+
+def test_questions_in_cypher_and_by_name(connected, dataset, cars):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    rates = held.query("imbalance-of-concepts", concepts=["cow"])
+    assert rates.set_index("class")["images"].to_dict() == {"country": 4, "urban": 1}
+    text = "MATCH (i:Image {dataset: $dataset}) RETURN i.id AS id"
+    assert len(held.cypher(text)) == 12
+    cut = connected.cypher(text, {"dataset": dataset}, max_rows=5)
+    assert (len(cut), cut.attrs["truncated"]) == (5, True)
+    assert connected.cypher("RETURN $x AS x", x=1)["x"].tolist() == [1]
+    assert "imbalance-of-concepts" in connected.queries()["query"].tolist()
+    with pytest.raises(QueryRefusedError):
+        held.cypher("CREATE (:Image)")
+    with pytest.raises(UnknownNameError, match="caw"):
+        held.query("imbalance-of-concepts", concepts=["caw"])
+
+
+def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
+    connected, dataset, cars, tmp_path, capsys
+):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    plan = held.plan(min_size=1)
+    assert plan.images == cb.plan(cb.imbalances(cars, max_size=2), min_size=1).images
+    assert held.simulate(plan).frame.equals(plan.simulate().frame)
+    job = held.order(plan, making={"width_px": 64, "height_px": 64}, seed="test")
+    assert job.state == "queued"
+    assert held.jobs()["job"].tolist() == [job.id]
+    assert connected.job(job.id).id == job.id
+    with pytest.raises(TimeoutError, match="is queued: 0 of"):
+        job.wait(timeout_s=0)
+    assert job.run() is job
+    capsys.readouterr()
+    assert job.watch().progress().share == 1
+    assert "is done" in capsys.readouterr().out
+    made = job.candidates("accepted")
+    assert len(made) == plan.images
+    assert set(made["class_name"]) <= {"country", "urban"}
+    assert job.queries()["n"].sum() == plan.images
+
+    rebalanced = job.rebalance(f"{dataset} renamed")
+    change = held.compare(rebalanced)
+    assert change.summary["total_gap_after"].sum() == 0
+    assert "0 introduced" in change.title()
+    assert "<table" in change._repr_html_()
+
+    written = job.export(tmp_path / "out", format="coco", generated_only=True)
+    assert written.counts["generated images"] == plan.images
+    assert json.loads((tmp_path / "out" / "annotations.json").read_text())["images"]
+    job.reject(made["id"][0])
+    assert len(job.candidates("rejected")) == 1
+    job.accept(made["id"][0])
+    for result in (job, job.progress(), written, held):
+        assert result._repr_html_()
+        assert repr(result)
+
+
+def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    plan = held.plan(min_size=1)
+    job = held.order(plan.edited(plan.frame.assign(n=1)))
+    assert set(job.queries()["n"]) == {1}
+    assert job.cancel().state == "cancelled"
+    assert job.retry().state == "queued"
+    by_name = held.order("conbias")
+    assert by_name.queries()["n"].sum() == plan.images
+    with pytest.raises(OptionError, match="asks for no images"):
+        held.order(plan.edited(plan.frame.assign(n=0)))
+    with pytest.raises(UnknownNameError, match="unknown backend"):
+        held.order(plan, backend="magic")
+    with pytest.raises(UnknownNameError, match="setting"):
+        held.order(plan, sead="x")
+    with pytest.raises(JobNotFoundError):
+        connected.job("none")
+
+
+def test_hostile_names_are_text(connected, dataset):
+    frame = pd.DataFrame({"label": [*HOSTILE[:2], *HOSTILE[:2]], "tags": [[HOSTILE[2]]] * 4})
+    held = connected.load(cb.from_frame(frame), dataset).mine(max_size=1)
+    for result in (held, held.imbalances(), connected):
+        assert "<script" not in result._repr_html_()
+
+
+def test_arguments_are_what_is_used_and_the_environment_only_where_asked(
+    settings, store, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    monkeypatch.setenv("COBALANCE_IMAGES", "/from/environment")
+    monkeypatch.setenv("COBALANCE_HEAP_MB", "300")
+    with pytest.raises(OptionError, match="password"):
+        cb.connect("bolt://127.0.0.1:1")
+    with pytest.raises(StoreUnavailableError, match=r"127\.0\.0\.1:1"):
+        cb.connect(environment=True, password="x")
+    if settings.neo4j_uri is not None:
+        where = {
+            "uri": settings.neo4j_uri,
+            "username": settings.neo4j_username,
+            "password": settings.password(),
+            "database": settings.neo4j_database,
+        }
+    else:
+        where = {"home": settings.cobalance_home}
+    with cb.connect(**where, images=tmp_path, output=tmp_path / "made") as opened:
+        assert opened.settings.cobalance_images == (str(tmp_path),)
+        assert opened.settings.cobalance_heap_mb == 1024
+        assert opened.settings.output_folder() == str(tmp_path / "made")
+        assert isinstance(opened.datasets(), pd.DataFrame)
+    assert store.read("RETURN 1 AS one") == [{"one": 1}]
+
+
+def test_a_value_that_cannot_be_used_is_named():
+    with pytest.raises(OptionError, match=r"^queue is 5: "):
+        cb.connect(queue=5)
