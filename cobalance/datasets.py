@@ -1,28 +1,33 @@
 """A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from app.services.datasets import rename_dataset
+from app.services.frames import jobs_frame
 from app.services.plans import plan_dataset
 from app.settings import Settings
 from cobalance.diagnosis import Imbalances
 from cobalance.display import Result
 from cobalance.graphs import ConceptGraph
-from cobalance.jobs import Job, jobs_frame
+from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
 from cobalance.reading import Data
+from cobalance.wording import methods_speak_python
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.console.run import run_console_query
 from graph.database.store import GraphStore
+from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.names import class_sizes
 from graph.dataset.plans import read_plan
 from graph.dataset.read import read_annotations
-from graph.dataset.state import class_sizes, dataset_state
+from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import OptionError
@@ -32,12 +37,12 @@ from graph.progress import Progress, silent
 from graph.queries.binding import bind_named
 from graph.queries.comparison import Comparison as ComparedRecord
 from graph.queries.comparison import compare_imbalances
-from graph.queries.mined import load_cliques, mined_with
 
 MAX_CLIQUES = 1_000_000
 _ALL = 2**31
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Result):
     """A dataset of a `Store`, by its name.
@@ -226,6 +231,17 @@ class Dataset(Result):
     def jobs(self) -> pd.DataFrame:
         """A row a job, the newest first."""
         return jobs_frame(list_jobs(self.graph, self.name, limit=_ALL))
+
+    def rename(self, new: str) -> "Dataset":
+        """Give it another name, and return it by that.
+
+        Raises
+        ------
+        DatasetExistsError
+            The name is taken.
+        """
+        rename_dataset(self.graph, self.settings, self.name, new, self.progress)
+        return replace(self, name=new)
 
     def read(self) -> Data:
         """The annotations, as they are in the graph: concepts without boxes and outlines."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from app.services.cells import log_odds_texts, q_text
 from cobalance.display import Result
 from cobalance.reading import Data
+from cobalance.wording import methods_speak_python, speaks_python
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques, mine_cliques
 from graph.diagnosis.imbalance import COUNT, imbalance_table
@@ -15,6 +17,7 @@ from graph.diagnosis.selection import CliqueFilter, take
 from graph.errors import UnknownNameError
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Imbalances(Result):
     """Concept cliques with their counts, and how each leans to a class.
@@ -133,16 +136,8 @@ class Imbalances(Result):
                 **{name: frame[COUNT + name] for name in self.classes},
                 "gap": frame["gap"],
                 "too few": frame["under_represented"].astype(object),
-                "log odds ratio": [
-                    "-" if np.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
-                    for value, low, high in zip(
-                        frame["log_odds_ratio"],
-                        frame["log_odds_ratio_low"],
-                        frame["log_odds_ratio_high"],
-                        strict=True,
-                    )
-                ],
-                "q-value": ["<0.001" if q < 0.001 else f"{q:.3f}" for q in frame["q_value"]],
+                "log odds ratio": log_odds_texts(frame),
+                "q-value": [q_text(q) for q in frame["q_value"]],
             }
         )
 
@@ -151,6 +146,7 @@ class Imbalances(Result):
         return self.classes
 
 
+@speaks_python
 def imbalances(
     data: Data,
     *,

@@ -1,21 +1,23 @@
 """A job that makes a plan's images: watched, run here, looked through, and merged or exported."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from app.services.frames import jobs_frame
 from app.settings import Settings
 from cobalance.display import Result, card, table_html
+from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
 from graph.errors import MissingExtraError
+from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import decide
 from graph.jobs.lifecycle import cancel_job, retry_job
 from graph.jobs.status import Job as JobRecord
-from graph.jobs.status import list_candidates, read_job, read_queries
+from graph.jobs.status import read_job, read_queries
 from graph.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class JobProgress(Result):
         return card(self.title(), bar, table_html(pd.DataFrame({"note": self.record.remarks})))
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Job:
     """A job of a `Store`, by its id.
@@ -117,7 +120,7 @@ class Job:
             A worker, or what the job's settings ask for, is not installed.
         """
         try:
-            from app.services.jobs import run_here
+            from app.services.workers import run_here
         except ModuleNotFoundError as error:
             raise MissingExtraError("A worker", "worker") from error
         home = self.settings.cobalance_home.expanduser().absolute() / "python"
@@ -232,7 +235,7 @@ class Job:
         merged = merge_job(
             self.graph,
             self.settings,
-            self.id,
+            read_job(self.graph, self.id),
             into,
             annotator=annotator,
             annotator_options=annotator_options,
@@ -259,8 +262,8 @@ class Job:
         generated_only : bool
             Without the real images.
         **options
-            Those of `generation.export.options.ExportOptions`, such as ``images="reference"``,
-            ``missing="skip"`` and ``overwrite=True``.
+            Those of `generation.export.options.ExportOptions`, such as ``reference=True``,
+            ``skip_missing=True`` and ``overwrite=True``.
 
         Raises
         ------
@@ -277,7 +280,7 @@ class Job:
         report = export_job(
             self.graph,
             self.settings,
-            self.id,
+            read_job(self.graph, self.id),
             format,
             target,
             ExportOptions(**options),
@@ -327,28 +330,3 @@ _COLUMNS = [
     *("id", "query", "class_name", "concepts", "verdict", "reason", "scores", "uri"),
     *("source_image", "source_uri", "mask_uri", "seed", "seconds", "decided_by", "created_at"),
 ]
-
-
-def jobs_frame(jobs: Sequence[JobRecord]) -> pd.DataFrame:
-    """Jobs as a frame, a row each."""
-    return pd.DataFrame(
-        [
-            (
-                job.id,
-                job.dataset,
-                job.plan,
-                job.state,
-                job.wanted,
-                job.accepted,
-                job.rejected,
-                job.queries["failed"],
-                job.workers,
-                job.created_at,
-            )
-            for job in jobs
-        ],
-        columns=[
-            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected"),
-            *("failed_queries", "workers", "created_at"),
-        ],
-    )

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import pandas as pd
 
 from cobalance.display import Result, card, table_html
+from cobalance.wording import speaks_python
 from graph.counting.incidence import Incidence, incidence_of
 from graph.diagnosis.imbalance import COUNT
 from graph.records import Annotations
@@ -134,6 +135,7 @@ class Data(Result):
         return card(self.title(), table_html(self.shown(), self.bars()), table_html(notes, rows=5))
 
 
+@speaks_python
 def read(
     file: str | Path, *, input_format: str | None = None, **options: Unpack[ReaderOptions]
 ) -> Data:
@@ -185,6 +187,7 @@ def read(
     )
 
 
+@speaks_python
 def from_frame(
     frame: pd.DataFrame,
     *,

@@ -12,12 +12,14 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from app.services.datasets import default_dataset_name, drop_dataset, load_dataset
+from app.services.frames import jobs_frame
 from app.services.stores import open_store
 from app.settings import Settings
 from cobalance.datasets import Dataset, run_cypher
 from cobalance.display import Result
-from cobalance.jobs import Job, jobs_frame
+from cobalance.jobs import Job
 from cobalance.reading import Data, read
+from cobalance.wording import methods_speak_python, speaks_python
 from graph.database.query import describe_parameters
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state, list_datasets
@@ -41,6 +43,7 @@ _FIELDS = {
 _ALL = 2**31
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Store(Result):
     """A graph database with its datasets, plans and jobs.
@@ -226,6 +229,7 @@ class _GivenSettings(Settings):
         return (init_settings,)
 
 
+@speaks_python
 def connect(
     uri: str | None = None,
     *,

@@ -97,12 +97,15 @@ class CobalanceError(Exception):
     'The disk is full. Set “Output” to another folder.'
     """
 
+    words: Words = str
+    """How ``str(error)`` words settings and actions."""
+
     def __init__(self, *parts: Part) -> None:
         self.parts = parts
         super().__init__(*parts)
 
     def __str__(self) -> str:
-        return self.worded()
+        return self.worded(self.words)
 
     def worded(self, words: Words = str) -> str:
         """The message as a front end words it."""

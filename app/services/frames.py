@@ -1,11 +1,14 @@
-"""Frames as CSV, JSON and Parquet."""
+"""Frames of jobs, and any frame as CSV, JSON and Parquet."""
 
 import io
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+
+from graph.jobs.status import Job
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -39,6 +42,31 @@ def to_parquet(frame: pd.DataFrame) -> bytes:
     file = io.BytesIO()
     frame.to_parquet(file, index=False)
     return file.getvalue()
+
+
+def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
+    """All columns of some jobs, for files and programs."""
+    return pd.DataFrame(
+        [
+            (
+                job.id,
+                job.dataset,
+                job.plan,
+                job.state,
+                job.wanted,
+                job.accepted,
+                job.rejected,
+                job.queries["failed"],
+                job.workers,
+                job.created_at and job.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
+            for job in found
+        ],
+        columns=[
+            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected"),
+            *("failed_queries", "workers", "created_at"),
+        ],
+    )
 
 
 def _as_json_if_list(value: Any) -> Any:

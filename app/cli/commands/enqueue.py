@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from app.cli.commands.jobs import jobs_frame
 from app.cli.common import (
     DatasetName,
     FormatOption,
@@ -17,6 +16,7 @@ from app.cli.common import (
 )
 from app.cli.job_settings import SettingOptions, is_path, read_file, read_settings
 from app.cli.tables import Format, check_output, write_frame
+from app.services.frames import jobs_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings

@@ -18,6 +18,7 @@ from app.cli.common import (
 )
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import Format, narrowed, write_frame
+from app.services.frames import jobs_frame
 from app.settings import Settings
 from graph.dataset.state import dataset_state
 from graph.errors import JobNotFoundError, MissingExtraError, OptionError
@@ -217,31 +218,6 @@ def _shortened(found: list[Job]) -> pd.DataFrame:
             "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
             "rejected": [job.rejected for job in found],
         }
-    )
-
-
-def jobs_frame(found: list[Job]) -> pd.DataFrame:
-    """All columns of some jobs, for files and programs."""
-    return pd.DataFrame(
-        [
-            (
-                job.id,
-                job.dataset,
-                job.plan,
-                job.state,
-                job.wanted,
-                job.accepted,
-                job.rejected,
-                job.queries["failed"],
-                job.workers,
-                job.created_at and job.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            )
-            for job in found
-        ],
-        columns=[
-            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected"),
-            *("failed_queries", "workers", "created_at"),
-        ],
     )
 
 
