@@ -1,7 +1,7 @@
 """Our clique miner against the quickest way to the same answer with PyFIM's C miners.
 
     python -m benchmarks.mining [--shapes small large] [--sizes 3 4] [--supports 3 32 200 1000]
-    python -m benchmarks.mining --paths
+    python -m benchmarks.mining --engines
 
 Everything runs in one process, on data drawn with a fixed seed (once, into benchmarks/data). The
 answer is the joint count in every class of every clique whose largest per-class count is the
@@ -19,7 +19,7 @@ some care. Each of these ways is tried with three of its miners, and the quickes
 The first two know a count below the support as what is left of the total, which needs two classes.
 PyFIM's transactions are lists prepared beforehand, and its answer is a dict in no order: neither
 the preparation nor a conversion to arrays is counted. Ours starts from the incidence, and gives
-arrays in order. ``--paths`` measures what `graph.counting.cliques.choose_path` goes by instead.
+arrays in order. ``--engines`` measures what `graph.counting.cliques.choose_engine` goes by instead.
 """
 
 import argparse
@@ -203,9 +203,9 @@ def compare(shapes: list[str], sizes: list[int], supports: list[int] | None) -> 
         repeats = 1 if images > 1_000_000 else 5
         for size, support in ((k, s) for k in sizes for s in supports or SUPPORTS[name]):
             mine = partial(mine_cliques, incidence, max_size=size, min_support=support, common=())
-            start = Timing.of(partial(mine, path="numba"), 1)
+            start = Timing.of(partial(mine, engine="numba"), 1)
             ours = {
-                threads: Timing.of(partial(mine, path="numba", threads=threads), repeats + 2)
+                threads: Timing.of(partial(mine, engine="numba", threads=threads), repeats + 2)
                 for threads in (1, 2)
             }
             chosen = Timing.of(mine, repeats)
@@ -241,7 +241,7 @@ def line(what: str, timing: Timing, other: Timing | None) -> None:
     print(flush=True)
 
 
-def compare_paths() -> None:
+def compare_engines() -> None:
     """Print what each path takes in a new process and once it is ready."""
     print("shape    size  support  occurrences    NumPy s  numba in a new process s  numba ready s")
     for name in ("demo", "small", "medium", "large"):
@@ -288,10 +288,10 @@ def main() -> int:
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["small", "large"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[3, 4])
     parser.add_argument("--supports", nargs="+", type=int, help="instead of those of each shape")
-    parser.add_argument("--paths", action="store_true", help="compare NumPy with numba instead")
+    parser.add_argument("--engines", action="store_true", help="compare NumPy with numba instead")
     options = parser.parse_args()
-    if options.paths:
-        compare_paths()
+    if options.engines:
+        compare_engines()
         return 0
     return 0 if compare(options.shapes, options.sizes, options.supports) else 1
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from app.services.datasets import rename_dataset
 from app.services.frames import jobs_frame
-from app.services.plans import plan_dataset
+from app.services.plans import keep_plan, plan_dataset
 from app.settings import Settings
 from cobalance.diagnosis import Imbalances
 from cobalance.display import Result
@@ -132,6 +132,18 @@ class Dataset(Result):
         planned = plan_dataset(self.graph, self.name, planner, options, name, self.progress)
         return Plan(planned.plan, planned.cliques, name or planner)
 
+    def keep(self, plan: Plan, name: str) -> Plan:
+        """Keep a plan in the graph under a name, such as one that was edited.
+
+        Raises
+        ------
+        StaleError
+            The dataset has not been mined, or has changed since.
+        """
+        cliques = load_cliques(self.graph, self.name)
+        keep_plan(self.graph, self.name, name, plan.record, cliques, self.progress)
+        return replace(plan, name=name)
+
     def simulate(self, plan: Plan) -> Simulation:
         """The exact counts of this dataset once all images of a plan are made.
 
@@ -213,7 +225,7 @@ class Dataset(Result):
         checked = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
         if isinstance(plan, Plan):
             name = plan.name or plan.record.planner
-            queries = [(it.class_name, it.concepts, it.n) for it in plan.record.queries]
+            queries = plan.record.rows()
         else:
             name, queries = plan, read_plan(self.graph, self.name, plan)
         if not queries:

@@ -13,7 +13,7 @@ from cobalance.wording import methods_speak_python, speaks_python
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques, mine_cliques
 from graph.diagnosis.imbalance import COUNT, imbalance_table
-from graph.diagnosis.selection import CliqueFilter, take
+from graph.diagnosis.selection import CliqueFilter
 from graph.errors import UnknownNameError
 
 
@@ -60,7 +60,7 @@ class Imbalances(Result):
     @property
     def chosen(self) -> Cliques:
         """The cliques of `frame`, in the order in which they were mined."""
-        return take(self.cliques, np.sort(self.rows))
+        return self.cliques.take(np.sort(self.rows))
 
     def sort(self, by: str = "gap", *, ascending: bool = False) -> "Imbalances":
         """The same rows in another order; among equals, small cliques first.

@@ -82,8 +82,7 @@ def table_html(frame: pd.DataFrame, bars: Collection[str] = (), rows: int = ROWS
     colours = {name: BARS[at % len(BARS)] for at, name in enumerate(bars)}
     right = {name: pd.api.types.is_numeric_dtype(first[name].dtype) for name in first.columns}
     head = "".join(
-        f'<th style="{_align(right[name])}">{escape(str(name).replace("_", " "))}</th>'
-        for name in first.columns
+        f'<th style="{_align(right[name])}">{escape(str(name))}</th>' for name in first.columns
     )
     body = []
     for row in first.itertuples(index=False, name=None):

@@ -131,7 +131,7 @@ class Simulation(Result):
 
     def title(self) -> str:
         """The sum of all gaps before and after."""
-        sums = [int(np.ptp(cliques.counts, axis=1).sum()) for cliques in (self.before, self.after)]
+        sums = [int(cliques.gaps().sum()) for cliques in (self.before, self.after)]
         return f"Sum of gaps: {sums[0]:,} → {sums[1]:,}; {len(self):,} combinations change"
 
     def bars(self) -> tuple[str, ...]:

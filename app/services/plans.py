@@ -76,7 +76,7 @@ def plan_dataset(
     progress("plan", 0, None)
     made = plan(cliques, planner, options, planner_options)
     keep_plan(store, dataset, name or planner, made, cliques, progress)
-    return Planned(made, summarize_plan(cliques, made))
+    return Planned(made, summarize_plan(cliques, made), cliques)
 
 
 def keep_plan(

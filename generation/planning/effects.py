@@ -10,22 +10,8 @@ from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import leading_classes
-from graph.diagnosis.selection import take
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
-
-
-def gaps(cliques: Cliques) -> IntArray:
-    """Give the largest count less the smallest of each clique: int64 array, shape (n_cliques,).
-
-    Examples
-    --------
-    >>> gaps(Cliques(np.array([[0]]), np.array([[3, 0, 5]]), np.array([9, 9, 9]),
-    ...              ("cow",), ("a", "b", "c"))).tolist()
-    [5]
-    """
-    gap: IntArray = np.ptp(cliques.counts, axis=1).astype(np.int64)
-    return gap
 
 
 def touched_rows(before: Cliques, after: Cliques) -> IntArray:
@@ -34,7 +20,7 @@ def touched_rows(before: Cliques, after: Cliques) -> IntArray:
     Cliques with equal gaps are in the order of the table.
     """
     rows = np.flatnonzero((before.counts != after.counts).any(axis=1))
-    order = np.argsort(-gaps(before)[rows], kind="stable")
+    order = np.argsort(-before.gaps()[rows], kind="stable")
     touched: IntArray = rows[order]
     return touched
 
@@ -69,12 +55,12 @@ def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFram
       'too_few_after': nan, 'before_country': 3, 'before_urban': 5, 'after_country': 5,
       'after_urban': 5}]
     """
-    first, then = take(before, rows), take(after, rows)
+    first, then = before.take(rows), after.take(rows)
     columns: dict[str, object] = {
         "concepts": first.names(),
         "size": first.sizes(),
-        "gap_before": gaps(first),
-        "gap_after": gaps(then),
+        "gap_before": first.gaps(),
+        "gap_after": then.gaps(),
         "too_few_before": _too_few(first),
         "too_few_after": _too_few(then),
     }
@@ -85,7 +71,7 @@ def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFram
 
 
 def _too_few(cliques: Cliques) -> pd.Categorical:
-    codes: IntArray = np.where(gaps(cliques) > 0, leading_classes(cliques.counts)[1], -1)
+    codes: IntArray = np.where(cliques.gaps() > 0, leading_classes(cliques.counts)[1], -1)
     return pd.Categorical.from_codes(codes, categories=pd.Index(cliques.classes, dtype=object))
 
 
@@ -109,7 +95,7 @@ def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray)
         sums of their gaps; ``widened``, how many cliques, chosen or not, have a larger gap
         afterwards.
     """
-    was, becomes = gaps(before), gaps(after)
+    was, becomes = before.gaps(), after.gaps()
     imbalanced = was[chosen] > 0
     return {
         "images": int(images.sum()),
@@ -140,7 +126,7 @@ def images_for(
     """
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
     if len(chosen):
-        images[chosen] = plan_images(take(cliques, chosen), planner, options)
+        images[chosen] = plan_images(cliques.take(chosen), planner, options)
     return images
 
 

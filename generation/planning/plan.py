@@ -10,7 +10,6 @@ import numpy as np
 from generation.planning.budget import share_budget
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
-from graph.diagnosis.selection import take
 from graph.errors import OptionError
 
 
@@ -205,7 +204,7 @@ def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...
     # rows ascend within a size by concept codes, which are in order of name
     order = np.argsort(-cliques.sizes()[rows], kind="stable")
     rows, codes = rows[order], codes[order]
-    names = take(cliques, rows).names()
+    names = cliques.take(rows).names()
     return tuple(
         GenerationQuery(cliques.classes[code], clique, n)
         for clique, code, n in zip(names, codes.tolist(), images[rows, codes].tolist(), strict=True)

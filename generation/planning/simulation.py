@@ -149,7 +149,7 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
      'total_gap_after': 0, 'images_country': 2, 'images_urban': 0}
     """
     after = simulate(cliques, plan.queries)
-    gaps = np.ptp(cliques.counts, axis=1), np.ptp(after.counts, axis=1)
+    gaps = cliques.gaps(), after.gaps()
     frame = pd.DataFrame(
         {
             "size": cliques.sizes(),

@@ -3,26 +3,26 @@
 import sys
 from collections.abc import Collection, Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Literal, get_args
 
 import numpy as np
 
-from graph.arrays import IntArray
+from graph.arrays import BoolArray, IntArray
 from graph.counting.engines import expansion
 from graph.counting.incidence import Incidence
 from graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 
 Block = tuple[IntArray, IntArray]  # members and counts of some cliques
-Path = Literal["auto", "numpy", "numba"]
+Engine = Literal["auto", "numpy", "numba"]
 
-PATHS: tuple[str, ...] = get_args(Path)
+ENGINES: tuple[str, ...] = get_args(Engine)
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
 
-# Occurrences (image, clique in it) from which numba is the quicker path; see choose_path.
+# Occurrences (image, clique in it) from which numba is the quicker engine; see choose_engine.
 NUMBA_FROM = 20_000_000
 READY_NUMBA_FROM = 50_000
 
@@ -55,12 +55,36 @@ class Cliques:
         return len(self.members)
 
     def sizes(self) -> IntArray:
-        """Count the members of each clique: int64 array, shape (n_cliques,)."""
+        """Return the number of members of each clique: int64 array, shape (n_cliques,)."""
         sizes: IntArray = (self.members >= 0).sum(axis=1)
         return sizes
 
+    def gaps(self) -> IntArray:
+        """Return the largest count of each clique less its smallest: shape (n_cliques,).
+
+        Examples
+        --------
+        >>> Cliques(np.array([[0]]), np.array([[3, 0, 5]]), np.array([9, 9, 9]),
+        ...         ("cow",), ("a", "b", "c")).gaps().tolist()
+        [5]
+        """
+        gaps: IntArray = np.ptp(self.counts, axis=1).astype(np.int64)
+        return gaps
+
+    def take(self, rows: IntArray | BoolArray | slice) -> "Cliques":
+        """Return some rows as a table of their own, with the same names by code.
+
+        Examples
+        --------
+        >>> cliques = Cliques(np.array([[0], [1]]), np.array([[5, 7], [1, 3]]), np.array([9, 9]),
+        ...                   ("cow", "road"), ("country", "urban"))
+        >>> cliques.take(np.array([1])).names()
+        [('road',)]
+        """
+        return replace(self, members=self.members[rows], counts=self.counts[rows])
+
     def names(self) -> list[tuple[str, ...]]:
-        """Give the members of each clique as names."""
+        """Return the names of the members of each clique."""
         concepts = np.array([*self.concepts, None], dtype=object)
         return [
             tuple(row[:size])
@@ -76,11 +100,11 @@ def mine_cliques(
     max_size: int = 4,
     min_support: int = 1,
     common: Collection[str] | None = None,
-    path: Path = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     max_cliques: int | None = None,
 ) -> Cliques:
-    """Give every concept clique up to a size with its joint count in every class.
+    """Count every concept clique up to a size in every class.
 
     A clique is kept when the class that has it most has it in `min_support` images or more: a
     count of zero in another class is the strongest imbalance there is, so no lower bound applies
@@ -102,22 +126,22 @@ def mine_cliques(
         Classes that every concept of a clique must be adjacent to (share an image with): the
         paper's common class cliques. None stands for all classes, an empty collection for no
         condition. Counts are given for all classes in any case.
-    path : {"auto", "numpy", "numba"}
-        Implementation, see `choose_path`. The result is the same.
+    engine : {"auto", "numpy", "numba"}
+        Implementation, see `choose_engine`. The result is the same.
     threads : int or None
-        Threads of the numba path, by default one per available core.
+        Threads of the numba engine, by default one per available core.
     max_cliques : int or None
         Give up above this many, by default 5,000,000 or as many as have 2 GiB of counts.
 
     Returns
     -------
     Cliques
-        By size, then by members; the same for any path and number of threads.
+        By size, then by members; the same for any engine and number of threads.
 
     Raises
     ------
     OptionError
-        For a number below 1 or an unknown path.
+        For a number below 1 or an unknown engine.
     UnknownNameError
         For a name in `common` that is not a class.
     TooManyCliquesError
@@ -151,15 +175,15 @@ def mine_cliques(
     ):
         if value is not None and value < 1:
             raise OptionError(f"{option} is {value}. Give a whole number of 1 or more.")
-    if path not in PATHS:
-        raise UnknownNameError("path", path, list(PATHS))
+    if engine not in ENGINES:
+        raise UnknownNameError("engine", engine, ENGINES)
     for name in common or ():
         if name not in incidence.classes:
             raise UnknownNameError("class", name, list(incidence.classes))
     limit = max_cliques or max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
-    if path == "auto":
-        path = choose_path(incidence, max_size, numba_ready=_numba_ready())
-    mine = _mine_numba if path == "numba" else _mine_numpy
+    if engine == "auto":
+        engine = choose_engine(incidence, max_size, numba_ready=_numba_ready())
+    mine = _mine_numba if engine == "numba" else _mine_numpy
     blocks: list[Block] = []
     found = 0
     with closing(mine(incidence, max_size, min_support, common, threads, limit)) as more:
@@ -175,14 +199,14 @@ def mine_cliques(
     return _ordered(blocks, max_size, incidence)
 
 
-def choose_path(incidence: Incidence, max_size: int, *, numba_ready: bool) -> Path:
+def choose_engine(incidence: Incidence, max_size: int, *, numba_ready: bool) -> Engine:
     """Choose the quicker implementation: "numba" above some number of occurrences, else "numpy".
 
     An occurrence is an image with a clique of two or more in it; all are counted, supported or
     not, for that takes no time. numba pays from `NUMBA_FROM` on, or from `READY_NUMBA_FROM` on in
     a process that has its machine code already.
 
-    Seconds by ``python -m benchmarks.mining --paths`` on two Xeon cores at 2.6 GHz, with the
+    Seconds by ``python -m benchmarks.mining --engines`` on two Xeon cores at 2.6 GHz, with the
     machine code on disk; compiling it the first time of all takes 18 s more:
 
     ====================  ========  ===========  ======  ==================  ============
@@ -215,7 +239,7 @@ def choose_path(incidence: Incidence, max_size: int, *, numba_ready: bool) -> Pa
 
 
 def _numba_ready() -> bool:
-    """Look without importing, which alone takes half a second."""
+    """Check for compiled code without importing numba, which alone takes half a second."""
     projection = sys.modules.get("graph.counting.engines.projection")
     return projection is not None and projection.is_ready()
 
@@ -228,7 +252,7 @@ def _mine_numpy(
     _threads: int | None,
     _limit: int,
 ) -> Generator[Block]:
-    """Give all cliques in blocks, single concepts first."""
+    """Yield all cliques in blocks, single concepts first."""
     singles = incidence.class_concept_counts()
     codes = _kept_concepts(singles, incidence.classes, common, min_support)
     yield codes[:, None], singles[:, codes].T
@@ -245,7 +269,7 @@ def _mine_numba(
     threads: int | None,
     limit: int,
 ) -> Generator[Block]:
-    """Give all cliques in blocks, single concepts first."""
+    """Yield all cliques in blocks, single concepts first."""
     from graph.counting.engines import projection
 
     threads = projection.threads_for(incidence, threads)
@@ -259,14 +283,14 @@ def _mine_numba(
 def _kept_concepts(
     singles: IntArray, classes: tuple[str, ...], common: Collection[str] | None, min_support: int
 ) -> IntArray:
-    """Give the concepts that some class supports, and that are adjacent to every class named."""
+    """Return the concepts with enough support that occur with every class in `common`."""
     named = np.array([common is None or name in common for name in classes], dtype=np.bool_)
     adjacent = (singles[named] > 0).all(axis=0)
     return np.flatnonzero(adjacent & (singles.max(axis=0, initial=0) >= min_support))
 
 
 def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Cliques:
-    """Join blocks into one table by size, then by members."""
+    """Join blocks into one table, sorted by size, then by members."""
     total = sum(len(members) for members, _ in blocks)
     width = max(members.shape[1] for members, _ in blocks)
     members = np.full((total, max_size), -1, dtype=np.int32)
@@ -288,7 +312,7 @@ def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Clique
 
 
 def _order(members: IntArray, base: int) -> IntArray:
-    """Sort by size, then by members, packed into as few 63-bit numbers a row as they fit."""
+    """Return the order by size, then by members, which are packed into 63-bit sort keys."""
     digits = np.add(members.T, 1, dtype=np.int64, order="C")  # 0 behind the last member
     keys = [(digits > 0).sum(axis=0, dtype=np.int64)]
     room = (1 << 63) // (members.shape[1] + 1)

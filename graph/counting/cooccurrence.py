@@ -1,4 +1,4 @@
-"""The weights of the concept graph: how many images show two concepts, or a class and a concept."""
+"""Edge weights of the concept graph: images with two concepts, or of a class with a concept."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from graph.counting.incidence import Incidence
 
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
-    """The paper's w_ij for every pair that shares an image; pairs that share none are absent.
+    """Edge weights (the paper's w_ij); pairs that share no image are absent.
 
     Parameters
     ----------

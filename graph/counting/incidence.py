@@ -1,4 +1,4 @@
-"""Which image contains which concept: the sparse matrix that all counting starts from."""
+"""Image-by-concept incidence as a sparse matrix; all counting starts from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Incidence:
         return cells.reshape(shape)
 
     def restrict(self, kept: BoolArray) -> "Incidence":
-        """Give the same images with some of the concepts, which are numbered anew.
+        """Return the same images with a subset of the concepts, renumbered.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ def build_incidence(
     concepts: Sequence[str],
     classes: Sequence[str],
 ) -> Incidence:
-    """Give the incidence of (image, concept) entries in any order; repeated ones count once.
+    """Build the incidence from (image, concept) entries in any order; repeats count once.
 
     Names may come in any order too: codes are changed so that names ascend.
 
@@ -135,7 +135,7 @@ def build_incidence(
 
 
 def incidence_of(annotations: Annotations) -> Incidence:
-    """Give the incidence of annotations, before or without a store."""
+    """Return the incidence of annotations, before or without a store."""
     images, mentions = annotations.images, annotations.mentions
     return build_incidence(
         mentions["image"].to_numpy(),
@@ -147,7 +147,7 @@ def incidence_of(annotations: Annotations) -> Incidence:
 
 
 def _codes(name: str, values: npt.ArrayLike, bound: int) -> npt.NDArray[np.int64]:
-    """Give one-dimensional int64 codes, after a check of type and range."""
+    """Check the type and range of codes, and return them as int64."""
     codes = np.asarray(values)
     if codes.ndim != 1 or (len(codes) and not np.issubdtype(codes.dtype, np.integer)):
         raise OptionError(
@@ -164,7 +164,7 @@ def _codes(name: str, values: npt.ArrayLike, bound: int) -> npt.NDArray[np.int64
 
 
 def _ascending(name: str, names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-    """Sort names; give them with the new code of each old one."""
+    """Return names in ascending order, and the new code of each old one."""
     order = sorted(range(len(names)), key=names.__getitem__)
     ordered = tuple(names[old] for old in order)
     for one, other in pairwise(ordered):

@@ -1,4 +1,4 @@
-"""Find the mined cliques inside others: what an image with known concepts adds to."""
+"""Index of cliques by subset: which mined cliques a set of concepts contains."""
 
 from collections.abc import Iterator
 

@@ -90,4 +90,5 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     if max_size is None:
         return cliques
     kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size
-    return replace(cliques, members=cliques.members[:kept, :max_size], counts=cliques.counts[:kept])
+    small = cliques.take(slice(kept))
+    return replace(small, members=small.members[:, :max_size])

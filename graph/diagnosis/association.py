@@ -1,4 +1,4 @@
-"""How strongly, and how surely, each clique leans to a class: effect sizes, intervals and tests.
+"""Effect sizes, confidence intervals and tests of the association of cliques with classes.
 
 Everything here is a function of the counts alone: ``counts``, int array, shape (n_cliques,
 n_classes), the images of each class that contain the clique, and ``class_sizes``, int array,
@@ -22,7 +22,7 @@ SAME_PROBABILITY = 1 + 1e-7  # tables of equal probability differ by rounding; R
 
 
 def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Give each clique's over- and under-represented class, as two int64 arrays of class codes.
+    """Return each clique's over- and under-represented class, as two int64 arrays of class codes.
 
     Over is the class with the largest count, under the one with the smallest (the paper's argmin,
     section 3.3), the first in class order among equals. Where all counts are equal neither class
@@ -40,7 +40,7 @@ def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def class_rates(counts: IntArray, class_sizes: IntArray) -> FloatArray:
-    """Give the share of each class that contains the clique: shape (n_cliques, n_classes).
+    """Return the share of each class that contains the clique: shape (n_cliques, n_classes).
 
     Examples
     --------
@@ -51,7 +51,7 @@ def class_rates(counts: IntArray, class_sizes: IntArray) -> FloatArray:
 
 
 def class_lift(counts: IntArray, class_sizes: IntArray, classes: IntArray) -> FloatArray:
-    """Give P(clique and class) / (P(clique) P(class)) for one class a clique.
+    """Return P(clique and class) / (P(clique) P(class)) for one class a clique.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def log_odds_ratio(
     *,
     confidence: float = 0.95,
 ) -> FloatArray:
-    """Compare the odds of containing the clique in two classes, with Woolf's interval.
+    """Return log odds ratios between two classes, with Woolf's confidence interval.
 
     Positive means that the clique is more frequent in `over`. Counts and rates can disagree when
     classes differ in size: a class with more images of the clique, but a smaller share of them,
@@ -146,7 +146,7 @@ def log_odds_ratio(
 def homogeneity_test(
     counts: IntArray, class_sizes: IntArray
 ) -> tuple[FloatArray, npt.NDArray[np.int8]]:
-    """Test for each clique whether one rate can explain its counts in all classes.
+    """Test for each clique whether its rate is the same in all classes.
 
     Pearson's chi-square over all classes, without continuity correction; with two classes and
     fewer than five images expected in some cell, Fisher's exact test, two-sided. Classes without
@@ -185,7 +185,7 @@ def homogeneity_test(
 
 
 def _test_block(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
-    """Test cliques that are in some and not in all images, of two or more classes with images."""
+    """Test cliques with a positive number of images both with and without them."""
     from scipy.stats import chisquare
 
     n_classes, n_images = len(class_sizes), class_sizes.sum()
@@ -228,7 +228,7 @@ def _fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
 
 
 def q_values(p_values: FloatArray) -> FloatArray:
-    """Adjust p-values for their number: the false discovery rate at which each would be accepted.
+    """Adjust p-values for multiple testing (Benjamini-Hochberg).
 
     Benjamini and Hochberg's procedure over all cliques given, those that cannot be tested
     included. Cliques that share concepts are not independent: the procedure is proven for
@@ -247,6 +247,6 @@ def q_values(p_values: FloatArray) -> FloatArray:
 
 
 def _divide(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Divide, and give NaN for 0 / 0."""
+    """Divide; 0 / 0 is NaN."""
     with np.errstate(invalid="ignore"):
         return np.true_divide(a, b)

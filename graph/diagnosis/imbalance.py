@@ -22,7 +22,7 @@ COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
 
 
 def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFrame:
-    """Give the imbalance of every clique, in the order of `cliques`.
+    """Return the imbalance of every clique, in the order of `cliques`.
 
     This is the paper's set I (section 3.3) with effect sizes and tests beside it. Balanced cliques
     stay in the table.
@@ -99,7 +99,7 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
 
 
 def _names(cliques: Cliques) -> "pd.Series[Any]":
-    """Give the members of each clique as a column of tuples."""
+    """Return the members of each clique as a column of tuples."""
     return pd.Series(cliques.names(), dtype=object)
 
 

@@ -1,10 +1,9 @@
-"""Plan for some of the cliques: those that a filter lets through, or those that are named."""
+"""Select cliques by a filter or by name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
@@ -14,7 +13,7 @@ from graph.errors import OptionError, UnknownNameError
 
 @dataclass(frozen=True)
 class CliqueFilter:
-    """Which cliques to plan for.
+    """Filter cliques by class, concepts, gap and q-value.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class CliqueFilter:
             raise OptionError(f"max_q_value is {self.max_q_value}; give one from 0 to 1")
 
     def rows(self, cliques: Cliques) -> IntArray:
-        """Find the cliques that pass, as ascending rows of the table.
+        """Return the rows of the cliques that pass, ascending.
 
         Parameters
         ----------
@@ -66,12 +65,11 @@ class CliqueFilter:
         >>> CliqueFilter(concepts=("cow",), under_represented="country").rows(cliques).tolist()
         [0, 2]
         """
-        passed = np.ptp(cliques.counts, axis=1) >= self.min_gap
+        gaps = cliques.gaps()
+        passed = gaps >= self.min_gap
         if self.under_represented is not None:
             code = _code("class", self.under_represented, cliques.classes)
-            passed &= (leading_classes(cliques.counts)[1] == code) & (
-                np.ptp(cliques.counts, axis=1) > 0
-            )
+            passed &= (leading_classes(cliques.counts)[1] == code) & (gaps > 0)
         for name in self.concepts:
             passed &= (cliques.members == _code("concept", name, cliques.concepts)).any(axis=1)
         if self.max_q_value is not None:
@@ -81,7 +79,7 @@ class CliqueFilter:
 
 
 def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
-    """Find cliques by name.
+    """Return the rows of cliques given by name.
 
     Parameters
     ----------
@@ -109,19 +107,6 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
         codes = [code_of.get(name, -2) for name in names] + [-1] * (width - len(names))
         found[position] = row_of.get(np.array(codes, dtype=np.int64).tobytes(), -1)
     return found
-
-
-def take(cliques: Cliques, rows: IntArray | npt.NDArray[np.bool_]) -> Cliques:
-    """Give some rows of a table as a table: what a planner gets that should leave the rest alone.
-
-    Examples
-    --------
-    >>> cliques = Cliques(np.array([[0], [1]]), np.array([[5, 7], [1, 3]]), np.array([9, 9]),
-    ...                   ("cow", "road"), ("country", "urban"))
-    >>> take(cliques, np.array([1])).names()
-    [('road',)]
-    """
-    return replace(cliques, members=cliques.members[rows], counts=cliques.counts[rows])
 
 
 def _code(kind: str, name: str, names: tuple[str, ...]) -> int:

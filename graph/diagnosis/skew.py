@@ -12,7 +12,7 @@ from graph.errors import OptionError, UnknownNameError
 def class_axis(
     classes: Sequence[str], left: str | None = None, right: str | None = None
 ) -> tuple[list[int], list[int]]:
-    """Say which classes are at the left and at the right end of the axis, as class codes.
+    """Return the class codes at the left and at the right end of a skew axis.
 
     Two classes stand at one end each. Of more, the axis compares a pair, or one class with all
     others together.
@@ -59,7 +59,7 @@ def class_axis(
 def skew(
     counts: npt.ArrayLike, class_sizes: npt.ArrayLike, left: Sequence[int], right: Sequence[int]
 ) -> FloatArray:
-    """Say how concepts or cliques lean: (r - l) / (r + l), from rates on either side.
+    """Return the skew of concepts or cliques, (r - l) / (r + l), from the rates on either side.
 
     Parameters
     ----------

@@ -1,7 +1,12 @@
 """The same diagnosis of two datasets: which imbalances are solved, and which are new."""
 
 from collections.abc import Sequence
+<<<<<<< HEAD
 from dataclasses import dataclass, replace
+=======
+from dataclasses import dataclass
+from shlex import quote
+>>>>>>> 3fe6e8a (counting, diagnosis: gaps and rows of cliques are methods; engine for path; plain first lines)
 
 import numpy as np
 import pandas as pd
@@ -207,11 +212,11 @@ class _Counted:
     def of(cls, store: GraphStore, dataset: str, min_size: int, max_size: int) -> "_Counted":
         cliques = load_cliques(store, dataset, max_size=max_size)
         first = int(np.searchsorted(cliques.sizes(), min_size))  # they are in order of size
-        part = replace(cliques, members=cliques.members[first:], counts=cliques.counts[first:])
+        part = cliques.take(slice(first, None))
         return cls(part, {names: row for row, names in enumerate(part.names())})
 
     def gaps(self) -> dict[Clique, int]:
-        return dict(zip(self.rows, np.ptp(self.cliques.counts, axis=1).tolist(), strict=True))
+        return dict(zip(self.rows, self.cliques.gaps().tolist(), strict=True))
 
     def counts(self, cliques: Sequence[Clique]) -> dict[Clique, dict[str, int]]:
         """Images of each class that contain each of the cliques that there are."""

@@ -10,10 +10,8 @@ import streamlit as st
 
 from app.views.plan.choice import PlanRequest
 from app.views.widgets.columns import count_column, table_height
-from generation.planning.effects import gaps
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
-from graph.diagnosis.selection import take
 
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470
@@ -150,13 +148,13 @@ def largest_first(images: IntArray, rows: int) -> IntArray:
 def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.DataFrame:
     """Some queries as a table; the index is their place."""
     rows, codes = np.divmod(places, len(cliques.classes))
-    part = take(cliques, rows)
+    part = cliques.take(rows)
     return pd.DataFrame(
         {
             "class": [cliques.classes[code] for code in codes.tolist()],
             "concepts": [list(names) for names in part.names()],
             "images": images.ravel()[places],
-            "gap": gaps(part),
+            "gap": part.gaps(),
         },
         index=pd.Index(places, name="place"),
     )

@@ -1,4 +1,4 @@
-"""Clique mining in vectorised NumPy: needs no compiler, so it starts at once on small data."""
+"""Clique mining in vectorised NumPy, without a compiler, for small data."""
 
 from collections.abc import Generator, Iterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes and a row of 
 
 
 class _Grown(NamedTuple):
-    """Cliques of one size and where they occur: grouped by clique, one entry an image."""
+    """Cliques of one size with their occurrences: grouped by clique, one entry an image."""
 
     members: IntArray  # (n_cliques, size)
     owners: IntArray  # which clique, ascending
@@ -22,7 +22,7 @@ class _Grown(NamedTuple):
 def mine(
     incidence: Incidence, codes: IntArray, min_support: int, max_size: int
 ) -> Generator[tuple[IntArray, IntArray]]:
-    """Give every clique of two or more concepts, in blocks of one size each.
+    """Yield every clique of two or more concepts, in blocks of one size each.
 
     An occurrence is a clique in one image, held as the position of the clique's last member.
     Appending every later concept of the image to it gives the occurrences of all cliques one
@@ -64,7 +64,7 @@ def mine(
 
 
 def _split(grown: _Grown, ends: IntArray, block: int) -> Iterator[_Grown]:
-    """Cut between cliques, into parts of about `block` occurrences one longer."""
+    """Split between cliques into parts that extend to about `block` occurrences."""
     work = np.append(0, np.cumsum(ends[grown.positions] - grown.positions - 1))
     starts = np.searchsorted(grown.owners, np.arange(len(grown.members) + 1))
     cuts = np.flatnonzero(np.diff(work[starts[:-1]] // block)) + 1
@@ -82,7 +82,7 @@ def _extend(
     n_classes: int,
     min_support: int,
 ) -> tuple[_Grown, IntArray]:
-    """Append every later item of the image, count, and keep what some class supports."""
+    """Extend cliques by every later item, count, and keep those with enough support."""
     tails = ends[shorter.positions] - shorter.positions - 1
     owners = np.repeat(shorter.owners, tails)
     before = np.cumsum(tails) - tails
@@ -117,5 +117,5 @@ def _extend(
 
 
 def _starts(ascending: IntArray) -> IntArray:
-    """Where each run of equal values begins."""
+    """Return where each run of equal values begins."""
     return np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))

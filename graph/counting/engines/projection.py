@@ -1,4 +1,4 @@
-"""Clique mining by projection, compiled with numba and threaded: for data where that pays."""
+"""Clique mining by projection, compiled with numba and threaded, for large data."""
 
 # mypy: allow-untyped-calls
 
@@ -24,7 +24,7 @@ PER_THREAD = 500_000  # entries that occupy a thread for longer than it takes to
 
 @dataclass(frozen=True, eq=False)
 class _Root:
-    """Images as rows of ranks, class by class, and where each rank stands in them."""
+    """Root node: images as rows of ranks, class by class, with the occurrences of each rank."""
 
     node: kernels.Node
     longest: int  # items in the longest row
@@ -34,12 +34,12 @@ class _Root:
 
 
 def is_ready() -> bool:
-    """Say whether this process has the machine code already."""
+    """Whether this process has the compiled code already."""
     return is_compiled(mine_from)
 
 
 def threads_for(incidence: Incidence, threads: int | None) -> int:
-    """Give the number of threads asked for, by default one per core as far as they have work."""
+    """Return the number of threads asked for, by default one per core as far as they have work."""
     return threads or max(1, min(available_cores(), len(incidence.indices) // PER_THREAD))
 
 
@@ -64,7 +64,7 @@ def mine(
     threads: int,
     limit: int,
 ) -> Generator[Block]:
-    """Give every clique of two or more concepts, in blocks.
+    """Return every clique of two or more concepts, in blocks.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def mine(
 
 
 def _bands(space: IntArray, threads: int) -> list[tuple[int, int]]:
-    """Cut the ranks into ranges of about equal work whose tables of pairs stay small."""
+    """Split the ranks into ranges of about equal work whose pair tables stay small."""
     share = np.cumsum(space) * threads // max(1, int(space.sum()) + 1)
     width = max(1, MAX_BAND // len(space))
     cuts = [0]
@@ -145,7 +145,7 @@ def _bands(space: IntArray, threads: int) -> list[tuple[int, int]]:
 
 
 def _batches(root: _Root, partner_starts: IntArray, threads: int) -> list[IntArray]:
-    """Cut the ranks into batches, the heaviest first: some for balance, few for their overhead."""
+    """Split the ranks into batches, heaviest first."""
     number = np.diff(root.starts)
     cost = root.space.astype(float) ** 2 / np.maximum(number, 1)
     order = np.argsort(-cost, kind="stable")
@@ -156,7 +156,7 @@ def _batches(root: _Root, partner_starts: IntArray, threads: int) -> list[IntArr
 
 
 def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
-    """Write images as rows: part by part, each thread at places of its own."""
+    """Write images as rows, in parallel."""
     end = len(codes)
     dtype = np.uint16 if end <= np.iinfo(np.uint16).max else np.uint32
     ranks = np.full(len(incidence.concepts), end, dtype=dtype)
@@ -197,7 +197,7 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
 
 
 def _places(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Where each part begins and ends to write into each group, and where each group ends.
+    """Return where each part begins and ends in each group, and where each group ends.
 
     Groups lie one behind the other, and in a group part behind part: so what is written does not
     depend on the number of parts.
@@ -207,7 +207,7 @@ def _places(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _row_parts(rows: IntArray, end: int, threads: int) -> list[tuple[int, int]]:
-    """Cut between rows."""
+    """Split the rows into parts, between rows."""
     cuts = [0]
     for _, cut in parts(len(rows), threads)[:-1]:
         while 0 < cut < len(rows) and rows[cut - 1] != end:

@@ -7,7 +7,6 @@ from generation.planners import PLANNERS
 from generation.planning.effects import (
     compare_planners,
     effect_table,
-    gaps,
     images_for,
     measure,
     touched_rows,
@@ -50,7 +49,7 @@ def test_touched_cliques_include_those_that_nobody_chose(cliques):
     rows = touched_rows(cliques, after)
     names = [cliques.names()[row] for row in rows]
     assert set(names) == {(*n,) for n in ("a", "b", "c", "ab", "ac", "bc", "abc")}
-    assert gaps(cliques)[rows].tolist() == [3, 3, 3, 3, 1, 1, 1]
+    assert cliques.gaps()[rows].tolist() == [3, 3, 3, 3, 1, 1, 1]
     table = effect_table(cliques, after, rows).set_index("concepts")
     assert table.loc[[("a", "b")]].to_dict("records") == [
         {

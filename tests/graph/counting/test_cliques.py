@@ -1,4 +1,4 @@
-"""Mining: hand-computed cases, a brute-force twin, and the same answer from every path."""
+"""Mining: hand-computed cases, a brute-force twin, and the same answer from every engine."""
 
 import hashlib
 import itertools
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.counting import cliques as cliques_module
-from graph.counting.cliques import Cliques, choose_path, mine_cliques
+from graph.counting.cliques import Cliques, choose_engine, mine_cliques
 from graph.counting.engines import expansion
 from graph.counting.engines.compiled import intrinsics
 from graph.counting.engines.compiled.intrinsics import entry_point, stored
@@ -41,10 +41,10 @@ BIRDS: list[Image] = [
 
 @pytest.fixture(params=[("numpy", 1), ("numba", 1), ("numba", 2)], ids=lambda p: f"{p[0]}-{p[1]}")
 def mine(request: pytest.FixtureRequest) -> Miner:
-    path, threads = request.param
+    engine, threads = request.param
 
     def run(incidence: Incidence, **options: Any) -> Cliques:
-        return mine_cliques(incidence, path=path, threads=threads, **options)
+        return mine_cliques(incidence, engine=engine, threads=threads, **options)
 
     return run
 
@@ -248,13 +248,13 @@ def test_order_of_images_and_names_of_concepts_change_nothing(
     ],
     ids=["sparse", "dense", "many classes", "many concepts", "more classes", "all sizes"],
 )
-def test_paths_agree_on_data_that_takes_every_branch(
+def test_engines_agree_on_data_that_takes_every_branch(
     shape: tuple[int, int, int, float], options: dict[str, Any]
 ) -> None:
     incidence = random_incidence(*shape)
     one, two, three = (
-        mine_cliques(incidence, common=(), path=path, threads=threads, **options)
-        for path, threads in (("numpy", None), ("numba", 1), ("numba", 3))
+        mine_cliques(incidence, common=(), engine=engine, threads=threads, **options)
+        for engine, threads in (("numpy", None), ("numba", 1), ("numba", 3))
     )
     assert len(one) > 500
     for other in (two, three):
@@ -286,9 +286,9 @@ def test_support_never_rises_as_a_clique_grows() -> None:
 
 def test_small_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     incidence = random_incidence(300, 15, 2, 0.3)
-    whole = mine_cliques(incidence, path="numpy")
+    whole = mine_cliques(incidence, engine="numpy")
     monkeypatch.setattr(expansion, "BLOCK", 50)
-    assert answer_of(mine_cliques(incidence, path="numpy")) == answer_of(whole)
+    assert answer_of(mine_cliques(incidence, engine="numpy")) == answer_of(whole)
 
 
 def test_too_many_cliques(mine: Miner) -> None:
@@ -322,16 +322,16 @@ def test_a_number_below_one_is_refused(options: dict[str, Any]) -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown class 'auk'. Known: gull, wren"):
         mine_cliques(incidence_of(BIRDS), common=["auk"])
-    with pytest.raises(UnknownNameError, match=r"unknown path 'gpu'. Known: auto, numba, numpy"):
-        mine_cliques(incidence_of(BIRDS), path="gpu")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match=r"unknown engine 'gpu'. Known: auto, numba, numpy"):
+        mine_cliques(incidence_of(BIRDS), engine="gpu")  # type: ignore[arg-type]
 
 
 def test_small_data_takes_the_path_without_a_compiler() -> None:
     demo, larger = random_incidence(8000, 18, 2, 0.3), random_incidence(2000, 60, 2, 0.7)
-    assert choose_path(demo, 4, numba_ready=False) == "numpy"
-    assert choose_path(demo, 4, numba_ready=True) == "numba"
-    assert choose_path(incidence_of(BIRDS), 4, numba_ready=True) == "numpy"
-    assert choose_path(larger, 6, numba_ready=False) == "numba"
+    assert choose_engine(demo, 4, numba_ready=False) == "numpy"
+    assert choose_engine(demo, 4, numba_ready=True) == "numba"
+    assert choose_engine(incidence_of(BIRDS), 4, numba_ready=True) == "numpy"
+    assert choose_engine(larger, 6, numba_ready=False) == "numba"
     script = (
         "import sys\n"
         "from graph.counting.incidence import build_incidence\n"

@@ -10,7 +10,7 @@ from generation.planners import PLANNERS, plan
 from generation.planning.effects import images_for
 from generation.planning.plan import PlanOptions, queries_of
 from graph.diagnosis.imbalance import imbalance_table
-from graph.diagnosis.selection import CliqueFilter, find_rows, take
+from graph.diagnosis.selection import CliqueFilter, find_rows
 from graph.errors import OptionError, UnknownNameError
 from tests.counted import count_cliques
 
@@ -106,7 +106,7 @@ def test_a_plan_for_no_clique(cliques, planner):
 
 
 def test_rows_taken_are_a_table_of_their_own(cliques):
-    part = take(cliques, np.array([3, 1]))
+    part = cliques.take(np.array([3, 1]))
     assert part.names() == [cliques.names()[3], cliques.names()[1]]
     assert part.class_sizes is cliques.class_sizes
     assert pd.DataFrame(part.counts).equals(pd.DataFrame(cliques.counts[[3, 1]]))

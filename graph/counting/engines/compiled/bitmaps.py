@@ -1,4 +1,4 @@
-"""Bitmaps of the rows of a node: one bit a row for each item, each class in words of its own.
+"""Vertical bitmaps of a node: one bit a row for each item, each class in its own words.
 
 A pair of items costs an AND and a count of ones over all words, however many rows share it: so
 bitmaps win where many do, and rows where few do.
@@ -31,7 +31,7 @@ class Bitmaps(NamedTuple):
 
 @compiled
 def cost_of_pair(segment_rows):
-    """Price one pair of items, for segments of so many rows."""
+    """Return the cost of intersecting one pair of items."""
     words = 0
     for segment in range(segment_rows.size):
         words += (segment_rows[segment] + 63) >> 6
@@ -40,7 +40,7 @@ def cost_of_pair(segment_rows):
 
 @compiled
 def bitmaps_of(node):
-    """Turn the rows of a node into bitmaps."""
+    """Return the bitmaps of a node's rows."""
     rows, end, ends = node.rows, node.end, node.ends
     word_ends = np.empty(ends.size, np.int64)
     words = 0
@@ -75,7 +75,7 @@ def rows_behind(ends, occurrences):
 
 @compiled
 def bitmaps_behind(node, occurrences, segment_rows, local, kept):
-    """Turn what stands behind each occurrence of an item into bitmaps, without writing rows.
+    """Return the bitmaps of a child node without writing its rows.
 
     ``local[item]`` is the bitmap of each item of the node, `kept` for none.
     """
@@ -109,7 +109,7 @@ def shared(one, other):
 
 @compiled
 def shared_rows(one, other, word_ends, tally):
-    """Count the rows that two bitmaps share in each segment; give the largest count."""
+    """Count the rows that two bitmaps share in each segment; return the largest count."""
     best = np.int64(0)
     start = 0
     for segment in range(word_ends.size):
@@ -122,7 +122,7 @@ def shared_rows(one, other, word_ends, tally):
 
 @compiled
 def intersect(one, other, out):
-    """Write the rows that two bitmaps share."""
+    """Write the intersection of two bitmaps."""
     for word in range(out.size):
         out[word] = one[word] & other[word]
 
@@ -147,7 +147,7 @@ def count_bitmaps(bitmaps, min_support, n_classes, cells):
 
 @compiled
 def set_counts(counts, row, labels, tally):
-    """Write the counts of all classes: those of the segments, and zero."""
+    """Write the counts of all classes: those of the segments, zero for the others."""
     for label in range(counts.shape[1]):
         counts[row, label] = 0
     for segment in range(labels.size):

@@ -1,4 +1,4 @@
-"""Compiled functions and two CPU instructions that plain numba does not offer."""
+"""Compile decorators, and two CPU instructions that numba does not offer."""
 
 # mypy: allow-untyped-calls
 
@@ -16,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function that compiled functions call, together with its caller."""
+    """Compile a function into the compiled functions that call it."""
     return cast(Function, numba.njit(nogil=True)(function))
 
 
@@ -42,7 +42,7 @@ def entry_point(factory: Callable[[str], Callable[..., Any]]) -> Callable[..., A
 
 
 def _digest_of_sources() -> str:
-    """Give a digest of all files in this folder."""
+    """Return a digest of all files in this folder."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
@@ -50,7 +50,7 @@ def _digest_of_sources() -> str:
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:
-    """Say whether this process has the machine code of a compiled function."""
+    """Whether this process has the machine code of a compiled function."""
     return bool(cast(Any, function).signatures)
 
 
@@ -61,7 +61,7 @@ def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @intrinsic
 def prefetch(_typing: Any, array: Any, position: Any) -> Any:
-    """Ask for ``array[position]`` ahead of its use: rows are visited in no order a CPU guesses."""
+    """Prefetch ``array[position]``: rows are visited in an order no CPU predicts."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -79,7 +79,7 @@ def prefetch(_typing: Any, array: Any, position: Any) -> Any:
 
 @intrinsic
 def ones(_typing: Any, _word: Any) -> Any:
-    """Count the ones of a 64-bit word."""
+    """Count the set bits of a 64-bit word."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])

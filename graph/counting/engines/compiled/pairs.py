@@ -21,7 +21,7 @@ MAX_TABLE = 1 << 24
 
 
 class Scratch(NamedTuple):
-    """What counting pairs needs beside the rows; calls share it."""
+    """Scratch memory for counting pairs, reused between calls."""
 
     table: Any  # uint32, content of no meaning
     best: Any  # uint32, all zero between calls
@@ -32,7 +32,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def scratch_for(n_cells, n_classes):
-    """Give scratch for bands of up to `n_cells`; memory that is never touched costs nothing."""
+    """Return scratch memory for up to `n_cells`; what is never touched costs nothing."""
     return Scratch(
         np.empty(min(n_cells * n_classes, MAX_TABLE), np.uint32),
         np.zeros(n_cells, np.uint32),
@@ -44,7 +44,7 @@ def scratch_for(n_cells, n_classes):
 
 @compiled
 def table_fits(n_cells, segments, n_pairs, scratch):
-    """Decide whether a table a segment is worth its cells."""
+    """Whether one dense table per segment is worth its memory."""
     n_table = n_cells * segments
     return n_table <= scratch.table.size and n_table <= CELLS_PER_PAIR * n_pairs
 
@@ -65,7 +65,7 @@ def count_band(node, low, high, n_pairs, min_support, limit, n_classes, scratch)
 
 @compiled
 def count_dense(node, low, high, min_support, limit, n_classes, scratch):
-    """Count in one table per segment, then look at every cell."""
+    """Count in one dense table per segment, then scan every cell."""
     rows, end, ends, table = node.rows, node.end, node.ends, scratch.table
     size = (high - low) * end
     table[: size * ends.size] = 0
@@ -86,7 +86,7 @@ def count_dense(node, low, high, min_support, limit, n_classes, scratch):
 
 @compiled
 def count_behind(node, occurrences, local, kept, min_support, limit, n_classes, scratch):
-    """Count the pairs in what `project` would give, without writing those rows."""
+    """Count the pairs of the rows that `project` would write, without writing them."""
     rows, end, ends, table = node.rows, node.end, node.ends, scratch.table
     size = kept * kept
     row = np.empty(end + 1, rows.dtype)
@@ -120,7 +120,7 @@ def count_behind(node, occurrences, local, kept, min_support, limit, n_classes, 
 
 @compiled
 def kept_cells(end, low, high, labels, min_support, limit, n_classes, scratch):
-    """Read the cells to keep, and their counts, from a table a segment."""
+    """Return the cells to keep and their counts from the tables of all segments."""
     table, cells = scratch.table, scratch.cells
     size = (high - low) * end
     found = 0
@@ -140,7 +140,7 @@ def kept_cells(end, low, high, labels, min_support, limit, n_classes, scratch):
 
 @compiled
 def count_sparse(node, low, high, min_support, limit, n_classes, scratch):
-    """Count one segment after the other in one table, keep the best; then count the kept again."""
+    """Count segment by segment in one table to find cells to keep, then count those again."""
     best, count, cells, touched = scratch.best, scratch.count, scratch.cells, scratch.touched
     n_cells = 0
     start = 0
@@ -174,7 +174,7 @@ def count_sparse(node, low, high, min_support, limit, n_classes, scratch):
 
 @compiled
 def scatter_listing(node, start, last, low, high, table, touched):
-    """Count in a table of zeros; list the cells and give their number."""
+    """Count in a zeroed table, list the cells touched and return their number."""
     rows, end = node.rows, node.end
     found = 0
     while start < last:
@@ -195,7 +195,7 @@ def scatter_listing(node, start, last, low, high, table, touched):
 
 @compiled
 def scatter_kept(node, start, last, low, high, places, counts, label):
-    """Count again, into the rows of `counts` that `places` (from 1; 0 for none) assigns."""
+    """Count kept cells into rows of `counts`; `places` numbers them from 1, 0 for none."""
     rows, end = node.rows, node.end
     while start < last:
         stop = start
@@ -213,7 +213,7 @@ def scatter_kept(node, start, last, low, high, places, counts, label):
 
 @entry_point
 def mine_pairs(sources):
-    """Make the function."""
+    """Build the compiled function."""
 
     def mine_pairs(root, low, high, n_pairs, min_support, limit):
         """Count the pairs of ranks (a, b) with low <= a < high in all images.

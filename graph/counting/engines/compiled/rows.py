@@ -1,4 +1,4 @@
-"""Rows of items: how the compiled path holds images, and how it projects them on a clique.
+"""Images as rows of items, and their projection on a clique.
 
 Rows are images: the ranks of their items, ascending, one row behind the other and class by class.
 Each row is closed by an END that equals the number of items, one more than the largest rank. Ranks
@@ -42,7 +42,7 @@ def count_items(indptr, indices, labels, first, last, counts):
 
 @stored
 def row_space(indptr, labels, first, last, space):
-    """Add up the entries that images first..last can need in each class, ENDs included."""
+    """Add up the entries of images first..last in each class, END markers included."""
     for image in range(first, last):
         length = indptr[image + 1] - indptr[image]
         if length > 1:
@@ -51,7 +51,7 @@ def row_space(indptr, labels, first, last, space):
 
 @stored
 def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows):
-    """Write images first..last as rows, each class at a place of its own; give the most items.
+    """Write images first..last as rows grouped by class; return the length of the longest.
 
     ``ranks[code]`` is the END for a concept to drop. Rows with fewer than two items are left out,
     and what `row_space` foresaw for them is filled with ENDs: rows without items.
@@ -80,7 +80,7 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows)
 
 @stored
 def count_occurrences(rows, first, last, end, behind, number, space):
-    """Count, per item, the rows with `behind` or more items behind it, and the entries there."""
+    """Count, per item, the rows with at least `behind` later items, and those items."""
     start = first
     while start < last:
         stop = start
@@ -94,7 +94,7 @@ def count_occurrences(rows, first, last, end, behind, number, space):
 
 @stored
 def fill_occurrences(rows, first, last, end, behind, at, occurrences):
-    """Write the positions that `count_occurrences` counted, ascending per item."""
+    """Write the positions counted by `count_occurrences`, ascending per item."""
     start = first
     while start < last:
         stop = start
@@ -109,7 +109,7 @@ def fill_occurrences(rows, first, last, end, behind, at, occurrences):
 
 @compiled
 def project(node, occurrences, local, kept, out):
-    """Copy what stands behind each occurrence of an item: the rows of a child.
+    """Copy the items after each occurrence of an item: the rows of a child node.
 
     Parameters
     ----------

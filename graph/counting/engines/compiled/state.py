@@ -1,4 +1,4 @@
-"""What a search needs all the way down, and what it has found so far."""
+"""State of the depth-first search: its parameters, scratch memory and results."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -10,7 +10,7 @@ from graph.counting.engines.compiled.intrinsics import compiled
 
 
 class Search(NamedTuple):
-    """The question, and memory that all nodes share."""
+    """Mining parameters, and scratch memory that all nodes share."""
 
     min_support: Any
     max_size: Any
@@ -21,7 +21,7 @@ class Search(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The cliques found so far: the first `used` rows of arrays that grow."""
+    """Cliques found so far: the first `used` rows of arrays that grow."""
 
     members: Any  # int32, (room, max_size): codes ascending, -1 behind
     counts: Any  # uint32, (room, n_classes)
@@ -30,14 +30,14 @@ class Found(NamedTuple):
 
 @compiled
 def nothing_found(max_size, n_classes):
-    """Give an empty `Found`."""
+    """Return an empty `Found`."""
     members = np.empty((1024, max_size), np.int32)
     return Found(members, np.empty((1024, n_classes), np.uint32), 0)
 
 
 @compiled
 def with_room(array, used, needed):
-    """Give the array, or a longer copy of its used rows."""
+    """Return the array, or a longer copy if it is too short."""
     if needed <= len(array):
         return array
     longer = np.empty((max(needed, 2 * len(array)), array.shape[1]), array.dtype)
@@ -49,7 +49,7 @@ def with_room(array, used, needed):
 
 @compiled
 def put(members, row, prefix, size, a, b):
-    """Write one clique: the `size` codes of the prefix and two more, ascending, -1 behind."""
+    """Write one clique: the `size` codes of the prefix and two more, ascending, padded with -1."""
     for place in range(size + 2, members.shape[1]):
         members[row, place] = -1
     for place in range(size + 2):

@@ -1,4 +1,4 @@
-"""Threads that share one queue of tasks."""
+"""A thread pool over one queue of tasks."""
 
 import os
 from collections.abc import Callable, Generator, Iterable
@@ -18,7 +18,7 @@ def available_cores() -> int:
 
 
 def parts(length: int, number: int) -> list[tuple[int, int]]:
-    """Cut ``range(length)`` into parts of equal length, as (first, last) pairs.
+    """Split ``range(length)`` into equal parts, as (first, last) pairs.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def parts(length: int, number: int) -> list[tuple[int, int]]:
 def shared(
     threads: int, function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> Generator[Result]:
-    """Give the result of each task as it comes; a thread that is free takes the next one.
+    """Return the result of each task as it comes; a thread that is free takes the next one.
 
     Tasks of mining differ too much in length for shares fixed in advance. Whoever stops asking
     for results (by closing the iterator) stops the threads after the tasks that they are at. An

@@ -1,4 +1,4 @@
-"""Depth-first search through the nodes: which cliques are looked at, and how they are counted."""
+"""Depth-first search for cliques, choosing for each node how to count it."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -30,7 +30,7 @@ UNKNOWN = np.int64(0)
 
 
 class Levels(NamedTuple):
-    """The nodes from a child of the root down to the present one, one row each."""
+    """Stack of the nodes on the current path, one row a level."""
 
     rows: Any
     labels: Any
@@ -47,7 +47,7 @@ class Levels(NamedTuple):
 
 @compiled
 def levels_for(depth, room, items, n_classes, rows, occurrences):
-    """Give `depth` empty levels, typed as the root; what is never touched costs no memory."""
+    """Return `depth` empty levels; memory that is never touched costs nothing."""
     deep = depth > 1
     return Levels(
         np.empty((depth, room + 1), rows.dtype),
@@ -66,7 +66,7 @@ def levels_for(depth, room, items, n_classes, rows, occurrences):
 
 @compiled
 def node_at(levels, level, segments):
-    """Give the node of one level, with so many segments."""
+    """Return the node of one level."""
     return Node(
         levels.rows[level],
         levels.items[level],
@@ -94,7 +94,7 @@ def renumber(near, codes, local, out_codes):
 
 @compiled
 def triples(cells, items):
-    """Count the candidates with one item more: two kept pairs with the same first item."""
+    """Count candidate triples: two kept pairs with the same first item."""
     number = np.zeros(items, np.int64)
     total = 0
     for t in range(cells.size):
@@ -105,7 +105,7 @@ def triples(cells, items):
 
 @compiled
 def list_occurrences(levels, level, node):
-    """List where each item of a node stands in its rows, and start with the first child."""
+    """List the occurrences of each item of a node, and start at its first child."""
     at = np.zeros(node.end, np.int64)
     space = np.zeros(node.end, np.int64)
     count_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, space)
@@ -120,7 +120,7 @@ def list_occurrences(levels, level, node):
 
 @compiled
 def mine_node(search, levels, level, n_pairs, found):
-    """Count a node's pairs; then mine all below it by bitmaps, or make it ready for children."""
+    """Count a node's pairs; then mine below it by bitmaps, or prepare it for its children."""
     node = node_at(levels, level, levels.segments[level])
     items, codes = node.end, levels.codes[level]
     n_classes = found.counts.shape[1]
@@ -146,7 +146,7 @@ def mine_node(search, levels, level, n_pairs, found):
 
 @compiled
 def mark(levels, level, cells):
-    """Mark which pairs of a node are kept."""
+    """Mark the pairs of a node that are kept."""
     items = levels.items[level]
     near = levels.near[level]
     near[: items * items] = False
@@ -192,7 +192,7 @@ def mine_child(search, levels, level, parent, occurrences, kept, entries, found)
 
 @compiled
 def mine_child_by_bitmaps(search, levels, level, parent, occurrences, segment_rows, n_pairs, found):
-    """Mine a child whose bitmaps are cheaper than its rows, which are written at need alone."""
+    """Mine a child by bitmaps; its rows are written only if they are needed."""
     kept, codes, local = levels.items[level], levels.codes[level], search.local
     bitmaps = bitmaps_behind(parent, occurrences, segment_rows, local, kept)
     cells, counts = count_bitmaps(
@@ -236,7 +236,7 @@ def mine_below(search, levels, found):
 
 @entry_point
 def mine_from(sources):
-    """Make the function."""
+    """Build the compiled function."""
 
     def mine_from(
         firsts,

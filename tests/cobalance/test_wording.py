@@ -1,0 +1,31 @@
+"""Errors name what Python has: keywords of this package, and methods of its results."""
+
+import inspect
+import re
+
+import pandas as pd
+import pytest
+
+import cobalance as cb
+from cobalance.reading import ReaderOptions
+from cobalance.wording import CALLS, KEYWORDS
+from graph.errors import InputError
+
+
+def test_a_keyword_of_a_reader_is_named(tmp_path):
+    frame = pd.DataFrame({"label": ["x"], "tags": ["cow"]})
+    with pytest.raises(InputError, match=r"Set class_column to one of: label, tags, index\.$"):
+        cb.from_frame(frame, class_column="kind")
+    file = tmp_path / "cars.csv"
+    file.write_text("id,label,tags\n1,x,cow\n1,x,cow\n")
+    with pytest.raises(InputError, match="on_error='skip'"):
+        cb.read(file)
+
+
+def test_every_keyword_and_call_is_there():
+    keywords = {name.removesuffix("=[...]") for name in KEYWORDS.values()}
+    assert keywords <= ReaderOptions.__annotations__.keys()
+    for call in CALLS.values():
+        place, method = re.match(r"(store(?:\[.*?\]|\.job\(.*?\))?)\.(\w+)\(", call).groups()
+        owner = {"store": cb.Store, "store[{0}]": cb.Dataset}.get(place, cb.Job)
+        assert inspect.isfunction(getattr(owner, method)), call
