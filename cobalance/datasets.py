@@ -16,7 +16,7 @@ from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
 from cobalance.reading import Data
-from cobalance.wording import methods_speak_python
+from cobalance.wording import in_python, methods_speak_python
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
@@ -30,7 +30,7 @@ from graph.dataset.read import read_annotations
 from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
 from graph.diagnosis.imbalance import COUNT
-from graph.errors import OptionError
+from graph.errors import OptionError, worded
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import list_jobs
 from graph.progress import Progress, silent
@@ -311,7 +311,7 @@ class Comparison(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """What makes the two less comparable."""
-        return self.record.notes
+        return tuple(worded(note, in_python) for note in self.record.notes)
 
     def title(self) -> str:
         """The sum of gaps, and how many imbalances are solved."""

@@ -1,12 +1,7 @@
 """The same diagnosis of two datasets: which imbalances are solved, and which are new."""
 
 from collections.abc import Sequence
-<<<<<<< HEAD
-from dataclasses import dataclass, replace
-=======
 from dataclasses import dataclass
-from shlex import quote
->>>>>>> 3fe6e8a (counting, diagnosis: gaps and rows of cliques are methods; engine for path; plain first lines)
 
 import numpy as np
 import pandas as pd
