@@ -7,7 +7,8 @@ from app.settings import Settings
 from generation.image_request import GenerationError
 from generation.jobs.settings import JobSettings
 from generation.output.folder import OutputFolder
-from generation.sources.sampler import Segment, Sources
+from generation.sources.object_masks import Segment
+from generation.sources.sampler import Sources
 from generation.sources.segmenters import SEGMENTERS
 from generation.worker.resources import WorkerResources
 from graph.database.store import GraphStore

@@ -21,7 +21,8 @@ from app.demo.digits import (
 )
 from app.demo.photographs import COINS, PHOTOGRAPHS, areas, digit_positions
 from generation.backends.canvas.exemplars import read_exemplars
-from generation.sources.sampler import MaskSettings, object_regions
+from generation.sources.mask_settings import MaskSettings
+from generation.sources.object_regions import object_regions
 from graph.errors import OptionError
 from ingest.images.masks import mask
 from ingest.images.regions import read_regions, write_regions

@@ -1,6 +1,7 @@
 """An image of the class and its object's mask: the same for a seed, and never a wrong one."""
 
 import json
+from collections import Counter
 from io import BytesIO
 
 import numpy as np
@@ -10,7 +11,9 @@ from PIL import Image
 from pydantic import ValidationError
 
 from generation.image_request import GenerationError
-from generation.sources.sampler import TRIES, MaskSettings, Sources, object_regions
+from generation.sources.mask_settings import MaskSettings
+from generation.sources.object_regions import object_regions
+from generation.sources.sampler import TRIES, Sources, shuffled
 from graph.dataset.class_images import ClassImages
 from graph.errors import InputError, JobBlockedError, OptionError
 from graph.records import Annotations, ImageRecord, Mention
@@ -152,7 +155,22 @@ def test_the_same_seed_is_the_same_choice(sources, image):
     assert chosen == [second.sample("cat", seed).image_id for seed in range(20)]
     assert len(set(chosen)) > 8
     # Fixed, so that a job goes on elsewhere as it began.
-    assert chosen[:4] == ["14", "14", "27", "09"]
+    assert chosen[:4] == ["22", "01", "20", "15"]
+
+
+def test_every_order_is_as_likely_as_another():
+    orders = Counter(tuple(shuffled(3, seed)) for seed in range(6000))
+    assert len(orders) == 6
+    assert all(900 < times < 1100 for times in orders.values())
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 100])
+def test_an_order_has_each_number_once(count):
+    assert sorted(shuffled(count, seed=3)) == list(range(count))
+
+
+def test_the_first_of_many_are_drawn_at_once():
+    assert len({next(shuffled(10**12, seed)) for seed in range(100)}) == 100
 
 
 def test_unusable_images_are_passed_over(sources, image):

@@ -16,7 +16,7 @@ from generation.jobs.settings import JobSettings
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder
 from generation.output.image_files import save_images
-from generation.sources.sampler import Sources
+from generation.sources.sampler import Sources, shuffled
 from generation.worker.job_runner import JobRunner
 from graph.dataset.class_images import ClassImages
 from graph.records import Annotations, ImageRecord, Mention
@@ -91,7 +91,7 @@ def test_a_class_that_must_not_be_painted_fails_its_queries_once(open_runner):
 
 def test_an_image_without_a_usable_source_is_painted(open_runner, monkeypatch):
     monkeypatch.setattr(generation.sources.sampler, "TRIES", 1)
-    first = int(np.random.default_rng(0).choice(2, size=1, replace=False)[0])  # as seed 0 does
+    first = next(shuffled(2, 0))  # as seed 0 does
     contents = [b"none", b"none"]
     contents[first] = png()
     runner = open_runner({f"{i}.png": content for i, content in enumerate(contents)})

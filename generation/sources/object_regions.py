@@ -1,0 +1,93 @@
+"""Regions of the object: which of an image's annotations show its class."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from generation.sources.mask_settings import ANY
+from graph.records import Box
+from ingest.images.arrays import MaskArray
+
+PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woman", "women"})
+"""Classes whose object is a ``person``, where no region has their own name."""
+
+
+def object_regions(
+    regions: pd.DataFrame, class_name: str, names: Collection[str] = ()
+) -> pd.DataFrame:
+    """Choose the regions of an image's object, as `MaskSettings.object` says, without crowds.
+
+    Examples
+    --------
+    >>> regions = pd.DataFrame({"concept": ["sofa", "Person", "sofa", "Person"],
+    ...                         "crowd": [False, False, False, True]})
+    >>> object_regions(regions, "woman")["concept"].tolist()
+    ['Person']
+    >>> object_regions(regions, "cat").empty, len(object_regions(regions, "cat", ["*"]))
+    (True, 3)
+    """
+    found = regions_with_crowds(regions, class_name, names)
+    return found[~found["crowd"]] if "crowd" in found else found
+
+
+def regions_with_crowds(
+    regions: pd.DataFrame, class_name: str, names: Collection[str]
+) -> pd.DataFrame:
+    """Choose as `object_regions` does; crowds stay."""
+    if ANY in names:
+        return regions
+    concepts = [_plain(name) for name in regions["concept"]]
+    tries = [set(map(_plain, names))] if names else [{_plain(class_name)}]
+    if not names and _plain(class_name) in PEOPLE:
+        tries.append({"person", "people"})
+    if not names and len(set(concepts)) == 1:
+        tries.append(set(concepts))
+    for wanted in tries:
+        chosen = [name in wanted for name in concepts]
+        if any(chosen):
+            return regions[chosen]
+    return regions.iloc[:0]
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", name.casefold()))
+
+
+def annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
+    """The size of the image that the regions are in pixels of; None where it is not known."""
+    if regions.empty:
+        return None
+    width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
+    return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
+
+
+def box_of(row: Mapping[Any, Any]) -> Box:
+    """The box of a region: x, y, width, height in pixels."""
+    return row["x_px"], row["y_px"], row["w_px"], row["h_px"]
+
+
+def area_of(box: Box) -> float:
+    """The area of a box in pixels."""
+    return box[2] * box[3]
+
+
+def fill_box(box: Box, width: int, height: int) -> MaskArray:
+    """Give the pixels whose middle is in a box, as those are that an outline of it has."""
+    x, y, w, h = box
+    columns, rows = np.arange(width) + 0.5, np.arange(height) + 0.5
+    found: MaskArray = np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
+    return found
+
+
+def fill_bounds(outlined: MaskArray) -> MaskArray:
+    """The smallest box around a mask, filled."""
+    rows, columns = outlined.any(axis=1), outlined.any(axis=0)
+    if not rows.any():
+        return outlined
+    (top, bottom), (left, right) = (np.flatnonzero(side)[[0, -1]] for side in (rows, columns))
+    full = np.zeros_like(outlined)
+    full[top : bottom + 1, left : right + 1] = True
+    return full
