@@ -83,7 +83,7 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
 def _choose_kind(checkpoint: "Checkpoint") -> Any:
     import diffusers
 
-    from ingest.models.checkpoints import quiet
+    from ingest.models.loading import quiet
 
     saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
     if saved_as == "FluxFillPipeline":

@@ -65,7 +65,8 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
     import diffusers
 
     from generation.backends.pipelines.painter import open_painter
-    from ingest.models.checkpoints import find_checkpoint, quiet
+    from ingest.models.checkpoints import find_checkpoint
+    from ingest.models.loading import quiet
 
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"

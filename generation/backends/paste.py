@@ -57,7 +57,8 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
     import diffusers
 
     from generation.backends.pipelines.painter import open_painter
-    from ingest.models.checkpoints import find_checkpoint, quiet
+    from ingest.models.checkpoints import find_checkpoint
+    from ingest.models.loading import quiet
 
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")

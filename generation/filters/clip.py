@@ -178,7 +178,7 @@ def open_filter(options: ClipOptions) -> ClipFilter:
     """The filter with its model loaded; see `graph.plugins.Plugins`."""
     from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
-    from ingest.models.checkpoints import load_processor
+    from ingest.models.loading import load_processor
     from ingest.models.vision import find_model, open_vision
 
     checkpoint = find_model(options, CLIP_REVISION)

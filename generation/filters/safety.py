@@ -106,7 +106,7 @@ def open_filter(options: SafetyOptions) -> SafetyFilter:
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
     from transformers import CLIPImageProcessorPil
 
-    from ingest.models.checkpoints import load_processor
+    from ingest.models.loading import load_processor
     from ingest.models.vision import find_model, open_vision
 
     # It warns that a black image is returned, which is not so here.
@@ -129,7 +129,7 @@ def _with_processor(checkpoint: "Checkpoint") -> "Checkpoint":
 
 def _load_checker(kind: Any, checkpoint: "Checkpoint", dtype: "torch.dtype") -> Any:
     """The checker with all of its weights: diffusers defines it, and transformers loads it."""
-    from ingest.models.checkpoints import quiet
+    from ingest.models.loading import quiet
 
     where = f"The model {checkpoint.name}"
     try:

@@ -1,4 +1,4 @@
-"""An open-vocabulary detector: which of some names an image shows, how surely, and where."""
+"""Open-vocabulary detection of named objects: scores and boxes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProce
 
 from graph.records import Box
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import load_processor
 from ingest.models.devices import out_of_memory
+from ingest.models.loading import load_processor
 from ingest.models.options import DetectorOptions, ModelOptions
 from ingest.models.prompts import prompt_for
 from ingest.models.vision import VisionModel, find_model, open_vision
@@ -20,17 +20,17 @@ from ingest.models.vision import VisionModel, find_model, open_vision
 Floats = npt.NDArray[np.float32]
 
 TEXTS_AT_ONCE = 64
-"""Names whose texts are encoded together, to bound the memory of a large vocabulary."""
+"""Names encoded together; bounds the memory of a large vocabulary."""
 
 
 @dataclass(frozen=True)
 class Detection:
-    """One thing that was found.
+    """A detected object.
 
     Parameters
     ----------
     name : str
-        Which of the names that were looked for.
+        One of the names searched for.
     score : float
         The model's confidence in [0, 1].
     box : tuple of four floats
@@ -46,10 +46,9 @@ class Detection:
 class Detector:
     """Finds names in images with OWLv2 [1]_.
 
-    Every name is scored by itself: what else is looked for changes nothing. So a box may stand for
-    two names, where the library's post-processing would keep the surer alone; a concept that was
-    asked for must not vanish because the vocabulary has a near synonym. Boxes whose centre is in
-    the padding that makes the image square are left out, and boxes are cut at the image's edge.
+    Names are scored independently of each other, so that a box may get two names; the library's
+    post-processing keeps the surer one, and a concept would vanish because the vocabulary has a
+    near synonym. Boxes centred in the square padding are dropped, others clipped to the image.
 
     Parameters
     ----------
@@ -71,19 +70,19 @@ class Detector:
     _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Detection]]:
-        """Find names in images.
+        """Detect objects in images.
 
         Parameters
         ----------
         images : sequence of uint8 arrays, shape (height, width, 3)
             They may differ in size.
         names : sequence of str
-            What to look for, such as concepts.
+            Names to search for, such as concepts.
 
         Returns
         -------
         list of list of Detection
-            For each image what was found: in the order of the names, the surest first.
+            For each image, in the order of the names and then by falling score.
 
         Raises
         ------
@@ -100,7 +99,7 @@ class Detector:
         ]
 
     def best_scores(self, images: Sequence[ImageArray], names: Sequence[str]) -> Floats:
-        """The score of each name's surest box in each image, of shape (images, names).
+        """Highest score of each name in each image, of shape (images, names).
 
         Raises
         ------
@@ -118,7 +117,7 @@ class Detector:
     def _look(
         self, images: Sequence[ImageArray], names: Sequence[str]
     ) -> Iterator[tuple[Floats, Floats]]:
-        """For each image scores, of shape (boxes, names), and boxes as two corners in pixels."""
+        """Scores, of shape (boxes, names), and boxes as two corners in pixels, for each image."""
         for batch in self.vision.batches(images):
             with out_of_memory(f"the detector on {len(batch)} images"):
                 found = self._predict(batch, names)
@@ -160,7 +159,7 @@ class Detector:
         return torch.stack([self._embeddings[name] for name in names])
 
     def _keep(self, scores: Floats, boxes: Floats) -> list[int]:
-        """The rows of one name that are sure enough, without those that repeat a surer one."""
+        """Rows above the threshold after non-maximum suppression."""
         left = np.flatnonzero(scores >= self.options.threshold)
         left = left[np.argsort(-scores[left], kind="stable")]
         kept = []
@@ -191,7 +190,7 @@ def open_detector(options: DetectorOptions) -> Detector:
 
 
 def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, Floats]:
-    """Scores and corners in pixels of the boxes whose centre is in the image, cut at its edge.
+    """Scores and corners in pixels of the boxes centred in the image, clipped to it.
 
     OWLv2 pads an image at the right and the bottom to a square, and gives boxes as centre and size
     in shares of the square.

@@ -1,4 +1,4 @@
-"""Where models compute, in which precision, and what happens when its memory is full."""
+"""Choose a device and a precision, and report when memory runs out."""
 
 import gc
 import traceback
@@ -10,10 +10,10 @@ import torch
 from graph.errors import OptionError, OutOfMemoryError
 
 _FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
-"""What plain RuntimeErrors of torch say when memory is full."""
+"""Messages of plain RuntimeErrors that mean out of memory."""
 _SMALLER_BATCHES = "Make fewer images at once, smaller ones, or offload the model."
 SMALLER_MODEL = "Use a smaller model, half precision, or another device."
-"""What to do where a model does not fit."""
+"""Advice where a model does not fit."""
 
 
 def choose_device(device: str = "auto") -> torch.device:
@@ -82,7 +82,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
 
 @contextmanager
 def out_of_memory(what: str, advice: str = _SMALLER_BATCHES) -> Iterator[None]:
-    """Run a `with` block; when memory is full, give back what it held and say so.
+    """Free memory and raise OutOfMemoryError when a ``with`` block runs out of it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The options of a filter, an annotator or a segmenter, checked as they come from outside."""
+"""Options shared by the filters, annotators and segmenters that run a vision model."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from ingest.models.prompts import PHOTO, check_template
 
 
 class ModelOptions(Options):
-    """The options of whatever looks at images with a model.
+    """Options of a vision model.
 
     Parameters
     ----------
@@ -18,14 +18,14 @@ class ModelOptions(Options):
     revision : str or None
         The hub's commit, tag or branch; None for the default model's own, else for the newest.
     offline : bool
-        Load from this machine only.
+        Load from this machine only, download nothing.
     device : str
         ``auto`` for a GPU where there is one; else as torch names it.
     dtype : {"float32", "float16", "bfloat16", "auto"}
         Scores are compared with thresholds, so that single precision is the default even on a GPU:
         bfloat16 keeps two to three digits, and moves with what else is in the batch.
     batch_size : int
-        How many images are looked at together; fewer need less memory.
+        Images per batch; fewer need less memory.
     """
 
     model: str
@@ -36,29 +36,29 @@ class ModelOptions(Options):
     batch_size: int = Field(default=16, ge=1, le=1024)
 
     def revision_or(self, default: str) -> str | None:
-        """The revision to load, where the default model has one of its own.
+        """The revision to load: the chosen one, or `default` for the default model.
 
         Parameters
         ----------
         default : str
-            The default model's revision, for when neither model nor revision was chosen.
+            The default model's revision.
         """
         chosen = self.model != type(self).model_fields["model"].default
         return self.revision if chosen or self.revision is not None else default
 
 
 class DetectorOptions(ModelOptions):
-    """How to detect.
+    """Options of the detector.
 
     Parameters
     ----------
     threshold : float
-        The least score of something found. The default is that of the library's own
-        post-processing; it lets false alarms through, and was not measured on any data of ours.
+        Lowest score of a detection. The default is the library's; it is permissive, and not
+        tuned on any dataset.
     overlap : float
-        Of two boxes of one name that overlap more, as intersection over union, the surer stays.
+        Non-maximum suppression: of two boxes of a name with a larger IoU, the surer one stays.
     query : str
-        The words for a name: a template as in `ingest.models.prompts`.
+        Prompt template for a name, see `ingest.models.prompts`.
     """
 
     model: str = "google/owlv2-base-patch16-ensemble"

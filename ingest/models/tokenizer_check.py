@@ -1,6 +1,7 @@
-"""Tokenizers that know words: transformers makes one without any where its files are missing.
+"""Verify a tokenizer's vocabulary.
 
-With such a tokenizer a model loads, and whatever it is told is the same to it.
+transformers builds an empty tokenizer where its files are missing. The model then loads, and
+ignores every prompt.
 """
 
 from typing import Any
@@ -9,23 +10,23 @@ import transformers
 
 from graph.errors import JobBlockedError
 
-_TEXTS = ("a photo of a cat", "the sea")  # of no common word
+_TEXTS = ("a photo of a cat", "the sea")  # without a common word
 
 
 def check_tokenizers(model: str, pipeline: Any) -> None:
-    """Check each tokenizer of a pipeline against its text encoder.
+    """Check every tokenizer of a pipeline against its text encoder.
 
     Parameters
     ----------
     model : str
-        The model's name, for people.
+        The model's name, for messages.
     pipeline
         Of diffusers.
 
     Raises
     ------
     JobBlockedError
-        One knows no words, or gives more of them than its encoder reads.
+        One has no vocabulary, or gives more tokens than its encoder takes.
     """
     for part, tokenizer in pipeline.components.items():
         encoder = getattr(pipeline, part.replace("tokenizer", "text_encoder"), None)
@@ -41,21 +42,21 @@ def check_tokenizers(model: str, pipeline: Any) -> None:
 
 
 def check_tokenizer(model: str, part: str, processor: Any, words: int | None) -> None:
-    """Refuse a tokenizer, or the processor of one, that does not know its words.
+    """Refuse a tokenizer, or a processor with one, whose vocabulary is missing.
 
     Parameters
     ----------
     model, part : str
-        The model's name, and what the tokenizer is in it, for people.
+        The names of the model and of its part, for messages.
     processor
         Of transformers; one without a tokenizer passes.
     words : int or None
-        How many the text encoder has room for; None where that is not known.
+        Vocabulary size of the text encoder; None where unknown.
 
     Raises
     ------
     JobBlockedError
-        It knows none, or some that the encoder does not.
+        It has no vocabulary, or a larger one than the encoder.
     """
     tokenizer = getattr(processor, "tokenizer", processor)
     if not isinstance(tokenizer, transformers.PreTrainedTokenizerBase):

@@ -1,4 +1,4 @@
-"""Models that look at images: loaded, fed with pixels, and described."""
+"""Vision models on a device: loading, preprocessing, batches, provenance."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,8 +9,9 @@ import torch
 from PIL import Image
 
 from ingest.images.arrays import ImageArray
-from ingest.models.checkpoints import Checkpoint, find_checkpoint, load, software
+from ingest.models.checkpoints import Checkpoint, find_checkpoint
 from ingest.models.devices import SMALLER_MODEL, choose_device, choose_dtype, out_of_memory
+from ingest.models.loading import load_model, software
 from ingest.models.options import ModelOptions
 
 T = TypeVar("T")
@@ -18,23 +19,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class VisionModel:
-    """A model on its device, with what turns images into its input.
+    """A vision model on its device, with its image processor.
 
     Parameters
     ----------
     model : module of torch
         Ready for inference.
     processor : image processor of transformers
-        One of the variants that use Pillow, so that the same image gives the same input whether
-        torchvision is installed or not.
+        A Pillow variant, so that an image gives the same input with and without torchvision.
     checkpoint : Checkpoint
-        Where the weights are from.
+        Where the weights come from.
     device : torch.device
-        Where it computes.
+        Where it runs.
     dtype : torch.dtype
-        In which precision.
+        Precision.
     batch_size : int
-        How many images it looks at together.
+        Images per batch.
     """
 
     model: Any
@@ -45,7 +45,7 @@ class VisionModel:
     batch_size: int
 
     def pixels(self, images: Sequence[ImageArray]) -> torch.Tensor:
-        """The model's input for images, of shape (images, 3, height, width)."""
+        """Preprocessed images, of shape (images, 3, height, width)."""
         pictures = [Image.fromarray(image) for image in images]
         values: torch.Tensor = self.processor(images=pictures, return_tensors="pt")["pixel_values"]
         return values.to(self.device, self.dtype)
@@ -63,12 +63,12 @@ class VisionModel:
             yield
 
     def batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
-        """The items, so many at a time as are looked at together."""
+        """Split items into batches."""
         for start in range(0, len(items), self.batch_size):
             yield items[start : start + self.batch_size]
 
     def describe(self) -> dict[str, Any]:
-        """Model, revision and weights, and where they compute, for provenance; for JSON."""
+        """Model, weights, device and versions, for provenance; JSON values."""
         return {
             "model": self.checkpoint.label,
             "revision": self.checkpoint.revision,
@@ -80,7 +80,7 @@ class VisionModel:
 
 
 def find_model(options: ModelOptions, revision: str = "main") -> Checkpoint:
-    """The files of the model that the options name.
+    """Find the model that the options name.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def open_vision(
     checkpoint: Checkpoint,
     kind: Any,
     processor: Any,
-    loader: Callable[..., Any] = load,
+    loader: Callable[..., Any] = load_model,
 ) -> VisionModel:
-    """A model loaded onto its device, with its image processor.
+    """Load a model onto its device, with its image processor.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def open_vision(
     kind : type
         The model's class, with ``from_pretrained``.
     processor : image processor of transformers
-        See `VisionModel`; from `ingest.models.checkpoints.load_processor`.
+        See `VisionModel`; from `ingest.models.loading.load_processor`.
     loader : callable
-        What loads it, given class, checkpoint and ``dtype``.
+        Called with class, checkpoint and ``dtype``.
 
     Raises
     ------
@@ -132,5 +132,5 @@ def open_vision(
     dtype = choose_dtype(options.dtype, device)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
         model = loader(kind, checkpoint, dtype=dtype).to(device).eval()
-    checkpoint.weights_sha256()  # of what is loaded; the folder may be gone when it is asked for
+    checkpoint.weights_sha256()  # now, as the folder may change later
     return VisionModel(model, processor, checkpoint, device, dtype, options.batch_size)

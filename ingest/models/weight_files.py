@@ -1,4 +1,4 @@
-"""Which of a model's files hold the weights to load, judged by their names."""
+"""Choose which weight files of a model to load, by their names."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -8,12 +8,12 @@ from typing import Any
 from graph.errors import JobBlockedError
 
 PIPELINE_FILE = "model_index.json"
-"""What makes a folder a pipeline of diffusers."""
+"""Marks the folder of a diffusers pipeline."""
 MODEL_FILE = "config.json"
-"""What makes a folder a model of transformers, or a component of a pipeline."""
+"""Marks the folder of a transformers model, or of a pipeline's component."""
 
 UNUSED_COMPONENTS = frozenset({"safety_checker"})
-"""What no backend loads: the filter `safety` looks at images, whatever made them."""
+"""Never loaded: the filter `safety` checks images instead, whatever backend made them."""
 
 _WEIGHTS = re.compile(
     r"(?:diffusion_pytorch_)?model(?:\.(?P<variant>fp16|bf16))?"
@@ -23,7 +23,7 @@ _PICKLES = frozenset({".bin", ".ckpt", ".pt", ".pth", ".pkl", ".pickle"})
 
 
 def list_components(index: Mapping[str, Any] | None) -> list[str]:
-    """The folders of a pipeline that are loaded; none for a model of transformers."""
+    """Folders of a pipeline's loaded components; none for a transformers model."""
     return [
         name
         for name, entry in (index or {}).items()
@@ -34,7 +34,7 @@ def list_components(index: Mapping[str, Any] | None) -> list[str]:
 def choose_weights(
     where: str, names: Collection[str], index: Mapping[str, Any] | None
 ) -> tuple[tuple[str, ...], str | None]:
-    """The weights to load among a model's files, and their variant.
+    """Choose the weights to load among a model's files, and their variant.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from transformers import (
     SegformerImageProcessorPil,
 )
 
-from ingest.models.checkpoints import quiet
+from ingest.models.loading import quiet
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 torch.set_num_threads(1)

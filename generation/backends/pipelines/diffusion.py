@@ -98,7 +98,7 @@ class DiffusionBackend:
 
     def describe(self) -> Mapping[str, Any]:
         """What the images are made with, for their provenance; for JSON."""
-        from ingest.models.checkpoints import software
+        from ingest.models.loading import software
 
         return {
             "backend": self.name,

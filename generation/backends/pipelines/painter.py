@@ -16,8 +16,9 @@ from generation.backends.pipelines.options import DiffusionOptions
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
 from generation.image_request import GenerationError
 from graph.errors import OptionError
-from ingest.models.checkpoints import Checkpoint, load, quiet
+from ingest.models.checkpoints import Checkpoint
 from ingest.models.devices import choose_device, choose_dtype, out_of_memory
+from ingest.models.loading import load_model, quiet
 from ingest.models.weight_files import PIPELINE_FILE
 
 FAST_STEPS = 20
@@ -327,7 +328,7 @@ def open_painter(
     loading: dict[str, Any] = {"dtype": dtype}
     if "safety_checker" in checkpoint.read_config(PIPELINE_FILE):
         loading |= {"safety_checker": None, "requires_safety_checker": False}
-    pipeline = load(kind, checkpoint, **loading)
+    pipeline = load_model(kind, checkpoint, **loading)
     pipeline.set_progress_bar_config(disable=True)
     _set_up(pipeline, device, options)
     return Painter(pipeline, checkpoint, options, inputs or {}, device, dtype)

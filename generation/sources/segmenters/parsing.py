@@ -104,7 +104,7 @@ def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
     """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
     from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
 
-    from ingest.models.checkpoints import load_processor
+    from ingest.models.loading import load_processor
     from ingest.models.vision import find_model, open_vision
 
     checkpoint = find_model(options)

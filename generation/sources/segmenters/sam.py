@@ -103,7 +103,7 @@ def open_segmenter(options: SamOptions) -> SamSegmenter:
     """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
     from transformers import SamImageProcessorPil, SamModel, SamProcessor
 
-    from ingest.models.checkpoints import load_processor
+    from ingest.models.loading import load_processor
     from ingest.models.vision import find_model, open_vision
 
     checkpoint = find_model(options)

@@ -16,7 +16,7 @@ from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
-from ingest.models.checkpoints import quiet
+from ingest.models.loading import quiet
 from tests.generation.backends import suite
 from tests.tiny.other_pipelines import save_other_pipeline
 

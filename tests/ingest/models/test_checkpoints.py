@@ -17,15 +17,9 @@ from transformers import BertTokenizer, CLIPTextModel, CLIPTokenizer, Qwen2Token
 from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
-from ingest.models.checkpoints import (
-    Checkpoint,
-    find_checkpoint,
-    load,
-    load_processor,
-    quiet,
-    software,
-)
+from ingest.models.checkpoints import Checkpoint, find_checkpoint
 from ingest.models.devices import choose_device, choose_dtype, out_of_memory
+from ingest.models.loading import load_model, load_processor, quiet, software
 from ingest.models.weight_files import choose_weights
 from tests.tiny.other_pipelines import stable_3
 from tests.tiny.text import MERGES, clip_tokenizer
@@ -47,7 +41,7 @@ def test_a_pipeline_in_a_folder(pipelines: Find) -> None:
         UNET,
         "vae/diffusion_pytorch_model.safetensors",
     )
-    pipeline = load(diffusers.StableDiffusionPipeline, checkpoint, dtype=torch.float32)
+    pipeline = load_model(diffusers.StableDiffusionPipeline, checkpoint, dtype=torch.float32)
     assert pipeline.unet.config.in_channels == 4
 
 
@@ -55,7 +49,7 @@ def test_a_model_of_transformers(pipelines: Find) -> None:
     folder = Path(pipelines("sd-text2img"))
     checkpoint = find_checkpoint(str(folder / "text_encoder"))
     assert checkpoint.weights == ("model.safetensors",)
-    assert load(CLIPTextModel, checkpoint).config.hidden_size == 32
+    assert load_model(CLIPTextModel, checkpoint).config.hidden_size == 32
     tokenizer = load_processor(CLIPTokenizer, find_checkpoint(str(folder)), subfolder="tokenizer")
     assert tokenizer.model_max_length == 77
 
@@ -138,14 +132,14 @@ def test_a_missing_tensor_is_not_made_up(copied: Copied, part: str) -> None:
     del tensors[sorted(tensors)[3]]
     save_file(tensors, file, metadata={"format": "pt"})
     with pytest.raises(JobBlockedError, match=r"is not a complete .*: 1 of its tensors"):
-        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
 def test_a_missing_part_is_an_error_of_loading(copied: Copied) -> None:
     folder = copied("sd-text2img")
     shutil.rmtree(folder / "scheduler")
     with pytest.raises(JobBlockedError, match="cannot be loaded as StableDiffusionPipeline"):
-        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +160,7 @@ def test_a_tokenizer_without_words(copied: Copied, name: str, tokenizer: str, wh
     else:
         (folder / tokenizer / "tokenizer.json").unlink()
     with pytest.raises(JobBlockedError, match=r"incomplete: its tokenizer|cannot be loaded as"):
-        load(diffusers.DiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.DiffusionPipeline, find_checkpoint(str(folder)))
 
 
 def test_the_refusal_of_an_empty_tokenizer_says_what_to_do(copied: Copied) -> None:
@@ -174,14 +168,14 @@ def test_the_refusal_of_an_empty_tokenizer_says_what_to_do(copied: Copied) -> No
     (folder / "tokenizer" / "tokenizer.json").unlink()
     message = r"incomplete: its tokenizer tells no words apart\. Copy or download the tokenizer's"
     with pytest.raises(JobBlockedError, match=message):
-        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
 def test_a_tokenizer_that_does_not_know_how_much_is_read(copied: Copied) -> None:
     folder = copied("sd-text2img")
     (folder / "tokenizer" / "tokenizer_config.json").unlink()
     with pytest.raises(JobBlockedError, match=r"its tokenizer gives up to \d+ tokens, not 77\."):
-        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
 def test_a_tokenizer_of_another_model(copied: Copied) -> None:
@@ -239,7 +233,7 @@ def test_an_index_that_names_no_class(copied: Copied, entry: list[str], problem:
     index = {**json.loads(file.read_text("utf-8")), "text_encoder": entry}
     file.write_text(json.dumps(index), "utf-8")
     with pytest.raises(JobBlockedError, match=problem):
-        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
 def test_stable_diffusion_3_without_its_t5(tmp_path: Path, ask: Callable[..., Any]) -> None:
@@ -251,7 +245,7 @@ def test_stable_diffusion_3_without_its_t5(tmp_path: Path, ask: Callable[..., An
     index = json.loads((tmp_path / "sd3" / "model_index.json").read_text("utf-8"))
     assert index["text_encoder_3"] == index["tokenizer_3"] == [None, None]
     checkpoint = find_checkpoint(str(tmp_path / "sd3"))
-    pipeline = load(diffusers.AutoPipelineForText2Image, checkpoint)
+    pipeline = load_model(diffusers.AutoPipelineForText2Image, checkpoint)
     assert pipeline.text_encoder_3 is pipeline.tokenizer_3 is None
     settings = {"model": checkpoint.name, "steps": 1, "width_px": 64, "height_px": 64}
     made = open_paste(PasteOptions.model_validate(settings)).generate(ask())
@@ -265,7 +259,7 @@ def test_a_part_that_is_needed_and_null(copied: Copied, part: str) -> None:
     index = {**json.loads(file.read_text("utf-8")), part: [None, None]}
     file.write_text(json.dumps(index), "utf-8")
     with pytest.raises(JobBlockedError, match="cannot be loaded as StableDiffusionPipeline"):
-        load(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
+        load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
 
 
 def test_the_variant_is_taken_where_a_part_has_nothing_else(copied: Copied) -> None:
@@ -274,7 +268,7 @@ def test_the_variant_is_taken_where_a_part_has_nothing_else(copied: Copied) -> N
     checkpoint = find_checkpoint(str(folder))
     assert checkpoint.variant == "fp16"
     assert "unet/diffusion_pytorch_model.fp16.safetensors" in checkpoint.weights
-    load(diffusers.StableDiffusionPipeline, checkpoint)
+    load_model(diffusers.StableDiffusionPipeline, checkpoint)
 
 
 def test_shards() -> None:
@@ -303,7 +297,7 @@ def test_offline_the_cache_serves(hub: Path) -> None:
     assert (checkpoint.name, checkpoint.label) == ("tiny/sd", "tiny/sd")
     assert (checkpoint.revision, checkpoint.folder) == ("a" * 40, hub)
     assert find_checkpoint("tiny/sd", "a" * 40, offline=True) == checkpoint
-    load(diffusers.StableDiffusionPipeline, checkpoint)
+    load_model(diffusers.StableDiffusionPipeline, checkpoint)
 
 
 def test_offline_what_is_not_cached_is_refused(hub: Path) -> None:
