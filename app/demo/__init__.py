@@ -1,4 +1,4 @@
-"""The UrbanCars training annotations, which the project carries, as records."""
+"""Demonstration data: the UrbanCars training annotations, which come with the project."""
 
 import csv
 from collections.abc import Iterator
@@ -11,17 +11,16 @@ LEFT_OUT = "street"  # the background that the authors' published files leave ou
 
 
 def urbancars(*, street: bool = False) -> Iterator[ImageRecord]:
-    """Give one record for each of the 8,000 training images of UrbanCars.
+    """Records of the 8,000 training images of UrbanCars, without the images themselves.
 
-    Each has a background and a co-occurring object as its concepts. The images themselves are
-    not here: the counts come from the metadata that the authors of ConBias publish (MIT), see
-    ``app/demo/SOURCE.md``.
+    The concepts of each are its background and its co-occurring object. The counts come from the
+    metadata that the authors of ConBias publish (MIT), see ``app/demo/SOURCE.md``.
 
     Parameters
     ----------
     street : bool
-        Whether the background ``street`` is a concept. The authors leave it out; the images that
-        have it keep their object.
+        Keep the background ``street``, which the authors leave out, as a concept. Images with it
+        keep their object either way.
     """
     number = 0
     table = files("app.demo").joinpath("urbancars_counts.csv").read_text(encoding="utf-8")

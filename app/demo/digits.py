@@ -1,13 +1,11 @@
-"""Digits on photographs: images of two classes with the shortcuts of UrbanCars, in real pixels.
+"""Digits on photographs: a small image dataset with the shortcuts of UrbanCars.
 
-A handwritten three or eight stands on a background, with a small round thing beside it. Nine in
-ten threes have both from the warm side and nine in ten eights from the stony one, in just the
-proportions of UrbanCars (Li et al., "A Whac-A-Mole Dilemma", CVPR 2023): background and thing each
-agree with the class in 95 of 100 training images, independently. The test images have every
-combination equally often.
+Each image shows a handwritten three or eight on a background, with a small round thing beside it.
+Background and thing each agree with the class in 95 of 100 training images, independently, as in
+UrbanCars (Li et al., "A Whac-A-Mole Dilemma", CVPR 2023). Test images have every combination
+equally often.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -23,6 +21,7 @@ from generation.backends.canvas.exemplars import Exemplar, write_exemplars
 from generation.image_request import SourceImage
 from graph.errors import OptionError
 from graph.records import Annotations, ImageRecord, Mention
+from ingest.images.masks import mask_region
 
 NAME = "digits"
 SIDE_PX = 48
@@ -33,12 +32,12 @@ BACKGROUNDS: Mapping[str, tuple[str, ...]] = {
     "eight": ("brick", "gravel", "paper"),
     "three": ("leaves", "petals", "wood"),
 }
-"""The backgrounds that most training images of a class have."""
+"""Backgrounds of most training images of a class."""
 THINGS: Mapping[str, tuple[str, ...]] = {
     "eight": ("coin", "moon", "stars"),
     "three": ("fur", "retina", "tissue"),
 }
-"""The same of the thing beside the digit."""
+"""Things in most training images of a class."""
 
 PER_10_000: Mapping[tuple[bool, bool], int] = {
     (True, True): 9_025,
@@ -46,31 +45,31 @@ PER_10_000: Mapping[tuple[bool, bool], int] = {
     (False, True): 475,
     (False, False): 25,
 }
-"""Training images of a class by whether the background and the thing are of its side: UrbanCars'
-independent 95%."""
+"""Training images of a class, by whether the background and the thing agree with it: 95% each, as
+in UrbanCars."""
 MULTIPLE = 400
-"""What the number of training images of a class is a multiple of, for these to be whole."""
+"""Training images per class come in multiples of this, so that every group is whole."""
 
-_JITTER_PX = 3  # how far a digit stands from the middle
-_INK = 72  # from this grey value on a pixel is the digit's
+_JITTER_PX = 3  # largest offset of a digit from the centre
+_INK = 72  # pixels of at least this grey value belong to the digit
 _MARGIN_PX = 1  # between a thing and the image's edge
 _CODES: Mapping[Split, int] = {"train": 0, "test": 1}
 
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """Images of digits, with all that is known of them.
+    """Images of digits with their masks and labels.
 
     Parameters
     ----------
     split : {"train", "test"}
-        What they are for.
+        The split of all images.
     pixels : uint8 array, shape (n_images, 48, 48, 3)
     digit_masks, thing_masks : bool array, shape (n_images, 48, 48)
-        The pixels of the digit, and those of the thing that it does not hide.
+        Pixels of the digit, and visible pixels of the thing.
     table : pandas.DataFrame
-        A row an image: ``id``, ``class_name``, ``background``, ``thing``, and whether these two
-        agree with the class in training: ``background_agrees``, ``thing_agrees``.
+        One row per image: ``id``, ``class_name``, ``background``, ``thing``, and whether these two
+        agree with the class: ``background_agrees``, ``thing_agrees``.
     """
 
     split: Split
@@ -84,34 +83,34 @@ class Digits:
 
     @property
     def out_of_distribution(self) -> npt.NDArray[np.bool_]:
-        """Whether both background and thing are those of the other class."""
+        """Whether background and thing both agree with the other class."""
         rows = self.table
         return ~(rows["background_agrees"] | rows["thing_agrees"]).to_numpy()
 
     @property
     def in_distribution(self) -> npt.NDArray[np.bool_]:
-        """Whether both are those of the image's class, as in most training images."""
+        """Whether background and thing both agree with the class, as in most training images."""
         rows = self.table
         return (rows["background_agrees"] & rows["thing_agrees"]).to_numpy()
 
     def annotations(self, *, regions: bool = False, folder: str = "") -> Annotations:
-        """Give the images as records: the background and the thing are the concepts.
+        """Annotations of the images; background and thing are the concepts.
 
         Parameters
         ----------
-        folder : str
-            Where the files of `write` are, with a slash behind it: what their addresses begin with.
         regions : bool
-            With the digit as a mention under its class's name, and with the exact masks of all:
-            for `ingest.images.regions.write_regions`, which objects are cut out by. The digit is
-            the class and no concept beside it, so the graph is better built without.
+            Add masks, and the digit as a mention of its class, for
+            `ingest.images.regions.write_regions`. The graph needs neither: the digit is the class,
+            not a concept.
+        folder : str
+            Prefix of the images' addresses, such as ``"demo/"``.
         """
         return Annotations.from_records(
             self._record(row, regions, folder) for row in range(len(self))
         )
 
     def sources(self, class_name: str) -> list[SourceImage]:
-        """Give the images of a class, with their digits as the objects."""
+        """Images of a class, with the digits as their objects."""
         found = np.flatnonzero((self.table["class_name"] == class_name).to_numpy())
         ids = self.table["id"].tolist()
         return [
@@ -120,27 +119,27 @@ class Digits:
         ]
 
     def write_exemplars(self, folder: Path, *, most: int = 60) -> int:
-        """Write what the images show of each concept, for the backend ``procedural``.
+        """Write exemplars of each concept, for the backend ``procedural``.
 
         Parameters
         ----------
         folder : Path
-            Where to.
+            Where to write.
         most : int
-            So many images of a concept, the first ones.
+            Use at most this many images per concept.
 
         Returns
         -------
         int
-            How many exemplars there are.
+            Number of exemplars.
 
         Raises
         ------
         OptionError
-            These are test images: nothing of them may get into what is trained on.
+            These are test images, which must not get into training data.
         """
         if self.split != "train":
-            raise OptionError("Exemplars are of training images; these are for the test.")
+            raise OptionError("Exemplars come from training images, and these are test images.")
         written = 0
         for column in ("background", "thing"):
             named = self.table[column].to_numpy()
@@ -154,7 +153,7 @@ class Digits:
         return written
 
     def write(self, folder: Path) -> Path:
-        """Write the images as PNG files, and a table of annotations, into a folder of their own.
+        """Write the images as PNG files, with a table of annotations.
 
         Returns
         -------
@@ -193,28 +192,28 @@ class Digits:
         mentions: tuple[Mention, ...] = Mention(background), Mention(thing)
         if regions:
             mentions = (
-                _mention(background, self._shown(row, "background")),
-                _mention(thing, self._shown(row, "thing")),
-                _mention(class_name, self.digit_masks[row]),
+                mask_region(background, self._shown(row, "background")),
+                mask_region(thing, self._shown(row, "thing")),
+                mask_region(class_name, self.digit_masks[row]),
             )
         uri = folder + uri_of(image_id)
         return ImageRecord(image_id, class_name, mentions, self.split, uri, SIDE_PX, SIDE_PX)
 
 
 def make_training_digits(per_class: int = MULTIPLE, seed: int = 0) -> Digits:
-    """Make training images with the proportions of UrbanCars, exactly.
+    """Draw training images with exactly the proportions of UrbanCars.
 
     Parameters
     ----------
     per_class : int
-        Images of each class, a multiple of `MULTIPLE`.
+        Images per class, a multiple of `MULTIPLE`.
     seed : int
-        Decides on everything that is drawn.
+        Seed of all random choices.
 
     Raises
     ------
     OptionError
-        `per_class` is no such multiple.
+        `per_class` is not such a multiple.
     """
     if per_class < 1 or per_class % MULTIPLE:
         raise OptionError(
@@ -236,29 +235,29 @@ def make_training_digits(per_class: int = MULTIPLE, seed: int = 0) -> Digits:
                 (name, *pairs[order[number % len(pairs)]])
                 for number in range(per_class * share // 10_000)
             ]
-    return _make([groups[at] for at in rng.permutation(len(groups))], "train", seed)
+    return _draw([groups[at] for at in rng.permutation(len(groups))], "train", seed)
 
 
 def make_test_digits(per_group: int = 12, seed: int = 0) -> Digits:
-    """Make test images: every class on every background with every thing equally often.
+    """Draw test images: every combination of class, background and thing equally often.
 
-    They share no pixel with any training image: other handwriting, other areas of the photographs.
+    They share no pixel with training images: other handwriting, other areas of the photographs.
 
     Parameters
     ----------
     per_group : int
         Images of each of the 72 combinations.
     seed : int
-        Decides on everything that is drawn.
+        Seed of all random choices.
     """
     backgrounds = BACKGROUNDS["eight"] + BACKGROUNDS["three"]
     things = THINGS["eight"] + THINGS["three"]
     groups = [group for group in product(KINDS, backgrounds, things) for _ in range(per_group)]
-    return _make(groups, "test", seed)
+    return _draw(groups, "test", seed)
 
 
 def uri_of(image_id: str) -> str:
-    """Give where an image's file is in the folder.
+    """Path of an image's file in the folder.
 
     Examples
     --------
@@ -268,45 +267,10 @@ def uri_of(image_id: str) -> str:
     return f"images/{image_id}.png"
 
 
-def run_lengths(mask: npt.NDArray[np.bool_]) -> str:
-    """Write a mask as COCO's uncompressed run lengths, in JSON.
-
-    Examples
-    --------
-    >>> run_lengths(np.array([[False, True, False], [True, False, False]]))
-    '{"size": [2, 3], "counts": [1, 2, 3]}'
-    """
-    flat = mask.T.ravel()
-    turns = np.flatnonzero(flat[1:] != flat[:-1]) + 1
-    bounds = [0, *turns.tolist(), len(flat)]
-    counts = np.diff(bounds).tolist()
-    if flat[0]:
-        counts.insert(0, 0)
-    return json.dumps({"size": list(mask.shape), "counts": counts})
-
-
-def _mention(concept: str, mask: npt.NDArray[np.bool_]) -> Mention:
-    if not mask.any():
-        return Mention(concept)
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    box = (
-        float(columns[0]),
-        float(rows[0]),
-        float(columns[-1] - columns[0] + 1),
-        float(rows[-1] - rows[0] + 1),
-    )
-    return Mention(
-        concept,
-        area_px2=float(np.count_nonzero(mask)),
-        box=box,
-        segmentation=run_lengths(mask),
-    )
-
-
-def _make(groups: list[tuple[str, str, str]], split: Split, seed: int) -> Digits:
+def _draw(groups: list[tuple[str, str, str]], split: Split, seed: int) -> Digits:
     rng = np.random.default_rng([seed, _CODES[split]])
-    made = [_paint(*group, split, rng) for group in groups]
-    pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*made, strict=True))
+    drawn = [_draw_image(*group, split, rng) for group in groups]
+    pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*drawn, strict=True))
     table = pd.DataFrame(groups, columns=["class_name", "background", "thing"])
     table.insert(0, "id", [f"{split}-{number:05d}" for number in range(len(groups))])
     table["background_agrees"] = [name in BACKGROUNDS[label] for label, name, _ in groups]
@@ -314,10 +278,10 @@ def _make(groups: list[tuple[str, str, str]], split: Split, seed: int) -> Digits
     return Digits(split, pixels, digit_masks, thing_masks, table)
 
 
-def _paint(
+def _draw_image(
     class_name: str, background: str, thing: str, split: Split, rng: np.random.Generator
 ) -> Iterator[npt.NDArray[np.generic]]:
-    """Give an image, the digit's pixels and those of the thing that it does not hide."""
+    """Draw an image; also its mask of the digit, and of the visible part of the thing."""
     image = cut_piece(background, split, SIDE_PX, rng).copy()
     piece = cut_piece(thing, split, THING_PX, rng)
     near, far = _MARGIN_PX, SIDE_PX - THING_PX - _MARGIN_PX

@@ -12,6 +12,7 @@ import numpy as np
 
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import CobalanceError, MissingExtraError
+from graph.records import ANNOTATION, Box, Mention
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000
@@ -180,6 +181,30 @@ def encode_mask(pixels: BoolArray) -> str:
     runs = _coco_masks().encode(np.asfortranarray(pixels, dtype=np.uint8))
     encoded = _EncodedRuns(tuple(runs["size"]), runs["counts"].decode())
     return msgspec.json.encode(encoded).decode()
+
+
+def mask_box(pixels: BoolArray) -> Box | None:
+    """Box around the pixels of a mask; None if it is empty.
+
+    Examples
+    --------
+    >>> mask_box(np.array([[False, False, False], [False, True, True]]))
+    (1.0, 1.0, 2.0, 1.0)
+    """
+    columns, rows = np.flatnonzero(pixels.any(axis=0)), np.flatnonzero(pixels.any(axis=1))
+    if not len(rows):
+        return None
+    x, y = float(columns[0]), float(rows[0])
+    return x, y, float(columns[-1]) + 1 - x, float(rows[-1]) + 1 - y
+
+
+def mask_region(concept: str, pixels: BoolArray, source: str = ANNOTATION) -> Mention:
+    """Describe a mask as a region of a concept; an empty one has no area, box and segmentation."""
+    box = mask_box(pixels)
+    if box is None:
+        return Mention(concept, source)
+    area = float(np.count_nonzero(pixels))
+    return Mention(concept, source, area_px2=area, box=box, segmentation=encode_mask(pixels))
 
 
 def _coco_masks() -> Any:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from graph.arrays import BoolArray
 from graph.records import Box, Mention
 from ingest.images.decoding import decode
 from ingest.images.image_file import ImageFileError
@@ -13,7 +12,8 @@ from ingest.images.masks import (
     Polygons,
     RunLengths,
     SegmentationError,
-    encode_mask,
+    mask_box,
+    mask_region,
     parse_segmentation,
 )
 
@@ -63,7 +63,7 @@ def coco_region(region: Mention, width_px: int | None, height_px: int | None) ->
     return CocoRegion(box, area, _segmentation_json(outline, box, region.segmentation or ""))
 
 
-def mask_region(mask_png: bytes, class_name: str, width_px: int, height_px: int) -> Mention:
+def object_region(mask_png: bytes, class_name: str, width_px: int, height_px: int) -> Mention:
     """Read a generated image's mask, a PNG that is not 0 on the object, as a region of its class.
 
     Raises
@@ -75,15 +75,10 @@ def mask_region(mask_png: bytes, class_name: str, width_px: int, height_px: int)
     if picture.size != (width_px, height_px):
         raise ImageFileError(f"The mask is {picture.size}, its image {(width_px, height_px)}.")
     pixels = np.asarray(picture.convert("L")) != 0
-    if not pixels.any():
+    region = mask_region(class_name, pixels, source="mask")
+    if region.box is None:
         raise ImageFileError("The mask is empty.")
-    return Mention(
-        class_name,
-        source="mask",
-        area_px2=float(pixels.sum()),
-        box=_mask_box(pixels),
-        segmentation=encode_mask(pixels),
-    )
+    return region
 
 
 def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
@@ -102,18 +97,10 @@ def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
 
 def _box_around(outline: Polygons | RunLengths) -> Box | None:
     if isinstance(outline, RunLengths):
-        pixels = outline.mask()
-        return _mask_box(pixels) if pixels.any() else None
+        return mask_box(outline.mask())
     corners = np.concatenate(outline.outlines)
     (left, top), (right, bottom) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
     return left, top, right - left, bottom - top
-
-
-def _mask_box(pixels: BoolArray) -> Box:
-    """Box around the pixels of a mask, of which at least one is on."""
-    columns, rows = np.flatnonzero(pixels.any(axis=0)), np.flatnonzero(pixels.any(axis=1))
-    x, y = float(columns[0]), float(rows[0])
-    return x, y, float(columns[-1]) + 1 - x, float(rows[-1]) + 1 - y
 
 
 def _area(

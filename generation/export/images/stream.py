@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from generation.export.dataset import ExportDataset, list_images
-from generation.export.images.coco_regions import mask_region
+from generation.export.images.coco_regions import object_region
 from generation.export.images.file_names import split_names
 from generation.export.images.image import (
     ExportImage,
@@ -144,7 +144,7 @@ class ImageStream:
             return image
         try:
             mask = self.dataset.read_generated(row["mask_path"])
-            found = mask_region(mask, image.class_name, image.width_px, image.height_px)
+            found = object_region(mask, image.class_name, image.width_px, image.height_px)
         except MissingExtraError:
             raise
         except (OSError, CobalanceError):

@@ -16,7 +16,6 @@ from app.demo.digits import (
     Digits,
     make_test_digits,
     make_training_digits,
-    run_lengths,
     uri_of,
 )
 from app.demo.photographs import COINS, PHOTOGRAPHS, areas, digit_positions
@@ -151,12 +150,6 @@ def test_regions_give_the_object_back(train: Digits, tmp_path: Path) -> None:
         assert np.array_equal(mask(segmentation, 48, 48), train.digit_masks[row])
         parts = [mask(text, 48, 48) for text in of_image["segmentation"].dropna()]
         assert (np.sum(parts, axis=0) == 1).all()
-
-
-@pytest.mark.parametrize("bits", ["0110", "1001", "1111", "0000"])
-def test_run_lengths_are_read_back(bits: str) -> None:
-    given = np.array([bit == "1" for bit in bits]).reshape(2, 2)
-    assert np.array_equal(mask(run_lengths(given), 2, 2), given)
 
 
 def test_exemplars_are_of_training_images_alone(

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.records import Mention
 from ingest.images.masks import (
     Polygons,
     RunLengths,
     SegmentationError,
     encode_mask,
     mask,
+    mask_region,
     parse_segmentation,
 )
 
@@ -140,6 +142,18 @@ def test_run_lengths_give_back_any_mask(width, height, data):
     for given_counts in (counts, compressed(counts)):
         text = json.dumps({"size": [height, width], "counts": given_counts})
         np.testing.assert_array_equal(mask(text, width, height), expected)
+
+
+@pytest.mark.parametrize("bits", ["0110", "1001", "1111", "0000"])
+def test_a_mask_s_region_gives_it_back(bits):
+    pixels = np.array([bit == "1" for bit in bits]).reshape(2, 2)
+    region = mask_region("sofa", pixels)
+    np.testing.assert_array_equal(mask(encode_mask(pixels), 2, 2), pixels)
+    if "1" in bits:
+        np.testing.assert_array_equal(mask(region.segmentation, 2, 2), pixels)
+        assert (region.area_px2, region.box) == (bits.count("1"), (0, 0, 2, 2))
+    else:
+        assert region == Mention("sofa")
 
 
 def test_long_runs_are_decompressed():
