@@ -1,10 +1,10 @@
-"""Whether rebalancing helps a classifier: the paper's experiment, small enough for a laptop.
+"""Does rebalancing help a classifier? The paper's experiment, small enough for a laptop.
 
 Section 4 of Chakraborty et al., ConBias: a classifier is trained on D and on D with the generated
-images, and tested on real images that have every combination equally often (class-balanced, CB),
-and on those of them where everything beside the object is the other class's (out of distribution,
-OOD). Two ways to rebalance without new images stand beside it. Both need what the classifier
-under test does not: the group that each training image is of.
+images, and tested on real images with every combination equally often (class-balanced, CB), and on
+those of them where background and thing agree with the other class (out of distribution, OOD). Two
+baselines rebalance without new images; unlike ours, they need to know the group of each training
+image.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ INVENTED = "D and generated images, invented looks"
 EXEMPLARS = "D and generated images"
 
 MAKING: Mapping[str, float] = {"feather_px": 0}
-"""A digit's edge is hard in D, where two pixels are a large part of it."""
+"""No feathering: the edges of D's digits are hard, and two pixels are a large part of them."""
 
 _BLOCK_PX = 3  # averaged into one value: 48 pixels become 16
 _COMPONENTS = 60
@@ -49,15 +49,15 @@ _REGULARISATION = 0.01  # scikit-learn's C: strong, which is best for the weight
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What a classifier is trained on.
+    """Images to train a classifier on.
 
     Parameters
     ----------
     pixels : uint8 array, shape (n_images, height, width, 3)
     classes : sequence of str
-        One an image.
+        One per image.
     weights : float array, shape (n_images,), or None
-        How much each counts.
+        Sample weights.
     """
 
     pixels: npt.NDArray[np.uint8]
@@ -65,21 +65,21 @@ class TrainingSet:
     weights: Floats | None = None
 
     def with_images(self, other: "TrainingSet") -> "TrainingSet":
-        """Give both together, all images alike."""
+        """Join two sets, without weights."""
         return TrainingSet(
             np.concatenate([self.pixels, other.pixels]), [*self.classes, *other.classes]
         )
 
 
 Classifier = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.str_]]
-"""Gives the class of each of some images."""
+"""Predicts the class of each image."""
 
 
 def train(training: TrainingSet, seed: int) -> Classifier:
     """Train a small classifier: 60 principal components of the pixels, logistic regression on top.
 
-    It is linear, so it cannot fit every image by heart, and sample weights change what it learns
-    (they hardly do where a model fits all images perfectly: Byrd and Lipton, "What is the Effect
+    It is linear, so it cannot memorise every image, and sample weights change what it learns
+    (they hardly do if a model fits all images perfectly: Byrd and Lipton, "What is the Effect
     of Importance Weighting in Deep Learning?", 2019). Regularisation is strong, which is the
     better setting for the weights; the other rows of the table hardly depend on it.
 
@@ -113,7 +113,7 @@ def train(training: TrainingSet, seed: int) -> Classifier:
 
 
 def measure_accuracies(classify: Classifier, test: Digits) -> dict[str, float]:
-    """Give the accuracies, from 0 to 1.
+    """Measure accuracies, from 0 to 1.
 
     Returns
     -------
@@ -131,12 +131,12 @@ def measure_accuracies(classify: Classifier, test: Digits) -> dict[str, float]:
 
 
 def training_set(train_images: Digits) -> TrainingSet:
-    """Give D as it is."""
+    """D without changes."""
     return TrainingSet(train_images.pixels, train_images.table["class_name"].tolist())
 
 
 def over_sampled(train_images: Digits, seed: int) -> TrainingSet:
-    """Give D with images of the smaller groups repeated until all have as many as the largest."""
+    """D with images of smaller groups repeated until all groups are as large as the largest."""
     rng = np.random.default_rng([seed, 11])
     groups = list(_groups(train_images).values())
     most = max(map(len, groups))
@@ -146,7 +146,7 @@ def over_sampled(train_images: Digits, seed: int) -> TrainingSet:
 
 
 def weighted(train_images: Digits) -> TrainingSet:
-    """Give D with each image weighted by the inverse of its group's size; the mean weight is 1."""
+    """D with each image weighted by the inverse of its group's size; the mean weight is 1."""
     groups = _groups(train_images)
     weights = np.empty(len(train_images))
     for rows in groups.values():
@@ -156,7 +156,7 @@ def weighted(train_images: Digits) -> TrainingSet:
 
 
 def plan_for(train_images: Digits) -> Plan:
-    """Plan the images that bring every gap of one concept or two to zero."""
+    """Plan the images that close every gap of cliques of one or two concepts."""
     table = train_images.table
     concepts = sorted({*table["background"], *table["thing"]})
     classes = sorted(set(table["class_name"]))
@@ -174,9 +174,9 @@ def plan_for(train_images: Digits) -> Plan:
 
 
 def generate(train_images: Digits, wanted: Plan, backend: Backend, seed: int) -> TrainingSet:
-    """Make the images of a plan in a plain loop, with digits from D as the objects.
+    """Generate a plan's images in a plain loop, without queue, workers and filters.
 
-    What a queue and its workers do for a real job, without filters.
+    The objects are digits from D.
     """
     rng = np.random.default_rng([seed, 13])
     job = f"demo-{seed}"
@@ -213,9 +213,9 @@ def compare(
     train_images, test : Digits
         D, and images that share nothing with it.
     generated : mapping of str to TrainingSet
-        Generated images, by what the row of the table is to be called.
+        Generated images, by the name of their row.
     seed : int
-        Of the training, and of which images are repeated.
+        Seed of the training and of over-sampling.
 
     Returns
     -------
@@ -249,10 +249,10 @@ def run_experiment(
     per_group: int = 12,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Run all of it for some seeds, each with images, a plan and a training of its own.
+    """Run the experiment for some seeds, each with its own images, plan and training.
 
-    The generator knows D alone: its objects and, with looks from D, its exemplars are training
-    images'. The looks that are invented know not even those.
+    The generator only sees D: objects are cut from training images, and so are exemplars, except
+    for invented looks.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def run_experiment(
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give mean and spread over the seeds.
+    """Mean and spread over the seeds.
 
     Returns
     -------
@@ -299,7 +299,7 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def for_people(summary: pd.DataFrame) -> pd.DataFrame:
-    """Give a summary as it is printed: ``mean ± spread``, in per cent."""
+    """Format a summary for printing: ``mean ± spread``, in per cent."""
     shown = summary[["training", "images"]].rename(columns={"training": "trained on"})
     for name, title in (("cb", "CB %"), ("ood", "OOD %"), ("id", "ID %")):
         shown[title] = [
@@ -319,7 +319,7 @@ def _groups(train_images: Digits) -> dict[tuple[str, bool, bool], list[int]]:
 
 
 def _features(pixels: npt.NDArray[np.uint8]) -> Floats:
-    """Give the images at a third of their size, as rows of values from 0 to 1."""
+    """Scale images down to a third, as rows of values from 0 to 1."""
     n, height, width, _ = pixels.shape
     blocks = pixels.reshape(n, height // _BLOCK_PX, _BLOCK_PX, width // _BLOCK_PX, _BLOCK_PX, 3)
     features: Floats = blocks.mean(axis=(2, 4)).reshape(n, -1) / 255

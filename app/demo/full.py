@@ -1,8 +1,7 @@
-"""The whole way on real pixels: diagnose, plan, make, filter, merge, diagnose again, and train.
+"""Full demonstration: diagnose, plan, generate, filter, merge, diagnose again, and train.
 
-Every seed has digits, a plan and a job of its own. The job runs in the real queue with the real
-filters, by the backend that needs no model; its looks are cut from training images, and nothing of
-the test images is known to it.
+Each seed has its own digits, plan and job. Jobs run in the real queue with the real filters, by the
+backend that needs no model; it pastes pieces of training images and never sees test images.
 """
 
 import time
@@ -43,18 +42,18 @@ PER_GROUP = 12
 
 @dataclass(frozen=True)
 class SeedResult:
-    """One seed's dataset, rebalanced.
+    """Result of one seed.
 
     Parameters
     ----------
     dataset, rebalanced : str
-        D, and D with the generated images.
+        Names of D, and of D with the generated images.
     planned : Planned
         The plan.
     job : Job
-        The job, ended.
+        The finished job.
     change : Comparison
-        D against D with the generated images.
+        Imbalances before and after.
     """
 
     dataset: str
@@ -66,19 +65,19 @@ class SeedResult:
 
 @dataclass(frozen=True)
 class FullDemo:
-    """What came out.
+    """Result of the demonstration.
 
     Parameters
     ----------
-    made : tuple of SeedResult
-        By seed.
+    results : tuple of SeedResult
+        One per seed.
     accuracies : pandas.DataFrame
         From `app.demo.experiment.compare`, for every seed.
     seconds_per_image : float
-        What the worker took for an image, all seeds and everything around it included.
+        Time of all jobs divided by their images.
     """
 
-    made: tuple[SeedResult, ...]
+    results: tuple[SeedResult, ...]
     accuracies: pd.DataFrame
     seconds_per_image: float
 
@@ -92,48 +91,48 @@ def run_full_demo(
     per_group: int = PER_GROUP,
     progress: Progress = silent,
 ) -> FullDemo:
-    """Go the whole way for some seeds; what is there already stays as it is.
+    """Run the demonstration for some seeds; datasets and jobs of an earlier run are used again.
 
     Raises
     ------
     OptionError
         The output folder is not on this machine.
     DatasetExistsError
-        There is a rebalanced dataset without the one that it was made from.
+        A rebalanced dataset exists without the one that it was made from.
     MissingExtraError
         scikit-learn is not installed.
     """
     if "://" in settings.output_folder():
         raise OptionError(
             f"COBALANCE_OUTPUT is {settings.output_folder()}; the demonstration writes its digits "
-            "beside its images. Name a folder of this machine."
+            "there. Name a folder on this machine."
         )
     names = {seed: _name(seed) for seed in seeds}
-    _check_left(store, names.values())
+    _check_leftovers(store, names.values())
     drawn: dict[int, Digits] = {}
     for seed in seeds:
         progress("draw digits", len(drawn), len(seeds))
         drawn[seed] = make_training_digits(per_class, seed)
     progress("draw digits", len(seeds), len(seeds))
     planned = {
-        seed: _diagnose(store, settings, names[seed], drawn[seed], _of(names[seed], progress))
+        seed: _diagnose(store, settings, names[seed], drawn[seed], _named(names[seed], progress))
         for seed in seeds
     }
     jobs = {seed: _order(store, settings, names[seed], seed) for seed in seeds}
     queue = settings.cobalance_home.expanduser().absolute() / "demo" / "queue.sqlite"
     started = time.perf_counter()
-    together = _together([read_job(store, job) for job in jobs.values()], progress)
-    run_here(settings, jobs.values(), f"sqlite:///{queue}", together)
+    all_jobs = _total_progress([read_job(store, job) for job in jobs.values()], progress)
+    run_here(settings, jobs.values(), f"sqlite:///{queue}", all_jobs)
     seconds = time.perf_counter() - started
     ended = {seed: read_job(store, job) for seed, job in jobs.items()}
     for job in ended.values():
-        together(f"job {job.id}", job.covered, job.wanted)
-    made: list[SeedResult] = []
+        all_jobs(f"job {job.id}", job.covered, job.wanted)
+    results: list[SeedResult] = []
     for seed in seeds:
         name, job = names[seed], ended[seed]
-        merged = merge_job(store, settings, job, progress=_of(name, progress))
+        merged = merge_job(store, settings, job, progress=_named(name, progress))
         change = compare_imbalances(store, name, merged.dataset)
-        made.append(SeedResult(name, merged.dataset, planned[seed], job, change))
+        results.append(SeedResult(name, merged.dataset, planned[seed], job, change))
     frames: list[pd.DataFrame] = []
     for seed in seeds:
         progress("train and test", len(frames), len(seeds))
@@ -141,38 +140,38 @@ def run_full_demo(
         test = make_test_digits(per_group, seed)
         frames.append(compare(drawn[seed], test, {EXEMPLARS: generated}, seed))
     progress("train and test", len(seeds), len(seeds))
-    images = sum(one.job.wanted for one in made)
-    return FullDemo(tuple(made), pd.concat(frames, ignore_index=True), seconds / images)
+    images = sum(result.job.wanted for result in results)
+    return FullDemo(tuple(results), pd.concat(frames, ignore_index=True), seconds / images)
 
 
 def _name(seed: int) -> str:
     return digits.NAME if seed == 0 else f"{digits.NAME}-{seed}"
 
 
-def _check_left(store: GraphStore, names: Iterable[str]) -> None:
-    """Refuse what an earlier run left, which the new job could not be merged into."""
+def _check_leftovers(store: GraphStore, names: Iterable[str]) -> None:
+    """Refuse a rebalanced dataset of an earlier run, which the new job could not be merged into."""
     for name in names:
         left = f"{name}-rebalanced"
         if find_dataset(store, left) is not None and find_dataset(store, name) is None:
             raise DatasetExistsError(
-                f"{left!r} is left of an earlier demonstration, and {name!r} is not there any "
-                f"more. Drop it, too: cobalance datasets drop {left}"
+                f"{left!r} is left from an earlier demonstration, but {name!r} is gone. Drop it, "
+                f"too: cobalance datasets drop {left}"
             )
 
 
-def _of(name: str, progress: Progress) -> Progress:
-    """The same with the dataset's name before each stage."""
+def _named(name: str, progress: Progress) -> Progress:
+    """Report progress with the dataset's name before each stage."""
     return lambda stage, done, total: progress(f"{name}: {stage}", done, total)
 
 
-def _together(jobs: Sequence[Job], progress: Progress) -> Progress:
-    """One stage of what a worker reports of each job."""
+def _total_progress(jobs: Sequence[Job], progress: Progress) -> Progress:
+    """Report the progress of all jobs as one stage."""
     wanted = sum(job.wanted for job in jobs)
-    made = {f"job {job.id}": job.covered for job in jobs}
+    covered = {f"job {job.id}": job.covered for job in jobs}
 
     def report(stage: str, done: int, _total: int | None) -> None:
-        made[stage] = done
-        progress("make images", sum(made.values()), wanted)
+        covered[stage] = done
+        progress("make images", sum(covered.values()), wanted)
 
     return report
 
@@ -184,20 +183,20 @@ def _folder(settings: Settings, name: str) -> Path:
 def _diagnose(
     store: GraphStore, settings: Settings, name: str, drawn: Digits, progress: Progress
 ) -> Planned:
-    """Write the files of D, put it into the graph, mine it and plan for it."""
+    """Write D's files, load it into the graph, mine it and plan its images."""
     folder = _folder(settings, name)
     drawn.write(folder)
     drawn.write_exemplars(folder / "exemplars")
-    place = f"demo/{name}/"
+    prefix = f"demo/{name}/"
     write_annotations(
         store,
         name,
-        drawn.annotations(folder=place),
+        drawn.annotations(folder=prefix),
         source="digits on photographs, with the shortcuts of UrbanCars",
         replace=True,
         progress=progress,
     )
-    regions = drawn.annotations(regions=True, folder=place)
+    regions = drawn.annotations(regions=True, folder=prefix)
     write_regions(settings.regions_folder(), name, regions, replace=True, progress=progress)
     mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
     return plan_dataset(
@@ -206,7 +205,7 @@ def _diagnose(
 
 
 def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
-    """Order the plan's images; the job of an earlier run goes on if it did not end well."""
+    """Order the plan's images, or resume the job of an earlier run."""
     own_seed = f"demo-{seed}"
     for earlier in list_jobs(store, name):
         if earlier.settings.get("seed") == own_seed:

@@ -1,10 +1,9 @@
-"""Real pixels without a download: photographs that scikit-learn and scikit-image carry with them.
+"""Photographs and handwritten digits that scikit-image and scikit-learn include.
 
-Each is cut into two areas that share no pixel, one to train on and one to test on, and so are the
-handwritten digits, of which no sample is in both. Nothing of them is in this package. Those of
-scikit-image are in the public domain or under CC0; scikit-learn's ``flower.jpg`` is by vultilion
-(Flickr), CC BY 2.0, and its digits are the test part of UCI's "Optical Recognition of Handwritten
-Digits", CC BY 4.0.
+Training and test images share nothing: each photograph is cut into two areas, and each digit is in
+one split. This package contains none of the files. Those of scikit-image are in the public domain
+or under CC0; scikit-learn's ``flower.jpg`` is by vultilion (Flickr), CC BY 2.0, and its digits are
+the test part of UCI's "Optical Recognition of Handwritten Digits", CC BY 4.0.
 """
 
 from collections.abc import Mapping
@@ -25,26 +24,26 @@ Pixels = npt.NDArray[np.uint8]
 Rectangle = tuple[int, int, int, int]
 
 DIGIT_PX = 28
-"""Side of a digit; in the data set it is of 8 by 8 pixels."""
+"""Side of a digit, which the data set has in 8 by 8 pixels."""
 THING_PX = 16
 """Side of a coin, or of a round piece of a photograph."""
 
-_DIGITS_SEED = 20240917  # of which digits are for training: the same whatever else is drawn
+_DIGITS_SEED = 20240917  # splits the digits, the same way for every seed of a demonstration
 _TRAIN_DIGITS = 2 / 3
 
 
 @dataclass(frozen=True)
 class Photograph:
-    """Two areas of a photograph, and how much smaller they are shown.
+    """A photograph, its training area and its test area.
 
     Parameters
     ----------
     package, path : str
-        The package that carries it, and where.
+        The package that includes it, and its path there.
     train, test : tuple of four int
-        Left, top, right and bottom in pixels.
+        Left, top, right and bottom of the areas, in pixels.
     shrink : int
-        How many pixels of the photograph, along a side, become one.
+        Factor by which the areas are scaled down.
     """
 
     package: str
@@ -88,19 +87,19 @@ COINS: Mapping[Split, tuple[tuple[int, int, int], ...]] = {
         (357, 268, 22),
     ),
 }
-"""Middle (column and row) and radius of each coin in scikit-image's ``coins.png``, in pixels."""
+"""Centre (x, y) and radius of each coin in scikit-image's ``coins.png``, in pixels."""
 
 _COINS_FILE = "data/coins.png"
 
 
 @cache
 def areas(name: str, split: Split) -> tuple[Pixels, ...]:
-    """Give what pieces of a background, or of a thing, are cut from.
+    """Images that pieces of a background or thing are cut from.
 
     Returns
     -------
     tuple of uint8 array, shape (height, width, 3)
-        One area of a photograph; of coins each as a square of its own.
+        One area of a photograph, or one square per coin.
     """
     if name == "coin":
         picture = _open("skimage", _COINS_FILE)
@@ -120,7 +119,7 @@ def areas(name: str, split: Split) -> tuple[Pixels, ...]:
 
 
 def cut_piece(name: str, split: Split, side_px: int, rng: np.random.Generator) -> Pixels:
-    """Give a random square piece of a background or thing, of the area of its split."""
+    """Cut a random square from a background or thing."""
     whole = areas(name, split)
     area = whole[rng.integers(len(whole))]
     top = rng.integers(area.shape[0] - side_px, endpoint=True)
@@ -130,10 +129,7 @@ def cut_piece(name: str, split: Split, side_px: int, rng: np.random.Generator) -
 
 @cache
 def digits(digit: int, split: Split) -> tuple[Pixels, ...]:
-    """Give the handwritten digits of a kind, made larger: `DIGIT_PX` square, grey.
-
-    Each is in one split alone.
-    """
+    """Handwritten samples of a digit, grey, scaled up to `DIGIT_PX`; each is in one split only."""
     return tuple(
         np.asarray(Image.fromarray(sample).resize((DIGIT_PX, DIGIT_PX), Image.Resampling.BICUBIC))
         for sample in (_samples()[position] for position in digit_positions(digit, split))
@@ -142,7 +138,7 @@ def digits(digit: int, split: Split) -> tuple[Pixels, ...]:
 
 @cache
 def digit_positions(digit: int, split: Split) -> tuple[int, ...]:
-    """Give the samples of scikit-learn's digits, by position, that are of a kind and split."""
+    """Positions in scikit-learn's data set of the samples of a digit in a split."""
     found = np.flatnonzero(_kinds() == digit)
     mixed = np.random.default_rng([_DIGITS_SEED, digit]).permutation(found)
     cut = round(len(mixed) * _TRAIN_DIGITS)

@@ -23,7 +23,7 @@ def own(settings, store, tmp_path, monkeypatch):
 
 def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys):
     found = run_full_demo(store, own, seeds=[0])
-    (made,) = found.made
+    (made,) = found.results
     assert (made.job.state, made.job.accepted) == ("done", made.planned.plan.images)
     assert made.planned.plan.images > 500
     assert made.change.summary["total_gap_before"].sum() > 1000
@@ -55,6 +55,6 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys):
     for name in DATASETS:
         drop_dataset(store, name)
     anew = run_full_demo(store, own, seeds=[0])
-    assert anew.made[0].job.id != made.job.id
-    assert anew.made[0].job.accepted == made.job.accepted
+    assert anew.results[0].job.id != made.job.id
+    assert anew.results[0].job.accepted == made.job.accepted
     assert anew.accuracies.equals(found.accuracies)

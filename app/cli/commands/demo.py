@@ -87,7 +87,7 @@ def show_full(found: "FullDemo") -> None:
     from app.demo.experiment import for_people as accuracies_for_people
     from app.demo.experiment import summarise
 
-    first = found.made[0]
+    first = found.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())
     out.print(
         f"\n[bold]Digits on photographs[/], in real pixels and with the proportions of UrbanCars: "
@@ -97,12 +97,12 @@ def show_full(found: "FullDemo") -> None:
     out.print(fitting_table(comparison_table(first.change).head(6), out))
     out.print(f"\n{describe_plan(first.planned.plan)}")
     out.print("\nWhat has been made, from each seed:\n")
-    out.print(fitting_table(results_of_seeds(found.made), out))
+    out.print(fitting_table(results_of_seeds(found.results), out))
     out.print(
         f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
         "handwriting and other parts of the photographs; mean and standard deviation of "
-        f"{counted(len(found.made), 'seeds')}:\n"
+        f"{counted(len(found.results), 'seeds')}:\n"
     )
     out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
     out.print(
@@ -120,19 +120,19 @@ def show_full(found: "FullDemo") -> None:
     _print_further(further)
 
 
-def results_of_seeds(made: "Sequence[SeedResult]") -> pd.DataFrame:
+def results_of_seeds(results: "Sequence[SeedResult]") -> pd.DataFrame:
     """Accepted and rejected images of each seed's job, and imbalances before and after."""
-    totals = [one.change.summary.sum(numeric_only=True) for one in made]
+    totals = [one.change.summary.sum(numeric_only=True) for one in results]
 
     def count(total: pd.Series, *statuses: str) -> int:
         return int(total[[*statuses, "reduced", "grown", "unchanged"]].sum())
 
     return pd.DataFrame(
         {
-            "dataset": [one.rebalanced for one in made],
-            "wanted": [one.job.wanted for one in made],
-            "accepted": [one.job.accepted for one in made],
-            "rejected": [one.job.rejected for one in made],
+            "dataset": [one.rebalanced for one in results],
+            "wanted": [one.job.wanted for one in results],
+            "accepted": [one.job.accepted for one in results],
+            "rejected": [one.job.rejected for one in results],
             "imbalances": [
                 change_text(count(total, "solved", "absent"), count(total, "introduced"))
                 for total in totals
