@@ -70,23 +70,11 @@ class Writer(Protocol):
 
 
 class Exporter(Protocol):
-    """An export format.
-
-    Attributes
-    ----------
-    has_images : bool
-        Whether it contains images; if not, its writer takes what it needs from the stream's list.
-    can_reference : bool
-        Whether it can refer to real images instead of copying them.
-    shuffled : bool
-        Whether images come in mixed order.
-    layout : str
-        For the data card: what is in the folder and how to load it, in Markdown.
-    """
+    """An export format."""
 
     @property
     def has_images(self) -> bool:
-        """Whether it contains images."""
+        """Whether it contains images; if not, its writer uses the stream's list."""
 
     @property
     def can_reference(self) -> bool:
@@ -98,7 +86,7 @@ class Exporter(Protocol):
 
     @property
     def layout(self) -> str:
-        """What is in the folder and how to load it, in Markdown."""
+        """What is in the folder and how to load it, in Markdown, for the data card."""
 
     def start(self, stream: ImageStream, staging: Staging) -> Writer:
         """Start an export.
