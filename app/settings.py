@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.database.local.server import LocalServerSettings
 from graph.errors import Action, OptionError, Setting
+from graph.options import first_fault
 
 ENVIRONMENT = (
     ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
@@ -199,10 +200,9 @@ class Settings(BaseSettings):
         try:
             return cls()
         except ValidationError as error:
-            first = error.errors()[0]
-            name = str(first["loc"][0]).upper()
+            fault = first_fault(error)
             raise OptionError(
-                f"{name}={first['input']!r}: {first['msg'].lower()}. Change or unset it."
+                f"{fault.place.upper()}={fault.value!r}: {fault.reason}. Change or unset it."
             ) from error
 
     def password(self) -> str:

@@ -25,6 +25,7 @@ from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state, list_datasets
 from graph.errors import OptionError
 from graph.jobs.status import list_jobs, read_job
+from graph.options import first_fault
 from graph.progress import Progress, silent
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
@@ -293,10 +294,10 @@ def connect(
     try:
         settings = base(**values)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = str(first["loc"][0])
-        name = next((name for name, known in _FIELDS.items() if known == field), field.upper())
-        raise OptionError(f"{name} is {first['input']!r}: {first['msg'].lower()}.") from error
+        fault = first_fault(error)
+        fields = {known: name for name, known in _FIELDS.items()}
+        name = fields.get(fault.place, fault.place.upper())
+        raise OptionError(f"{name} is {fault.value!r}: {fault.reason}.") from error
     progress = silent if quiet else Announcer()
     return Store(open_store(settings, progress), settings, progress)
 

@@ -102,9 +102,48 @@ unable to parse string as a number.
     try:
         return kind.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        reason = first["msg"].removeprefix("Value error, ")
-        raise OptionError(
-            f"{what}: {name} is {first['input']!r}: {reason[:1].lower()}{reason[1:].rstrip('.')}."
-        ) from error
+        fault = first_fault(error)
+        raise OptionError(f"{what}: {fault.place} is {fault.value!r}: {fault.reason}.") from error
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first value that pydantic refused.
+
+    Parameters
+    ----------
+    place : str
+        Where it is: ``"queries[3].n"``; empty for the whole.
+    value : object
+        What was given there.
+    reason : str
+        What is wrong, as a clause.
+    kind : str
+        Pydantic's type of the error, such as ``"missing"``.
+    """
+
+    place: str
+    value: object
+    reason: str
+    kind: str
+
+
+def first_fault(error: ValidationError) -> Fault:
+    """What a validation error says first, in our words.
+
+    Examples
+    --------
+    >>> class Box(BaseModel):
+    ...     sides: list[int]
+    >>> try:
+    ...     Box(sides=[1, "wide"])
+    ... except ValidationError as error:
+    ...     fault = first_fault(error)
+    >>> fault.place, fault.value
+    ('sides[1]', 'wide')
+    """
+    first = error.errors(include_url=False)[0]
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    reason = first["msg"].removeprefix("Value error, ").rstrip(".")
+    place = "".join(parts).removeprefix(".")
+    return Fault(place, first["input"], reason[:1].lower() + reason[1:], first["type"])

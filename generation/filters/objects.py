@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
+from ingest.concepts.wording import listed, readable
 from ingest.models.options import DetectorOptions
-from ingest.models.prompts import listed, readable
 
 if TYPE_CHECKING:
     from ingest.models.detector import Detector

@@ -11,6 +11,7 @@ from generation.recipes import DEFAULT, RECIPES, choose_recipe
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.segmenters import SEGMENTERS
 from graph.errors import OptionError, UnknownNameError
+from graph.options import first_fault
 from graph.plugins import EXTRAS, needed_extras
 from ingest.models.prompts import check_template
 
@@ -146,12 +147,11 @@ min_luminance, threshold.
     try:
         settings = JobSettings.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            raise UnknownNameError("setting", name, _names(JobSettings)) from error
+        fault = first_fault(error)
+        if fault.kind == "extra_forbidden":
+            raise UnknownNameError("setting", fault.place, _names(JobSettings)) from error
         raise OptionError(
-            f"The setting {name} is {first['input']!r}: {_uncapitalised(first['msg'])}."
+            f"The setting {fault.place} is {fault.value!r}: {fault.reason}."
         ) from error
     making = BACKENDS.check(settings.backend, settings.making, stored=stored)
     for name, options in settings.filter_options().items():
@@ -181,7 +181,3 @@ def _names(model: type[BaseModel], prefix: str = "") -> list[str]:
         else:
             names.append(prefix + name)
     return names
-
-
-def _uncapitalised(text: str) -> str:
-    return text[:1].lower() + text[1:]

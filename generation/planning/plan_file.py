@@ -1,13 +1,13 @@
 """A plan as JSON: written with stable bytes, read with every value checked."""
 
 import json
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from graph.errors import Action, InputError, OptionError
+from graph.options import first_fault
 
 FORMAT = "cobalance-plan"
 VERSION = 1
@@ -94,7 +94,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     ...                '"queries": [{"class_name": "urban", "concepts": ["cow"], "n": 0}]}')
     Traceback (most recent call last):
     ...
-    graph.errors.InputError: plan, queries[0].n: Input should be greater than or equal to 1 (it is \
+    graph.errors.InputError: plan, queries[0].n: input should be greater than or equal to 1 (it is \
 0). Run `plan(...)` to write it again, or correct the file.
     """
     try:
@@ -125,14 +125,7 @@ def _dump(value: object) -> str:
 
 
 def _input_error(file: str, error: ValidationError) -> InputError:
-    """Turn pydantic's first complaint into ours: ``queries[3].n: ... (it is 0)``."""
-    first = error.errors(include_url=False)[0]
-    value = repr(first["input"])
-    found = "" if first["type"] in ("missing", "json_invalid") else f" (it is {value:.60})"
-    return InputError(file, _place(first["loc"]), first["msg"] + found, REMEDY)
-
-
-def _place(location: Sequence[int | str]) -> str | None:
-    """Write a location as ``queries[3].n``."""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return "".join(parts).removeprefix(".") or None
+    fault = first_fault(error)
+    value = repr(fault.value)
+    found = "" if fault.kind in ("missing", "json_invalid") else f" (it is {value:.60})"
+    return InputError(file, fault.place or None, fault.reason + found, REMEDY)

@@ -22,7 +22,7 @@ from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.dataset.state import DatasetState
 from graph.diagnosis.selection import CliqueFilter, find_rows
-from ingest.models.prompts import readable
+from ingest.concepts.wording import readable
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 

@@ -1,0 +1,116 @@
+"""Names of concepts as English words: readable, with an article, as a list in a sentence."""
+
+import re
+from collections.abc import Sequence
+
+LONGEST = 80
+"""Most characters of a name; CLIP reads 77 tokens of a whole prompt."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Give names as a list in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b, and c')
+    """
+    if len(names) < 3:
+        return " and ".join(names)
+    return f"{', '.join(names[:-1])}, and {names[-1]}"
+
+
+_SEPARATORS = re.compile(r"[_/\\|+]+|(?<=\w{2})-(?=\w{2})")  # the hyphen of "t-shirt" stays
+_CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_NUMBER = re.compile(r"(?:[_\-/.#]+|(?<=[^\W\d_]{3}))#?\d+$")
+
+
+def readable(name: str) -> str:
+    r"""Give a concept's name as words for people and models.
+
+    Separators become spaces, CamelCase is taken apart, numbers at the end are left out unless a
+    space is before them, and control characters are. At most `LONGEST` characters stay. A name of
+    which nothing would be left stays.
+
+    Examples
+    --------
+    >>> readable("garage-outdoor"), readable("street_sign"), readable("fire hydrant")
+    ('garage outdoor', 'street sign', 'fire hydrant')
+    >>> readable("StopSign"), readable("SUVCar"), readable("TV"), readable("t-shirt")
+    ('stop sign', 'SUV car', 'TV', 't-shirt')
+    >>> readable("bus_03"), readable("cow12"), readable("Boeing 747"), readable("garage/outdoor")
+    ('bus', 'cow', 'Boeing 747', 'garage outdoor')
+    >>> readable("say \"hi\"\n{0}"), readable("___"), len(readable("long " * 60))
+    ('say "hi" {0}', '___', 79)
+    """
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
+    text = _NUMBER.sub("", printable.strip())
+    parts = _CAMEL.split(text)
+    if len(parts) > 1:
+        text = " ".join(part if part.isupper() else part.lower() for part in parts)
+    text = " ".join(_SEPARATORS.sub(" ", text).split()).strip("- ")
+    if not any(letter.isalnum() for letter in text):
+        text = " ".join(printable.split())
+    if len(text) <= LONGEST:
+        return text
+    cut = text[: LONGEST + 1].rpartition(" ")[0] or text[:LONGEST]
+    return cut.rstrip()
+
+
+_MASS_NOUNS_AND_PLURALS = """
+    air asphalt bacon beef bread broccoli butter cattle cheese children clothing coffee concrete
+    cutlery dirt equipment feet fire fog food fruit furniture geese graffiti grass gravel hair hay
+    ice jewellery jewelry lightning luggage makeup meat men mice milk money moss mud oxen paper
+    pasta people police rain rice salt sand scenery seaweed shade skis smoke snow soap soil steam
+    sugar sunlight teeth traffic trash vegetation water weather wheat wildlife wine women wood
+"""
+_SINGULARS_IN_S = "atlas bias canvas chaos christmas cosmos gas lens pancreas"
+_BEFORE_NOUNS = """
+    a an the some any this that these those my your his her its our their no each every one two
+    three four five six seven eight nine ten several many few
+"""
+_WITHOUT = frozenset(_MASS_NOUNS_AND_PLURALS.split())
+_SINGULAR = frozenset(_SINGULARS_IN_S.split())
+_DETERMINERS = frozenset(_BEFORE_NOUNS.split())
+_SOUNDS_LIKE_YOU = re.compile(r"uni(?!nt|mp|nh)|use|usu|ut[ei]|ura|uri|uke|ufo|eu|ewe")
+_SILENT_H = re.compile(r"hour|honest|honou?r|heir")
+_SAID_WITH_A_VOWEL = re.compile(r"8|11(?!\d)|18(?!\d)")
+
+
+def with_article(name: str) -> str:
+    """Give a readable name with its indefinite article, where it takes one.
+
+    None is put before a plural (a last word in s, but not ss, us or is), before the mass nouns and
+    plurals of a small table, behind a word like "the" or "two", and before other scripts.
+
+    Examples
+    --------
+    >>> [with_article(name) for name in ("cow", "alley", "hour", "unicorn", "umbrella", "horse")]
+    ['a cow', 'an alley', 'an hour', 'a unicorn', 'an umbrella', 'a horse']
+    >>> [with_article(name) for name in ("one-way sign", "SUV", "TV", "UFO", "X-ray", "8 ball")]
+    ['a one-way sign', 'an SUV', 'a TV', 'a UFO', 'an X-ray', 'an 8 ball']
+    >>> [with_article(name) for name in ("trees", "green grass", "the sea", "two dogs", "skis")]
+    ['trees', 'green grass', 'the sea', 'two dogs', 'skis']
+    >>> [with_article(name) for name in ("bus", "glass", "tennis racket", "wine glass", "gas")]
+    ['a bus', 'a glass', 'a tennis racket', 'a wine glass', 'a gas']
+    """
+    words = re.findall(r"[^\W_]+", name)
+    if not words or not words[0].isascii() or name.lower().split()[0] in _DETERMINERS:
+        return name
+    last = words[-1].lower()
+    plural = last.endswith("s") and not last.endswith(("ss", "us", "is")) and last not in _SINGULAR
+    if last in _WITHOUT or (plural and len(last) > 2):
+        return name
+    return f"{'an' if _begins_with_a_vowel(words[0]) else 'a'} {name}"
+
+
+def _begins_with_a_vowel(word: str) -> bool:
+    """Whether a word is said with a vowel first; one in capitals is spelt."""
+    if word[0].isdigit():
+        return _SAID_WITH_A_VOWEL.match(word) is not None
+    if word.isupper() and len(word) <= 4:
+        return word[0] in "AEFHILMNORSX"
+    small = word.lower()
+    if small[0] == "h":
+        return _SILENT_H.match(small) is not None
+    return small[0] in "aeiou" and small != "one" and _SOUNDS_LIKE_YOU.match(small) is None
