@@ -82,7 +82,7 @@ class Polygons:
         return RunLengths(_decompress(runs[0]["counts"].decode()), width_px, height_px)
 
     def mask(self, width_px: int, height_px: int) -> BoolArray:
-        """Give the mask, shape (height_px, width_px); raises as `run_lengths` does."""
+        """Draw the mask, shape (height_px, width_px); raises as `run_lengths` does."""
         return self.run_lengths(width_px, height_px).mask()
 
 
@@ -108,14 +108,14 @@ class RunLengths:
         return int(self.counts[1::2].sum())
 
     def mask(self) -> BoolArray:
-        """Give the mask, shape (height_px, width_px)."""
+        """Draw the mask, shape (height_px, width_px)."""
         on = np.arange(len(self.counts)) % 2 == 1
         pixels: BoolArray = np.repeat(on, self.counts)
         return pixels.reshape(self.width_px, self.height_px).T
 
 
 def mask(segmentation: str | bytes, width_px: int, height_px: int) -> BoolArray:
-    """Give the mask of a segmentation.
+    """Draw the mask of a segmentation.
 
     Parameters
     ----------

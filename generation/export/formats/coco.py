@@ -201,7 +201,7 @@ class _CocoWriter:
         for region in regions:
             annotated = coco_region(region, image.width_px, image.height_px)
             if annotated is None:
-                self.counts[f"{kind} without a place"] += 1
+                self.counts[f"{kind} without box and outline"] += 1
                 continue
             self.counts[kind] += 1
             score = {} if region.score is None else {"score": region.score}

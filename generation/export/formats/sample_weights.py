@@ -93,7 +93,7 @@ sampler = torch.utils.data.WeightedRandomSampler(table["weight"].tolist(), len(t
             There are no real images, or no image has one of the concepts of the groups.
         """
         if stream.dataset.real is None or stream.dataset.real.empty:
-            raise OptionError("Weights are of real images, and there are none. Give them, too.")
+            raise OptionError("Sample weights need real images. Export those, too.")
         for name in self.options.group_concepts or ():
             if name not in stream.concepts:
                 raise UnknownNameError("concept", name, stream.concepts)

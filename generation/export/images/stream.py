@@ -25,7 +25,7 @@ from graph.progress import Progress
 from graph.records import Mention
 
 _BATCH = 512  # images whose regions are read in one call
-_OTHER_REGIONS = "regions of what is no concept of their image"
+_OTHER_REGIONS = "regions of concepts that their image lacks"
 
 
 @dataclass(frozen=True, eq=False)

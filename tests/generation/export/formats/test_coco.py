@@ -275,6 +275,6 @@ def test_a_region_of_what_its_image_does_not_show_is_left_out(tmp_path):
     ]
     dataset = replace(sample.dataset, real=sample.dataset.real.assign(concepts=concepts))
     report = export(dataset, "coco", tmp_path / "out")
-    assert report.counts["regions of what is no concept of their image"] == 3
+    assert report.counts["regions of concepts that their image lacks"] == 3
     coco = opened(tmp_path / "out" / "annotations" / "instances_train.json")
     assert "grass" not in {name for names in names_in(coco).values() for name in names}

@@ -42,7 +42,7 @@ def test_weights_of_chosen_concepts(sample, tmp_path):
 
 
 def test_weights_need_real_images(sample, tmp_path):
-    with pytest.raises(OptionError, match="Weights are of real images"):
+    with pytest.raises(OptionError, match="Sample weights need real images"):
         export(sample.alone(), "weights", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
