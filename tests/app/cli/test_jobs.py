@@ -132,7 +132,7 @@ def test_a_plan_is_ordered_again_with_its_options(run, planned, tmp_path):
     run("ingest", tmp_path / "cars.csv", "--dataset", planned)
     run("mine", planned, "--max-size", 2)
     said = run("enqueue", planned, "--plan", "a small one", exit_code=1).stderr
-    again = said.partition("Make it again: cobalance ")[2].strip()
+    again = said.partition("`cobalance ")[2].partition("`")[0]
     assert again == (f"plan '{planned}' --name 'a small one' --min-size 1 --max-size 1 --budget 2")
     assert "asks for 2 images" in run(*shlex.split(again)).stdout
     run("enqueue", planned, "--plan", "a small one")
@@ -143,7 +143,7 @@ def test_an_order_before_a_plan_says_to_plan(run, store, dataset, tmp_path):
     run("ingest", tmp_path / "cars.csv", "--dataset", dataset)
     run("mine", dataset)
     said = run("enqueue", dataset, exit_code=2).stderr
-    assert f"has no plan yet. Make it first: cobalance plan '{dataset}'" in said
+    assert f"has no plan yet. Run `cobalance plan '{dataset}'`." in said
 
 
 def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
