@@ -1,4 +1,4 @@
-"""What one image to be made is: class, concepts, prompt, and where its object comes from."""
+"""Image requests: class, concepts, prompt, seed and source of one image to generate."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from ingest.images.arrays import ImageArray, MaskArray
 
 
 class GenerationError(CobalanceError):
-    """A request that cannot be made into an image, whatever is tried; others can."""
+    """A request whose image cannot be generated; others of the batch can."""
 
 
 class NoSourceError(GenerationError):
-    """No image of a class has an object that can be used; those of another class may.
+    """No image of the class can be a source; other classes may have one.
 
     Parameters
     ----------
     message : str
         For people.
     brief : str
-        The same without names of files and without advice, for provenance.
+        The same for provenance: without file names and advice.
     """
 
     def __init__(self, message: str, brief: str = "") -> None:
@@ -32,23 +32,23 @@ class NoSourceError(GenerationError):
 
 @dataclass(frozen=True, eq=False)
 class SourceImage:
-    """An image of the class, with the object that must stay as it is.
+    """An image of the class, with the mask of its object, which stays as it is.
 
     Parameters
     ----------
     image_id : str
         The image's id in its dataset.
     uri : str
-        Where its file is, as the annotations have it.
+        Address of its file, as in the annotations.
     image : uint8 array, shape (height, width, 3)
         Its pixels.
     mask : bool array, shape (height, width)
-        The object's pixels; at least one is, and at least one is not.
+        True on the object's pixels; neither empty nor everywhere.
 
     Raises
     ------
     OptionError
-        The arrays are not as above, such as a mask of another size.
+        The arrays are not as above.
     """
 
     image_id: str
@@ -75,29 +75,29 @@ class SourceImage:
             )
 
     def mask_sha256(self) -> str:
-        """The mask's digest: of its shape and its bits, row by row."""
+        """SHA-256 of the mask's shape and its bits, row by row."""
         bits = np.packbits(self.mask).tobytes()
         return hashlib.sha256(f"{self.mask.shape}".encode() + bits).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
 class ImageRequest:
-    """One image to be made.
+    """One image to generate.
 
     Parameters
     ----------
     id : str
-        The candidate's, unique in the store: the query's id and the image's number among its.
+        The candidate's id: the query's, and the number of the candidate within the query.
     class_name : str
-        The class that the image is to be of.
+        Class of the image.
     concepts : tuple of str
-        What it is to show beside the object, in ascending order.
+        Concepts to show beside the object, in ascending order.
     prompt : str
-        Words for the model.
+        Prompt for the model.
     seed : int
         Of this image's own random generator, from 0 to 2**63 - 1.
     source : SourceImage or None
-        Where its object comes from; None for a backend that needs none.
+        The image that its object is taken from; None to paint one.
     """
 
     id: str
@@ -110,16 +110,16 @@ class ImageRequest:
 
 @dataclass(frozen=True, eq=False)
 class GeneratedImage:
-    """An image that a backend has made for a request.
+    """An image that a backend has generated for a request.
 
     Parameters
     ----------
     image : uint8 array, shape (height, width, 3)
         Its pixels.
     mask : bool array, shape (height, width), or None
-        The pixels that are the object's, where the backend keeps it.
+        True on the object's pixels, where the backend keeps the object.
     details : dict
-        What was decided for this image alone, such as where its object stands; for JSON.
+        What differs from image to image, such as the object's position; JSON values.
     """
 
     image: ImageArray
@@ -128,19 +128,19 @@ class GeneratedImage:
 
 
 def seed_of(job: str, query: int, index: int) -> int:
-    """The seed of an image: the same whenever it is made, and unlike that of any other.
+    """The seed of a candidate: reproducible, and different for each candidate.
 
     Parameters
     ----------
     job : str
-        The job's id, or whatever stands for it.
+        The job's id, or the seed of its settings.
     query, index : int
-        The query's position in the job, and the image's number among its images, from 0.
+        The query's position in the job, and the candidate's number within the query, from 0.
 
     Returns
     -------
     int
-        From 0 to 2**63 - 1: SHA-256 of the three, its first 63 bits.
+        From 0 to 2**63 - 1: the first 63 bits of the SHA-256 of the three.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The folder that workers write to: on this machine, mounted, or behind an fsspec URL.
+"""The output folder of workers: local, mounted, or an fsspec URL.
 
-A file is whole or not there: on a disk it is written under a temporary name and moved, and object
-stores show an object when all of it has arrived.
+Writes are atomic: on a disk a file is written under a temporary name and moved, and object stores
+show an object only once it is complete.
 """
 
 import errno
@@ -14,7 +14,8 @@ from fsspec.core import url_to_fs
 
 from graph.errors import CobalanceError, JobBlockedError, OptionError, Setting
 
-_MADE_OF_OBJECTS = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
+_OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
+_TEMPORARY = ".tmp"
 
 
 class OutputMissingError(CobalanceError):
@@ -47,28 +48,28 @@ class OutputFolder:
         protocols = self._fs.protocol
         names = {protocols} if isinstance(protocols, str) else set(protocols)
         self._is_local = bool(names & {"file", "local"})
-        self._moves = not names & _MADE_OF_OBJECTS
+        self._is_moved = not names & _OBJECT_STORES
         self._root = os.path.abspath(root) if self._is_local else root.rstrip("/")
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file, in place of an earlier one.
+        """Write a file, replacing an earlier one.
 
         Parameters
         ----------
         name : str
-            Its path in the folder, with slashes.
+            Path in the folder, with slashes.
 
         Raises
         ------
         JobBlockedError
-            The folder is full, may not be written to, or does not answer.
+            The folder is full, read-only or unreachable.
         """
         path = self._path(name)
         try:
             if self._is_local:
                 _write_local(Path(path), data)
-            elif self._moves:
-                temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+            elif self._is_moved:
+                temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
                 self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
                 self._fs.pipe_file(temporary, data)
                 self._fs.mv(temporary, path)
@@ -83,7 +84,7 @@ class OutputFolder:
         Raises
         ------
         OutputMissingError
-            There is none of this name.
+            There is no such file.
         JobBlockedError
             It cannot be read.
         """
@@ -96,25 +97,18 @@ class OutputFolder:
         return data
 
     def exists(self, name: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder exists."""
         try:
             return bool(self._fs.exists(self._path(name)))
         except OSError as error:
             raise self._blocked("read", error) from error
 
     def names(self, folder: str) -> list[str]:
-        """The files in a folder, temporary ones left out, in order; none where it is not there."""
-        try:
-            entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self._blocked("read", error) from error
-        found = {PurePosixPath(entry["name"]).name for entry in entries if entry["type"] == "file"}
-        return sorted(name for name in found if not name.endswith(".tmp"))
+        """The names of a folder's files, sorted, without temporary ones; none if it is missing."""
+        return [name for name in self._list(folder) if not name.endswith(_TEMPORARY)]
 
     def delete(self, name: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file, if it exists."""
         try:
             self._fs.rm_file(self._path(name))
         except FileNotFoundError:
@@ -122,23 +116,26 @@ class OutputFolder:
         except OSError as error:
             raise self._blocked("written to", error) from error
 
-    def sweep(self, folder: str) -> None:
-        """Delete the temporary files in a folder, which killed processes have left."""
+    def delete_temporary(self, folder: str) -> None:
+        """Delete a folder's temporary files, which killed processes have left."""
+        for name in self._list(folder):
+            if name.endswith(_TEMPORARY):
+                self.delete(f"{folder}/{name}")
+
+    def _list(self, folder: str) -> list[str]:
         try:
             entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
         except FileNotFoundError:
-            return
+            return []
         except OSError as error:
             raise self._blocked("read", error) from error
-        for entry in entries:
-            name = PurePosixPath(entry["name"]).name
-            if entry["type"] == "file" and name.endswith(".tmp"):
-                self.delete(f"{folder}/{name}")
+        found = {PurePosixPath(entry["name"]).name for entry in entries if entry["type"] == "file"}
+        return sorted(found)
 
     def _path(self, name: str) -> str:
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or any(part in ("..", ".") for part in parts):
-            raise OptionError(f"{name!r} is no path in the output folder.")
+            raise OptionError(f"{name!r} is not a path in the output folder.")
         return f"{self._root}/{'/'.join(parts)}"
 
     def _blocked(self, done: str, error: OSError) -> JobBlockedError:
@@ -158,7 +155,7 @@ class OutputFolder:
 
 
 def _write_local(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_TEMPORARY}")
     try:
         try:
             file = temporary.open("xb")
@@ -171,7 +168,7 @@ def _write_local(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         try:
             os.replace(temporary, path)
-        except FileNotFoundError:  # swept: others were done with it before
+        except FileNotFoundError:  # deleted as temporary: another worker has finished the job
             if not path.exists():
                 raise
     except BaseException:

@@ -52,7 +52,7 @@ def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str
         The folder cannot be written to.
     """
     for part in ("chunks", "images", "masks"):
-        folder.sweep(f"{job}/{part}")
+        folder.delete_temporary(f"{job}/{part}")
     out = BytesIO()
     manifest = read_job_manifest(store, folder, job)
     write_table(manifest_table(manifest), out)

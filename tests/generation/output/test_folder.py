@@ -37,7 +37,7 @@ def test_what_is_written_is_read(folder):
 
 @pytest.mark.parametrize("name", ["../b", "a/../../b", "/etc/passwd", "", "."])
 def test_no_file_outside_of_it(folder, name):
-    with pytest.raises(OptionError, match="is no path in the output folder"):
+    with pytest.raises(OptionError, match="is not a path in the output folder"):
         folder.write(name, b"x")
     with pytest.raises(OptionError):
         folder.read(name)
@@ -73,10 +73,10 @@ def test_a_url_that_nothing_opens():
         OutputFolder("nonsense://somewhere")
 
 
-def test_what_killed_processes_left_is_swept(tmp_path):
+def test_temporary_files_of_killed_processes_are_deleted(tmp_path):
     folder = OutputFolder(str(tmp_path))
     folder.write("job/images/a.png", b"a")
     (tmp_path / "job" / "images" / ".b.png.0123.tmp").write_bytes(b"b")
-    folder.sweep("job/images")
-    folder.sweep("job/masks")
+    folder.delete_temporary("job/images")
+    folder.delete_temporary("job/masks")
     assert [path.name for path in (tmp_path / "job" / "images").iterdir()] == ["a.png"]
