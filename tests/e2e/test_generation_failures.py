@@ -185,7 +185,7 @@ def test_a_class_with_objects_again_while_others_are_made(
     thread = threading.Thread(target=worker.run)
     thread.start()
     try:
-        until(lambda: mended.is_set() and not read_job(store, job).is_active)
+        until(lambda: mended.is_set() and not read_job(store, job).is_active, 300)
     finally:
         worker.stop()
         thread.join()
