@@ -1,1 +1,1 @@
-"""Readers that turn annotation files of many formats into the one record that the graph loads."""
+"""Readers of annotation files in many formats, for the graph to load."""

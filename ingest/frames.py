@@ -1,4 +1,4 @@
-"""From columns to the frames that every reader returns."""
+"""Build the data frames that every reader returns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def annotations(
     skipped: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Annotations:
-    """Assemble what a reader found, leaving out images that are malformed or have no class.
+    """Assemble a reader's result, without images that are malformed or have no class.
 
     Parameters
     ----------

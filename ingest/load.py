@@ -1,4 +1,4 @@
-"""Read an annotation file: find its format, read it, and keep what was asked for."""
+"""Read an annotation file: detect its format, read it, and filter it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ def read_annotations(
     input_format: str | None = None,
     progress: Progress = silent,
 ) -> Annotations:
-    """Read an annotation file of any known format into one kind of record.
+    """Read an annotation file of any known format.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _require_images(annotations: Annotations, file: str) -> Annotations:
 
 
 def detect_format(path: Path) -> str:
-    """Find a file's format from its content, whatever its name ends in.
+    """Detect a file's format from its content, not its name.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def detect_format(path: Path) -> str:
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
-    """Refuse options that the format would pass over in silence."""
+    """Refuse options that the format would ignore."""
     own_captions = options.classes.words is not None and options.classes.captions is None
     given: dict[str, tuple[list[Part], bool]] = {
         "table": (["options about columns"], options.table != TableOptions()),
@@ -142,7 +142,7 @@ def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
 
 
 def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotations:
-    """Keep what the options ask for, under the names that they give.
+    """Rename and filter concepts, classes and images as the options say.
 
     First concepts get their new names, then mentions are left out by score and area, then classes
     get their new names, then images are set aside by class and by split.
@@ -240,7 +240,7 @@ def _subset(
 
 
 def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
-    """Keep the rows of some images, each by its image's new place."""
+    """Keep the rows of some images, and renumber their images."""
     if kept.all():
         return rows
     rows = rows[kept[rows["image"].to_numpy()]]

@@ -1,4 +1,4 @@
-"""Names of concepts, classes and splits: what is allowed, and columns of them as codes.
+"""Names of concepts, classes and splits: validation, and columns of codes.
 
 A name is any text of 1 to 1,000 characters without control characters, after white space around
 it is removed and it is brought to Unicode form NFC, so that one word typed on two systems is one
@@ -22,7 +22,7 @@ _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
 
 
 def clean_name(text: str) -> str:
-    r"""Give a name without the white space around it and in Unicode form NFC.
+    r"""Strip white space and normalise to Unicode NFC.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def clean_name(text: str) -> str:
 
 
 def name_fault(name: str) -> str | None:
-    r"""Say what is wrong with a cleaned name, as a clause after the name's role; None if nothing.
+    r"""What is wrong with a cleaned name, as a clause; None if it is valid.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def name_fault(name: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column of names.
+    """A column of names as integer codes.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class NameColumn(Coded):
-    """A column of names that were cleaned, with what is wrong with the others.
+    """A column of cleaned names, with the faults of invalid values.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class NameColumn(Coded):
 
 
 def encode_names(column: pa.Array) -> NameColumn:
-    """Clean a text column's values and number them.
+    """Clean a text column's values and encode them as integers.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def encode_names(column: pa.Array) -> NameColumn:
 
 
 def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
-    """Clean the names behind codes (-1 for none) and number them anew, in sorted order."""
+    """Clean the names of codes (-1 for none) and renumber them in sorted order."""
     cleaned = [clean_name(text or "") for text in raw]
     fault_of = [name_fault(name) for name in cleaned]
     sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
@@ -117,7 +117,7 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
 
 
 def unreadable(column: pa.Array) -> BoolArray:
-    """Rows of a text column that are empty, too long, or hold a control character; not null."""
+    """Rows of a text column that are empty, too long or hold control characters; never null."""
     odd = pc.or_(
         pc.match_substring_regex(column, _CONTROL),
         pc.or_(
@@ -130,7 +130,7 @@ def unreadable(column: pa.Array) -> BoolArray:
 
 
 def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
-    """Give codes into sorted names as a categorical of those names that occur."""
+    """Turn codes into a categorical of the names that occur."""
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(names) + 1)[1:])
     new_code = np.full(len(names) + 1, -1, dtype=np.int64)
     new_code[used] = np.arange(len(used))

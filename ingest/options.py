@@ -1,4 +1,4 @@
-"""What a person can say about a file and about what to take from it, grouped by concern."""
+"""Reader options, grouped by concern."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ MatchMode = Literal["words", "substring"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """Which column of a table holds what; None means by the usual names.
+    """Columns of a table by role; None means by the usual names.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class TableOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassOptions:
-    """Where an image's class comes from when the file itself has no class column.
+    """Sources of an image's class where the file has no class column.
 
     At most one of `categories`, `file` and `captions` (or `words`).
 
@@ -99,7 +99,7 @@ class ClassOptions:
 
     @property
     def from_captions(self) -> bool:
-        """Whether classes are the words that captions use."""
+        """Whether classes come from the words of captions."""
         return self.captions is not None or self.words is not None
 
 
@@ -133,7 +133,7 @@ class VocabularyOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """What to keep of what was read, and under which names.
+    """What to keep of what was read, and how to rename it.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class Refinement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """Everything about reading one file.
+    """All options for reading one file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A look into annotation files before they are read: what a folder has, how a table begins."""
+"""Preview of annotation files: files of a folder, first rows of a table, categories."""
 
 import os
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ DATA_ENDINGS = (
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file that may have annotations, or go with one that has.
+    """A file that may hold annotations or accompany some.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class FoundFile:
 
 
 def find_files(folder: Path) -> list[FoundFile]:
-    """List the files with `DATA_ENDINGS` in a folder and the folders in it, in order of name.
+    """List the files with `DATA_ENDINGS` in a folder and its subfolders, sorted by name.
 
     At most 200 files, three folders deep. Hidden files, links that lead out of the folder, and
     files that are neither text nor of a known format are left out.
@@ -109,7 +109,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 def describe_file(path: Path, name: str) -> FoundFile | None:
-    """Find a file's format; None for what is neither text nor of a known one.
+    """Detect a file's format; None if it is unknown and not text.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
 
 @dataclass(frozen=True, eq=False)
 class TableSample:
-    """The start of a table.
+    """First rows of a table.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class TableSample:
 
 
 def sample_table(path: Path, table_format: str, *, captions: bool = False) -> TableSample:
-    """Read the start of a table, however long it is.
+    """Read the first rows of a table of any size.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _cell(value: object) -> str | None:
 
 @contextmanager
 def _excerpt(path: Path, table_format: str) -> Iterator[Path]:
-    """Give a short file of the same format with the first rows."""
+    """Write the first rows to a short file of the same format."""
     with TemporaryDirectory(prefix="cobalance-") as folder:
         start = Path(folder) / "start"
         if table_format == "parquet":
@@ -219,7 +219,7 @@ def _write_first_rows(path: Path, start: Path) -> None:
 
 
 def category_names(path: Path) -> list[str]:
-    """Names of the categories in a file of COCO instances, in its order.
+    """Category names of a COCO instances file, in its order.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Malformed records: the first one ends the reading, or all are left out and reported."""
+"""Malformed records: raise for the first one, or skip and report them all."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from ingest.options import OnError
 
 
 class SkippedRecord(str):
-    """The message about a malformed record that was left out.
+    """Message about a malformed record that was skipped.
 
     Parameters
     ----------
@@ -23,14 +23,14 @@ class SkippedRecord(str):
     error: InputError
 
     def __new__(cls, error: InputError) -> "SkippedRecord":
-        """Give the error's message, and keep the error beside it."""
+        """The message as text, with the error attached."""
         self = super().__new__(cls, str(error))
         self.error = error
         return self
 
 
 class Problems:
-    """What is wrong with the records of one file.
+    """Collects the malformed records of one file.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class Problems:
         self.messages: list[str] = []
 
     def beside(self, file: str) -> "Problems":
-        """Follow a second file that is read for the sake of this one, with the same messages."""
+        """Problems of a second file that is read along with this one."""
         other = Problems(file, self.on_error)
         other.messages = self.messages
         return other
 
     def record(self, place: str, reason: str, fix: Text, more: int = 0) -> None:
-        """Raise for a malformed record, or note that it is left out.
+        """Raise for a malformed record, or note that it is skipped.
 
         Parameters
         ----------
@@ -77,16 +77,16 @@ class Problems:
         self.messages.append(SkippedRecord(error))
 
     def fatal(self, reason: str, remedy: Text, place: str | None = None) -> InputError:
-        """Give the error for a fault of the file as a whole, which skipping cannot mend."""
+        """The error for a fault of the whole file, which skipping cannot fix."""
         return InputError(self.file, place, reason, remedy)
 
     def rows(self, n: int, place: Callable[[int], str]) -> "RowProblems":
-        """Follow which of `n` records are malformed; `place` names the record of a row."""
+        """Track which of `n` records are malformed; `place` names the record of a row."""
         return RowProblems(self, n, place)
 
 
 class RowProblems:
-    """Which records of a file are malformed, each reported once, for its first fault.
+    """Tracks which records of a file are malformed; each is reported once.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class RowProblems:
         self.bad: BoolArray = np.zeros(n, dtype=bool)
 
     def report(self, faulty: BoolArray, reason: Callable[[int], str], fix: Text) -> None:
-        """Report every faulty row that was sound so far.
+        """Report faulty rows that were not reported before.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class RowProblems:
 
 
 def first_rows(keys: "pd.Index[Any]") -> IntArray:
-    """Give for each key the position of the first equal one: its own, unless it is a repeat.
+    """Position of the first equal key, for each key.
 
     Examples
     --------

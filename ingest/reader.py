@@ -1,4 +1,4 @@
-"""What every reader of annotation files shares: its protocol, and how files are opened."""
+"""Interface of readers, and opening annotation files."""
 
 import stat
 from pathlib import Path
@@ -33,10 +33,10 @@ class Reader(Protocol):
 
     @property
     def uses(self) -> frozenset[str]:
-        """Which of the options that not every format understands this one does."""
+        """Format-specific options that this reader supports."""
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Tell from the content whether a file has this format.
+        """Whether a file has this format, judged by its content.
 
         Parameters
         ----------
@@ -45,7 +45,7 @@ class Reader(Protocol):
         """
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read the whole file; nothing is refined yet.
+        """Read the whole file, unfiltered.
 
         Raises
         ------
@@ -70,7 +70,7 @@ _FOREIGN = (
 
 
 def read_head(path: Path) -> bytes:
-    """Give a file's first bytes without a byte order mark.
+    """Read a file's first bytes, without a byte order mark.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def read_head(path: Path) -> bytes:
 
 
 def _file_to_name(folder: Path) -> str:
-    """Say which file to name in place of a folder, or which one to write."""
+    """Advice on which file to name, or to write, in place of a folder."""
     for pattern in (*_WHOLE, *(f"*/{name}" for name in _WHOLE)):
         found = sorted(folder.glob(pattern))
         if found:
@@ -113,7 +113,7 @@ def _file_to_name(folder: Path) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Give the content of a small UTF-8 text file.
+    """Read a small UTF-8 text file.
 
     Raises
     ------

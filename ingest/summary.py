@@ -1,4 +1,4 @@
-"""Tables of what reading a file gave, for a look at it before anything is written."""
+"""Summary tables of annotations that were read."""
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ def images_by_concept(annotations: Annotations) -> pd.DataFrame:
 
 
 def first_images(annotations: Annotations, most: int = 10) -> pd.DataFrame:
-    """The first images as they were understood: id, class, concepts, split, uri."""
+    """First images: id, class, concepts, split, uri."""
     mentions = annotations.mentions
     first = mentions[mentions["image"] < most]
     named = first.groupby("image")["concept"].agg(lambda names: list(dict.fromkeys(names)))
@@ -67,7 +67,7 @@ def first_images(annotations: Annotations, most: int = 10) -> pd.DataFrame:
 
 
 def skipped_records(annotations: Annotations, most: int = 1000, words: Words = str) -> pd.DataFrame:
-    """Malformed records that were left out: file, record, reason, remedy."""
+    """Malformed records that were skipped: file, record, reason, remedy."""
     errors = [
         message.error
         for message in annotations.skipped[:most]

@@ -1,4 +1,4 @@
-"""Image files as pictures for pages: found inside the configured roots, scaled, drawn on, kept."""
+"""Pictures for pages: thumbnails of image files, with regions drawn on them, cached on disk."""
 
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
 

@@ -1,4 +1,4 @@
-"""Small pictures on disk, least recently used first to go; for many threads and processes."""
+"""Least-recently-used cache of pictures on disk, safe for many threads and processes."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ _KEPT = 0.85  # of the limit, when making room
 
 
 class PictureCache:
-    """Keeps bytes under keys, in files.
+    """Disk cache of bytes by key.
 
     The limit may be passed by a twentieth for each process that writes: that much is written
     between two looks at what there is. A cache that cannot be written keeps nothing.
@@ -35,7 +35,7 @@ class PictureCache:
         self._unseen = limit_bytes  # bytes written since the last look; none was taken yet
 
     def get(self, key: str) -> bytes | None:
-        """Give what is kept under a key, or None."""
+        """Read the bytes of a key; None if they are not cached."""
         path = self._path(key)
         try:
             with path.open("rb") as file:
@@ -47,7 +47,7 @@ class PictureCache:
             return None
 
     def put(self, key: str, content: bytes) -> None:
-        """Keep bytes under a key."""
+        """Store bytes under a key."""
         path = self._path(key)
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ class PictureCache:
                 excess -= size
 
     def _files(self) -> list[tuple[float, int, str]]:
-        """When each file was last used, its size and path."""
+        """Last use, size and path of each file."""
         found = []
         with os.scandir(self._folder) as folders:
             for folder in folders:

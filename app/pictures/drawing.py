@@ -1,4 +1,4 @@
-"""Boxes, masks and labels on a picture, readable whatever is beneath them."""
+"""Draw boxes, masks and labels that stand out from any picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ class _Shape:
 
     @property
     def area_px2(self) -> float:
-        """The area of the box; a shape without one is drawn below those with."""
+        """Area of the box; a shape without one is drawn below the others."""
         if self.box is None:
             return float("inf")
         left, top, right, bottom = self.box
@@ -117,7 +117,7 @@ def _color(css: str) -> Color:
 
 
 def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None:
-    """Lay a mask over a picture; a shape without a box gets that of its mask."""
+    """Overlay a mask; a shape without a box gets the bounding box of its mask."""
     if shape.segmentation is None:
         return
     try:
@@ -143,7 +143,7 @@ def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None
 
 
 def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, line: int) -> None:
-    """Draw a box as a line of its colour between two thin ones that stand out from it."""
+    """Draw a box with a thin contrasting line on either side."""
     box = _clipped(shape.box, size)
     if box is None:
         return
@@ -154,7 +154,7 @@ def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, li
 
 
 def _clipped(box: Corners | None, size: tuple[int, int]) -> Corners | None:
-    """Cut a box to the picture, at least two pixels wide and high; None where it is outside."""
+    """Clip a box to the picture, at least two pixels wide and high; None if it is outside."""
     if box is None:
         return None
     left, top, right, bottom = box
@@ -173,7 +173,7 @@ def _label(
     letters: Font,
     taken: list[Corners],
 ) -> None:
-    """Write a label above its box, else inside, else below, where no other one is."""
+    """Write a label above its box, else inside, else below, where it overlaps no other label."""
     box = _clipped(shape.box, size)
     if box is None:
         return
@@ -197,7 +197,7 @@ def _overlap(a: Corners, b: Corners) -> bool:
 
 
 def _contrast(color: Color) -> Color:
-    """Black or white, whichever stands out more, by the relative luminance of WCAG 2."""
+    """Black or white, whichever has more contrast by the relative luminance of WCAG 2."""
     linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return _DARK if luminance > 0.179 else _LIGHT

@@ -1,4 +1,4 @@
-"""Text in pictures: what a font can draw, and as much of it as there is room for."""
+"""Text in pictures: fonts, widths, truncation and line breaks."""
 
 from functools import lru_cache
 from typing import cast
@@ -14,7 +14,7 @@ _MOST = 400  # characters that are looked at
 
 @lru_cache(maxsize=64)
 def font(size_px: int) -> Font:
-    """A font of this size: one of the system's, else Pillow's own."""
+    """A font of this size: a system font, else Pillow's default."""
     for name in _FONTS:
         try:
             return ImageFont.truetype(name, size_px)
@@ -24,7 +24,7 @@ def font(size_px: int) -> Font:
 
 
 def plain(text: str) -> str:
-    r"""Text without what is no character to draw, such as line ends and marks of direction.
+    r"""Replace unprintable characters, such as line ends and direction marks, by spaces.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def plain(text: str) -> str:
 
 
 def width_px(text: str, letters: Font) -> float:
-    """How wide a line of text is."""
+    """Width of a line of text."""
     return letters.getlength(text)
 
 
 def fitted(text: str, letters: Font, most_px: float) -> str:
-    """The text, or as much of its beginning as fits, with an ellipsis."""
+    """Truncate text to a width, with an ellipsis."""
     text = plain(text)
     if width_px(text, letters) <= most_px:
         return text
@@ -49,7 +49,7 @@ def fitted(text: str, letters: Font, most_px: float) -> str:
 
 
 def wrapped(text: str, letters: Font, most_px: float, lines: int) -> list[str]:
-    """The text in lines that fit, broken at spaces, in a long word anywhere, and cut off."""
+    """Break text into lines at spaces, or inside long words, and truncate the last one."""
     rest = plain(text).strip()
     found: list[str] = []
     while rest and len(found) < lines - 1:

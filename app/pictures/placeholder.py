@@ -1,4 +1,4 @@
-"""The picture in place of one that cannot be shown: it says why, and of which file."""
+"""Placeholder for an image that cannot be shown, with the reason and its path."""
 
 from PIL import Image, ImageDraw
 
@@ -10,7 +10,7 @@ _SHAPE = 3 / 4  # height to width
 
 
 def placeholder(problem: str, uri: str | None, size_px: int) -> Image.Image:
-    """Draw a problem and a path, readable from about 160 pixels on."""
+    """Draw a problem and a path; readable from about 160 pixels on."""
     width = max(16, min(size_px, _WIDEST))
     height = round(width * _SHAPE)
     image = Image.new("RGB", (width, height), _PAPER)

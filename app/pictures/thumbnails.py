@@ -1,4 +1,4 @@
-"""Image files for pages: thumbnails, large pictures, and pictures with their regions drawn."""
+"""Thumbnails, large pictures and galleries of image files, with regions drawn on them."""
 
 import hashlib
 import threading
@@ -51,14 +51,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class GalleryImage:
-    """An image to show: its id, by which its regions are found, and where its pixels are."""
+    """An image of a gallery: its id, which its regions have too, and its file."""
 
     id: str
     uri: str | None
 
 
 class ImageFiles:
-    """Gives pictures of image files; for any number of threads and processes at once.
+    """Renders pictures of image files; safe for many threads and processes.
 
     Nothing here raises for what is wrong with a file or a name: the picture then says what it is.
 
@@ -76,7 +76,7 @@ class ImageFiles:
         self._roots, self._cache = ImageRoots(roots), PictureCache(cache, cache_bytes)
 
     def thumbnail(self, uri: str | None, size_px: int = THUMBNAIL_PX) -> Picture:
-        """Give a picture that fits into a square of this side, turned as its EXIF data say.
+        """Render an image upright, scaled to fit into a square.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class ImageFiles:
             return _instead(error, uri, size_px)
 
     def full(self, uri: str | None, max_px: int = FULL_PX) -> Picture:
-        """Give the same for a large view."""
+        """Render an image for a large view."""
         return self.thumbnail(uri, max_px)
 
     def with_regions(
@@ -101,7 +101,7 @@ class ImageFiles:
         *,
         masks: bool = True,
     ) -> Picture:
-        """Give a picture with the regions of the image drawn.
+        """Render an image with its regions drawn.
 
         Where the image was annotated as it lies in the file, and its EXIF data turn it by a
         quarter, it is shown as annotated.
@@ -144,7 +144,7 @@ class ImageFiles:
         *,
         masks: bool = True,
     ) -> list[Picture]:
-        """Give the pictures of many images with their regions drawn, made several at a time.
+        """Render many images with their regions drawn, several at a time.
 
         Parameters
         ----------
@@ -174,14 +174,14 @@ class ImageFiles:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A picture with the size of the image in its file, which the cache has as a comment."""
+    """A cached picture with the original size, which is stored as a JPEG comment."""
 
     shown: Picture
     original_px: tuple[int, int]
 
 
 def _opened(data: bytes | None) -> _Kept | None:
-    """Read what the cache has; None for what it does not have whole."""
+    """Read a cached picture; None if it is missing or incomplete."""
     if data is None or not data.endswith(b"\xff\xd9"):
         return None
     try:
@@ -193,7 +193,7 @@ def _opened(data: bytes | None) -> _Kept | None:
 
 
 def _scaled_down(content: bytes, size_px: int, *, upright: bool) -> Thumbnail:
-    """Make a thumbnail; of large images one at a time, for the memory that they take."""
+    """Make a thumbnail; large images one at a time, to bound memory."""
     header = read_header(content)
     if header.width_px * header.height_px <= _LARGE_PX:
         return thumbnail(content, size_px, upright=upright)
@@ -214,7 +214,7 @@ def _key(*parts: str) -> str:
 
 
 def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
-    """The size of the image that the regions are in pixels of; None where it is not known."""
+    """Size of the image that the regions were annotated on; None if unknown."""
     width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
     return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
 

@@ -1,4 +1,4 @@
-"""What every annotator does: say which of a dataset's concepts some images show."""
+"""The interface of annotators: find the concepts of a dataset in images."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -8,7 +8,7 @@ from ingest.images.arrays import ImageArray
 
 
 class Annotator(Protocol):
-    """Annotates images. It is opened once a process, and used by one thread at a time."""
+    """Finds concepts in images; opened once per process, used by one thread at a time."""
 
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
@@ -36,5 +36,5 @@ class Annotator(Protocol):
         ...
 
     def describe(self) -> Mapping[str, Any]:
-        """Its settings, and its model with revision and weights, for provenance; for JSON."""
+        """Settings, model, revision and weights for provenance; JSON values."""
         ...

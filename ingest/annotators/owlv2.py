@@ -1,4 +1,4 @@
-"""The annotator that finds concepts with an open-vocabulary detector."""
+"""Annotator that finds concepts with an open-vocabulary detector."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ PLUGIN = Plugin(
 
 @dataclass(frozen=True, eq=False)
 class Owlv2Annotator:
-    """Every box that the detector finds is a mention.
+    """Annotator with a mention for every detected box.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class Owlv2Annotator:
         ]
 
     def describe(self) -> Mapping[str, Any]:
-        """The detector's settings, and its model with its weights."""
+        """Settings, model and weights of the detector."""
         return {"annotator": "owlv2", **self.detector.describe()}
 
 
 def open_annotator(options: DetectorOptions) -> Owlv2Annotator:
-    """The annotator with its detector loaded; see `graph.plugins.Plugins`."""
+    """Open the annotator and load its detector; see `graph.plugins.Plugins`."""
     from ingest.models.detector import open_detector
 
     return Owlv2Annotator(open_detector(options))

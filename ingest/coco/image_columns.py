@@ -1,4 +1,4 @@
-"""The images of a COCO file as columns, and which of them each annotation belongs to."""
+"""Images of a COCO file as columns, joined with the annotations."""
 
 from dataclasses import dataclass
 from operator import attrgetter
@@ -47,14 +47,14 @@ class CocoImages:
 
 
 def field(records: Records[Any], name: str) -> list[Any]:
-    """Give one field of all records."""
+    """One field of all records."""
     return list(map(attrgetter(name), records.items))
 
 
 def coco_images(
     images: Records[Image], annotations: Records[Any], split: str | None, problems: Problems
 ) -> CocoImages:
-    """Check a COCO file's images, and that each annotation is of one of them.
+    """Validate a COCO file's images, and that each annotation refers to one of them.
 
     Raises
     ------

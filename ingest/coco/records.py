@@ -1,4 +1,4 @@
-"""COCO files as typed records: decoding them fast, and saying where they are malformed."""
+"""Decode COCO files into typed records, and locate malformed ones."""
 
 import codecs
 import re
@@ -42,7 +42,7 @@ class Category(msgspec.Struct, gc=False):
 
 
 def coco_kind(path: Path, head: bytes) -> str | None:
-    """Tell whether a file is a COCO file, and of ``"instances"`` or of ``"captions"``.
+    """Detect a COCO file: ``"instances"``, ``"captions"`` or None.
 
     Only as much of it is read as is needed to see the first annotation.
     """
@@ -69,7 +69,7 @@ def _has_coco_keys(start: bytes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Names the records of a list as messages do: ``"annotations[812]"``.
+    """Names a record for messages: ``"annotations[812]"``.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Records(Generic[T]):
-    """The sound records of one list of a COCO file, and their names in messages."""
+    """Valid records of one list of a COCO file, with their names for messages."""
 
     items: list[T]
     place: Place
@@ -98,7 +98,7 @@ class Records(Generic[T]):
 def decode(
     path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
-    """Decode the lists of a COCO file into typed records, and nothing else of it.
+    """Decode lists of a COCO file into typed records, and skip the rest of it.
 
     The whole file is decoded in one go. Only when a record turns out to be malformed, and such
     records are to be skipped, each one is decoded by itself. A field of the type `msgspec.Raw` is
@@ -156,7 +156,7 @@ def _check_kind(path: Path, kind: str, problems: Problems) -> None:
 
 
 def _decoded(content: memoryview, type_: type[Any], problems: Problems) -> Any:
-    """Decode JSON, with the position in the error where it is none."""
+    """Decode JSON; a syntax error is reported with its position."""
     try:
         return msgspec.json.decode(content, type=type_)
     except msgspec.ValidationError:
@@ -168,7 +168,7 @@ def _decoded(content: memoryview, type_: type[Any], problems: Problems) -> Any:
 def _decode_singly(
     content: memoryview, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
-    """Decode record by record, leaving out the malformed ones."""
+    """Decode record by record, and skip malformed ones."""
     raw_type = msgspec.defstruct("RawCocoFile", [(name, list[msgspec.Raw]) for name in types])
     raw = _decoded(content, raw_type, problems)
     result: dict[str, Records[Any]] = {}
@@ -190,7 +190,7 @@ def _decode_singly(
 
 
 def _validation_fault(message: str) -> tuple[str, str | None, Text]:
-    """Turn msgspec's message into a reason, the record's name (None: the file) and a fix.
+    """Split msgspec's message into a reason, the record's name (None: the file) and a fix.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def _first_undecodable(content: memoryview) -> int:
 
 
 def id_columns(*columns: list[Id]) -> tuple[pa.Array, ...]:
-    """Give columns of ids, as whole numbers if all of them are, otherwise all as text."""
+    """Columns of ids: integers if all of them are, otherwise text."""
     try:
         return tuple(pa.array(values, pa.int64()) for values in columns)
     except (pa.ArrowException, OverflowError, TypeError):

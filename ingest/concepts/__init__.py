@@ -1,1 +1,1 @@
-"""Where concepts and classes come from: labels, vocabularies, captions, renaming tables."""
+"""Concepts and classes: labels, vocabularies, renaming, plurals, wording."""

@@ -1,4 +1,4 @@
-"""The class of each image, where the annotations themselves do not have it."""
+"""Classes of images from a second file or from captions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def labels_beside(
     progress: Progress,
     own: Setting,
 ) -> tuple[Labels, tuple[str, ...]]:
-    """Give the classes that a second file says, a table or captions, and notes about it.
+    """Read classes from a second file, a table or captions, with notes about it.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def labels_beside(
 def labels_from_mentions(
     image: IntArray, column: Coded, n_images: int, none: str, many: str
 ) -> Labels:
-    """Give each image the one class that its mentions name, and set the others aside.
+    """Give each image the one class that its mentions name; set other images aside.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def labels_from_mentions(
 def labels_from_file(
     path: Path, columns: ImageColumns, problems: Problems, progress: Progress
 ) -> tuple[Labels, tuple[str, ...]]:
-    """Look each image's class up in a second table, by its id or else by its file name.
+    """Look up each image's class in a second table, by id or else by file name.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def labels_from_captions(
     problems: Problems,
     progress: Progress,
 ) -> Labels:
-    """Give each image the class whose words alone the captions of a COCO captions file use."""
+    """Give each image the only class named in its captions, from a COCO captions file."""
     ids = columns.ids
     read_head(path)
     captions = read_captions(path, None, problems.beside(str(path)), progress)
@@ -188,7 +188,7 @@ def labels_from_texts(
     options: ReadOptions,
     progress: Progress,
 ) -> Labels:
-    """Give each image the class whose words alone its captions use."""
+    """Give each image the only class that its captions name."""
     words = load_word_list(options.classes.words or DEFAULT_WORDS)
     rows, column = words.find_all(texts, progress)
     return labels_from_mentions(

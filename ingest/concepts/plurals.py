@@ -1,4 +1,4 @@
-"""English plurals of nouns: to find concepts in captions, and to say how many there are."""
+"""English plurals, for matching captions and for counts in messages."""
 
 import re
 
@@ -25,7 +25,7 @@ _OES = frozenset({"buffalo", "echo", "hero", "mango", "mosquito", "potato", "tom
 
 
 def plural_forms(word: str) -> tuple[str, ...]:
-    """Give the plurals of a lower-case singular noun that are in use, the usual one first.
+    """Plurals of a lower-case singular noun, the most common first.
 
     Examples
     --------
@@ -54,7 +54,7 @@ _PLURAL = re.compile(r"\b(\w+?)(ies|(?<=[sx])es|s)\b")
 
 
 def counted(number: int, things: str) -> str:
-    """Give a number with what is counted, whose first plural becomes a singular for just one.
+    """Format a count: the first plural becomes a singular for one.
 
     Examples
     --------

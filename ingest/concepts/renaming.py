@@ -18,7 +18,7 @@ _FORM = "Write the columns concept and becomes as CSV, becomes empty to drop a c
 
 
 def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, str]]:
-    """Read what becomes of which concepts.
+    """Read a table that renames, merges or drops concepts.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, s
 
 
 def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
-    """Give place, concept and new name of each entry."""
+    """Place, concept and new name of each entry."""
     head = read_head(path)
     mapping: object = None
     try:
@@ -85,7 +85,7 @@ def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
 def apply_concept_table(
     concepts: Coded, table: dict[str, tuple[str, str]], problems: Problems
 ) -> Coded:
-    """Give concepts their new names; -1 for those that are dropped.
+    """Rename concepts; dropped ones get -1.
 
     All entries apply at once: where a becomes b and b becomes c, what was a is b.
 

@@ -24,7 +24,7 @@ Words = tuple[str, ...]
 
 
 def words_of(text: str) -> list[str]:
-    """Split text into the words and signs that matching compares.
+    """Split text into the words and symbols that are matched.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def words_of(text: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """Give text in the form that is compared: Unicode NFC without case."""
+    """Normalise text for matching: Unicode NFC, case folded."""
     return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
 
 
@@ -108,7 +108,7 @@ class Vocabulary:
         return forms
 
     def find(self, caption: str) -> list[int]:
-        """Give the positions in `names` of the concepts that a caption mentions, in its order.
+        """Positions in `names` of the concepts in a caption, in order of appearance.
 
         O(words of the caption x phrases with the same first word); in mode ``"substring"``
         O(length of the caption x phrases), in the vocabulary's order.
@@ -132,7 +132,7 @@ class Vocabulary:
     def find_all(
         self, captions: Sequence[str | None], progress: Progress = silent
     ) -> tuple[IntArray, Coded]:
-        """Give the mentions in many captions: the position of each one's caption, its concept."""
+        """Find mentions in many captions: the caption's position and the concept of each."""
         rows: list[int] = []
         codes: list[int] = []
         for row, caption in enumerate(captions):

@@ -1,4 +1,4 @@
-"""Vocabularies and word lists as people write them: text files, TOML files, options."""
+"""Load vocabularies and word lists from text files, TOML files and options."""
 
 import tomllib
 from importlib.resources import files
@@ -16,7 +16,7 @@ _LISTS = files("ingest") / "word_lists"
 
 
 def load_vocabulary(options: VocabularyOptions) -> Vocabulary:
-    """Give the vocabulary that the options name.
+    """Load the vocabulary that the options name.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def _phrases(line: str) -> list[str]:
 
 
 def word_list_names() -> list[str]:
-    """Give the names of the word lists that come with the package.
+    """Names of the built-in word lists.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def word_list_names() -> list[str]:
 
 
 def load_word_list(name: str) -> Vocabulary:
-    """Give a list of the words that name each class, by name or as a TOML file's path.
+    """Load the words of each class: a built-in list, or a TOML file.
 
     The words are matched whole and as they are listed: a plural counts where the list has it.
 

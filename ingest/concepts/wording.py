@@ -1,4 +1,4 @@
-"""Names of concepts as English words: readable, with an article, as a list in a sentence."""
+"""Names of concepts in English: readable words, articles, lists."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ LONGEST = 80
 
 
 def listed(names: Sequence[str]) -> str:
-    """Give names as a list in a sentence.
+    """Join names into an English list.
 
     Examples
     --------
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"(?:[_\-/.#]+|(?<=[^\W\d_]{3}))#?\d+$")
 
 
 def readable(name: str) -> str:
-    r"""Give a concept's name as words for people and models.
+    r"""Turn a concept's name into words for people and models.
 
     Separators become spaces, CamelCase is taken apart, numbers at the end are left out unless a
     space is before them, and control characters are. At most `LONGEST` characters stay. A name of
@@ -78,7 +78,7 @@ _SAID_WITH_A_VOWEL = re.compile(r"8|11(?!\d)|18(?!\d)")
 
 
 def with_article(name: str) -> str:
-    """Give a readable name with its indefinite article, where it takes one.
+    """Put the indefinite article before a readable name, where it takes one.
 
     None is put before a plural (a last word in s, but not ss, us or is), before the mass nouns and
     plurals of a small table, behind a word like "the" or "two", and before other scripts.
@@ -105,7 +105,7 @@ def with_article(name: str) -> str:
 
 
 def _begins_with_a_vowel(word: str) -> bool:
-    """Whether a word is said with a vowel first; one in capitals is spelt."""
+    """Whether a word starts with a vowel sound; short capitals are spelt out."""
     if word[0].isdigit():
         return _SAID_WITH_A_VOWEL.match(word) is not None
     if word.isupper() and len(word) <= 4:

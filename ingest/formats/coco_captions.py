@@ -1,4 +1,4 @@
-"""COCO captions: sentences about images as one JSON file; a vocabulary gives the concepts."""
+"""COCO captions: a JSON file of captions, searched for the concepts of a vocabulary."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,17 +19,17 @@ from ingest.problems import Problems
 
 @dataclass(frozen=True)
 class CocoCaptions:
-    """Reads captions; every phrase of the vocabulary in one is a mention."""
+    """Reader of COCO captions; each phrase of the vocabulary found is a mention."""
 
     description: str = "COCO captions: sentences about images as one JSON file"
     uses: frozenset[str] = frozenset({"vocabulary", "own captions"})
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Tell whether the annotations have captions."""
+        """Whether the annotations have captions."""
         return coco_kind(path, head) == "captions"
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read images and captions, and search the captions for concepts and perhaps classes."""
+        """Read images and captions, and find concepts (and classes) in the captions."""
         problems = Problems(str(path), options.on_error)
         if not options.vocabulary:
             raise problems.fatal(

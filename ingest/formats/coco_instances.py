@@ -1,4 +1,4 @@
-"""COCO instances: objects with category, box and area in images, as one JSON file."""
+"""COCO instances: a JSON file of objects with category, box, area and segmentation."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -42,7 +42,7 @@ _SIDES = attrgetter("x", "y", "width", "height")
 
 
 class Instance(msgspec.Struct, gc=False):
-    """An entry of ``annotations``; the segmentation is found, and not parsed."""
+    """An entry of ``annotations``; the segmentation is not parsed."""
 
     image_id: Id
     category_id: Id
@@ -55,17 +55,17 @@ class Instance(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True)
 class CocoInstances:
-    """Reads instances; every one is a mention of its category, crowds included."""
+    """Reader of COCO instances; each is a mention of its category, crowds included."""
 
     description: str = "COCO instances: categories and boxes as one JSON file"
     uses: frozenset[str] = frozenset({"categories"})
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Tell whether the annotations have categories or boxes."""
+        """Whether the annotations have categories or boxes."""
         return coco_kind(path, head) == "instances"
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read images, categories and annotations, and find the images' classes."""
+        """Read images, categories and annotations, and derive the images' classes."""
         problems = Problems(str(path), options.on_error)
         progress("read", 0, None)
         types = {"images": Image, "annotations": Instance, "categories": Category}
@@ -103,7 +103,7 @@ class CocoInstances:
 def _categories(
     categories: Records[Category], instances: Records[Instance], rows: RowProblems
 ) -> Coded:
-    """Give each instance's category, and report those whose category is not there."""
+    """Category of each instance; unknown ones are reported."""
     problems = rows.problems
     column = recode_names(np.arange(len(categories.items)), field(categories, "name"))
     faults = problems.rows(len(categories.items), categories.place)
@@ -134,7 +134,7 @@ def _categories(
 
 
 def _numbers(instances: Records[Instance], rows: RowProblems) -> dict[str, FloatArray]:
-    """Give box, area and score as columns, NaN where unknown, and report impossible ones."""
+    """Boxes, areas and scores as columns, NaN where unknown; invalid ones are reported."""
     boxes = field(instances, "bbox")
     if None in boxes:
         boxes = [box or _NO_BOX for box in boxes]
@@ -171,7 +171,7 @@ def _floats(values: list[float | None]) -> FloatArray:
 
 
 def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray:
-    """Give the segmentation of each of these instances as a view of the file; None where absent."""
+    """Segmentation of each instance as a view of the file; None where absent."""
     given = [
         None if outline is _NO_OUTLINE else outline for outline in field(instances, "segmentation")
     ]
@@ -181,7 +181,7 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
 
 
 def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
-    """Tell which of these instances are crowds; None where none is. Without a word it is none."""
+    """Which instances are crowds; None if none is. The default is not."""
     given = field(instances, "iscrowd")
     every = np.fromiter((value in _CROWD for value in given), bool, len(given))
     crowds: BoolArray = every[sound]
@@ -196,7 +196,7 @@ def _labels(
     problems: Problems,
     progress: Progress,
 ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
-    """Give the images' classes, each instance's concept, the class that it gives, and notes."""
+    """Classes of images; concept and class of each instance; notes."""
     n = len(images.columns.ids)
     classes = options.classes.categories
     if not classes:

@@ -1,4 +1,4 @@
-"""Tables of one image a row, in any of the formats that tables come in."""
+"""Tables with one image per row, in any table format."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ _ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "he
 
 @dataclass(frozen=True)
 class TableReader:
-    """Reads the tables of one format."""
+    """Reader of tables in one format."""
 
     format: TableFormat
     uses: frozenset[str] = frozenset({"table", "vocabulary", "own captions"})
@@ -41,11 +41,11 @@ class TableReader:
         return self.format.description
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Tell from the content whether a file has this format."""
+        """Whether a file has this format, judged by its content."""
         return self.format.detects(path, head)
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
-        """Load the rows, find out which column holds what, and take the concepts apart."""
+        """Load the rows, map the columns, and parse the concepts."""
         problems = Problems(str(path), options.on_error)
         table = self.format.load(path, problems, progress)
         if table.n_rows == 0:
@@ -73,7 +73,7 @@ class TableReader:
 
 
 def _columns(table: Table, options: ReadOptions) -> ColumnMap:
-    """Find the columns that the options call for."""
+    """Find the columns that the options name."""
     roles = list(_ROLES)
     if options.classes.file is not None or options.classes.from_captions:
         roles.remove("class_name")
@@ -160,7 +160,7 @@ def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.
 def _mentions(
     table: Table, columns: ColumnMap, rows: RowProblems, options: ReadOptions, progress: Progress
 ) -> tuple[list[MentionColumns], list[str]]:
-    """Give the mentions of all concept columns and captions, and how cells were understood."""
+    """Mentions from concept columns and captions, with notes on how cells were parsed."""
     mentions, notes = [], []
     if "concepts" in columns.of:
         column = table.columns[columns.of["concepts"]]
@@ -188,7 +188,7 @@ def _mentions(
 
 
 def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
-    """Give a mention for each 1 in columns of one concept each."""
+    """Mentions from indicator columns, one concept each."""
     image, code = [], []
     for number, name in enumerate(names):
         values = indicator_column(table, name)
@@ -236,5 +236,5 @@ def _labels(
 
 
 def _is_attribute(table: Table, name: str, values: set[str]) -> bool:
-    """Tell a column of CelebA's kind: -1 and 1, and in a list_attr file also 0 and 1."""
+    """Whether a column is an indicator as in CelebA: -1 and 1, or 0 and 1 in list_attr files."""
     return values == {"-1", "1"} or (name in table.concept_columns and values <= {"-1", "0", "1"})

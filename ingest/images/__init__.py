@@ -1,1 +1,1 @@
-"""Image files: where they are, how they are decoded within limits, and their boxes and masks."""
+"""Image files: finding and decoding them within limits, their masks and regions."""

@@ -1,4 +1,4 @@
-"""An image file that was found, and the error of one that cannot be found, read or decoded."""
+"""A found image file, and the error of one that cannot be found, read or decoded."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Mask images: which pixels a picture of a mask marks, whatever convention it follows."""
+"""Read masks from images, whichever convention they follow."""
 
 from typing import TYPE_CHECKING
 

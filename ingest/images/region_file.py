@@ -1,4 +1,4 @@
-"""The file of a dataset's regions: Parquet, in order of image id, found by the last of each group.
+"""Parquet file of a dataset's regions, sorted by image id and indexed by row group.
 
 No image is in two row groups, and the last id of each group is in the file's metadata, so that the
 regions of a few images are read without a look at the others. Beside each region stands a digest of
@@ -45,7 +45,7 @@ _LAST_IDS = b"cobalance.last_ids"
 
 @dataclass(frozen=True, eq=False)
 class RegionFile:
-    """A file of regions that is open, so that another one in its place does no harm."""
+    """An open region file; replacing the file on disk does not affect it."""
 
     path: Path
     file: BinaryIO
@@ -62,7 +62,7 @@ class RegionFile:
         return self._read(groups, SCHEMA)
 
     def digests(self) -> dict[str, int | None]:
-        """Give each image's digest; None where an earlier version of the program kept none."""
+        """Digest of each image; None in files of earlier versions, which have none."""
         schema = pa.schema([SCHEMA.field("id"), STORED.field(DIGEST)])
         table = self._read(list(range(len(self.last_ids))), schema)
         found = table.group_by("id").aggregate([(DIGEST, "min")])  # it is the same in each row
@@ -91,7 +91,7 @@ _footers: dict[Path, tuple[object, pq.FileMetaData, list[str]]] = {}
 
 
 def open_regions(path: Path) -> RegionFile | None:
-    """Open a file of regions; None where there is none."""
+    """Open a region file; None if there is none."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -120,7 +120,7 @@ def _unreadable(path: Path, error: Exception) -> InputError:
 
 
 def write_tables(path: Path, tables: Iterable[pa.Table], total: int, progress: Progress) -> int:
-    """Write one row group a table; gives the number of rows."""
+    """Write one row group per table; returns the number of rows."""
     n_rows, last_ids = 0, []
     progress("write regions", 0, total)
     with (
@@ -146,7 +146,7 @@ def write_tables(path: Path, tables: Iterable[pa.Table], total: int, progress: P
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing at the same time, and clear what a killed one left."""
+    """Lock the folder against other writers, and remove temporary files of killed ones."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):

@@ -1,4 +1,4 @@
-"""Boxes and outlines of a dataset's images, beside the graph, which does not keep them."""
+"""Regions (boxes and outlines) of a dataset's images, stored in files beside the graph."""
 
 import filecmp
 import hashlib
@@ -47,7 +47,7 @@ _OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as
 
 
 def regions_path(folder: Path, dataset: str) -> Path:
-    """Give the path of a dataset's regions: readable, and another one for every name.
+    """Path of a dataset's region file: readable, and unique to its name.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def write_regions(
     replace: bool = False,
     progress: Progress = silent,
 ) -> int:
-    """Write the regions of a dataset's images; interrupted, it leaves those that were there.
+    """Write the regions of a dataset's images, atomically.
 
     A region is a mention with a box or a segmentation, or what gives an image its class, whose
     ``concept`` is then that class. Regions of other images stay, unless
@@ -154,7 +154,7 @@ def drop_regions(folder: Path, dataset: str) -> None:
 
 
 def rename_regions(folder: Path, dataset: str, new: str) -> None:
-    """Give a dataset's regions to its new name, in place of what a dropped one left there."""
+    """Rename a dataset's region file, replacing any leftover of a dropped dataset."""
     path, target = regions_path(folder, dataset), regions_path(folder, new)
     if path.exists():
         with writing(folder):
@@ -164,7 +164,7 @@ def rename_regions(folder: Path, dataset: str, new: str) -> None:
 
 
 def copy_regions(folder: Path, dataset: str, into: str) -> None:
-    """Give another dataset the same regions, in place of its own; equal ones are left alone.
+    """Copy a dataset's regions to another dataset, replacing its own unless they are equal.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def copy_regions(folder: Path, dataset: str, into: str) -> None:
 
 
 def _is_unchanged(held: Mapping[str, int | None], new: "_NewRows", *, replace: bool) -> bool:
-    """Tell whether a file with the images and digests that are `held` would stay the same."""
+    """Whether writing would leave a file with the digests `held` unchanged."""
     wanted = dict(zip(new.ids, new.digests.tolist(), strict=True))
     goes = held.keys() - wanted.keys() if replace else new.all_ids & held.keys() - wanted.keys()
     return not goes and all(held.get(image) == digest for image, digest in wanted.items())
@@ -197,7 +197,7 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class _NewRows:
-    """The regions of annotations, in order of image id.
+    """Regions of annotations, sorted by image id.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class _NewRows:
 
     @cached_property
     def digests(self) -> IntArray:
-        """Digest all that the file keeps of each image's regions to 64 bits, in their order.
+        """64-bit digest of each image's regions, in order of the images.
 
         Of an image without crowds it is what it was before crowds were kept.
         Of outlines it takes the text as it is given: the same with other white space counts as
@@ -288,12 +288,12 @@ class _NewRows:
         return np.array(found, dtype=np.int64)
 
     def batches(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Cut a range of images into ranges of about as many regions as a row group takes."""
+        """Split a range of images into ranges of about one row group of regions."""
         cuts = np.flatnonzero(np.diff(self.bounds[start:end] // GROUP_ROWS)) + start + 1
         yield from pairwise([start, *cuts.tolist(), end])
 
     def table(self, start: int, end: int) -> pa.Table:
-        """Give the regions of a range of images."""
+        """Regions of a range of images, as a table."""
         rows = self.order[self.bounds[start] : self.bounds[end]]
         image = pa.array(self.mentions["image"][rows])
         outlines = map(_compact, self.mentions[OUTLINE][rows])
@@ -310,7 +310,7 @@ class _NewRows:
 
 
 def _with_objects(annotations: Annotations) -> pd.DataFrame:
-    """Give the mentions, and behind them what gives the images their class as one of the class."""
+    """Mentions, followed by the objects of the class as mentions of it."""
     mentions, objects = _with_crowds(annotations.mentions), annotations.objects
     if objects is None or objects.empty:
         return mentions
@@ -331,7 +331,7 @@ def _digest(content: bytes) -> int:
 
 
 def _merged(old: RegionFile | None, new: _NewRows) -> Iterator[pa.Table]:
-    """Give the new regions and the old ones of other images, row group by row group."""
+    """Merge the new regions with the old ones of other images, row group by row group."""
     start = 0
     for table, last in old.groups() if old is not None else ():
         others = [image not in new.all_ids for image in table["id"].to_pylist()]
@@ -349,7 +349,7 @@ def _merged(old: RegionFile | None, new: _NewRows) -> Iterator[pa.Table]:
 
 
 def _compact(outline: bytes | None) -> bytes | None:
-    """Give JSON without spaces; None for what cannot be polygons or a run-length encoding."""
+    """JSON without spaces; None unless it may be polygons or a run-length encoding."""
     if outline is None:
         return None
     text = bytes(outline).translate(None, b" \t\r\n")

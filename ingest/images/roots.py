@@ -23,7 +23,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Root(Protocol):
-    """One place where image files may be."""
+    """A place that may hold image files."""
 
     def find(self, uri: str) -> ImageFile | None:
         """Find a file; None where it is not here.
@@ -36,7 +36,7 @@ class Root(Protocol):
 
 
 class ImageRoots:
-    """All places where image files may be.
+    """All places that may hold image files.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ImageRoots:
 
 
 class Folder:
-    """A folder of this machine.
+    """A local folder.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Addresses of images as they may be told to whoever gets the images."""
+"""Strip credentials from image URIs."""
 
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -7,7 +7,7 @@ _SIGNATURES = {"signature", "sig", "x-amz-signature", "x-goog-signature", "token
 
 
 def unsigned(uri: str) -> str:
-    """Give a URL without the password or signature in it: provenance goes where images go.
+    """Strip password and signature from a URL, so that provenance can be shared.
 
     Examples
     --------

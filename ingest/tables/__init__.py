@@ -1,4 +1,4 @@
-"""Files of rows and columns, loaded as columns of text whatever the format.
+"""Table formats, loaded as columns of text; one module each, and their registry.
 
 The order of the registry is the order of detection: the plainest text comes last.
 """

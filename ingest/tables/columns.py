@@ -1,4 +1,4 @@
-"""Which column of a table holds what: as the options say, else by the usual names."""
+"""Map columns of a table to roles, by the options or by their usual names."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _PRESENT = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "-1": 0, "-1.0": 0, "
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """The columns of a table by what they hold.
+    """Columns of a table by role.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class ColumnMap:
 
 
 def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> ColumnMap:
-    """Find the columns for these roles, by the options first and then by the usual names.
+    """Find the columns of roles, by the options first, then by their usual names.
 
     Columns of 0 and 1 are the concepts only where no column holds concepts or captions.
 
@@ -91,7 +91,7 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
 
 
 def usual_column(role: str, names: Iterable[str]) -> str | None:
-    """Find the column whose name is usual for a role, the most usual one of several.
+    """Find the column with the most usual name for a role.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
 
 
 def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
-    """Give a column that has to be text.
+    """A column as text; other types are an error.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
 
 
 def indicator_column(table: Table, name: str) -> Int8Array:
-    """Give 1 where a concept is present, 0 where not, and -1 where the value says neither."""
+    """Parse an indicator column: 1 present, 0 absent, -1 neither."""
     column = table.columns[name]
     if pa.types.is_floating(column.type):
         values = column.to_numpy(zero_copy_only=False)

@@ -29,7 +29,7 @@ class CellConcept(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The concepts of all rows, one after the other.
+    """Concepts of all rows, flattened.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Cells:
 
 
 def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Cells:
-    """Take the cells of a concepts column apart.
+    """Parse the cells of a concepts column.
 
     Text is a JSON list where the first cell that is not blank starts with ``[`` and no delimiter
     was given; otherwise it is split at the delimiter, or at the first of ``|``, ``;`` and ``,``
@@ -114,7 +114,7 @@ def _numbers(found: list[str | CellConcept]) -> dict[str, FloatArray]:
 
 
 def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
-    """Take Arrow lists apart, of names or of structures with the fields of `CellConcept`."""
+    """Flatten Arrow lists of names, or of structures with the fields of `CellConcept`."""
     row, items = _flat(column)
     numbers: dict[str, FloatArray] = {}
     if pa.types.is_struct(items.type):
@@ -148,7 +148,7 @@ def _boxes(column: pa.Array) -> dict[str, FloatArray]:
 
 
 def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray:
-    """Give each concept's score from a column of as many scores, written the same way."""
+    """Scores of concepts, from a column with one score per concept."""
     n = len(rows.bad)
     if column.type == TEXT:
         text = pc.utf8_trim(pc.fill_null(column, ""), " \t[]")
@@ -179,7 +179,7 @@ def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray
 
 
 def _flat(lists: pa.Array) -> tuple[IntArray, pa.Array]:
-    """Give the row of each item of a column of lists, and the items."""
+    """Flatten a column of lists: the row of each item, and the items."""
     row = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
     return row, pc.list_flatten(lists)
 

@@ -1,4 +1,4 @@
-"""pandas frames in memory, as tables that are read like files."""
+"""pandas frames, read like table files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,11 +26,11 @@ class FrameTable:
     description: str = "A pandas frame"
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Tell that no file is a frame."""
+        """False: no file is a frame."""
         return False
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:  # noqa: ARG002
-        """Load all columns but those of types that hold no names."""
+        """Load all columns of usable types."""
         names = [str(name) for name in self.frame.columns]
         check_names(names, problems)
         arrays = {name: _array(self.frame.iloc[:, at]) for at, name in enumerate(names)}
@@ -44,7 +44,7 @@ class FrameTable:
 
 
 def with_id(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, TableOptions]:
-    """Give a frame that has no column of ids its index for one.
+    """Use the index of a frame as ids where it has no column of them.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _hashable(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _array(column: "pd.Series[Any]") -> pa.Array:
-    """Give a column to Arrow: sets as sorted lists, and what it takes for no type as text."""
+    """Convert a column to Arrow: sets as sorted lists, unsupported values as text."""
     if column.dtype == object:
         column = column.map(_plain)
     try:

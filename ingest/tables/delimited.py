@@ -1,4 +1,4 @@
-"""CSV and TSV: fields between separators, quoted as RFC 4180 has it, one header line."""
+"""CSV and TSV with a header line, quoted as in RFC 4180."""
 
 import csv
 import io
@@ -19,18 +19,18 @@ LONGEST_FIELD = 1 << 24  # characters; a quote that is never closed would swallo
 
 @dataclass(frozen=True)
 class Delimited:
-    """Text with one of these separators; the one that gives the header most columns is used."""
+    """Text with one of several separators: the one that gives the header most columns."""
 
     description: str
     separators: str
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Tell whether the header line has one of the separators."""
+        """Whether the header line has one of the separators."""
         header = head.lstrip().split(b"\n", 1)[0]
         return b"\0" not in header and any(mark.encode() in header for mark in self.separators)
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all rows as text: nothing is taken for a number or for a missing value."""
+        """Load all rows as text; numbers and missing values are not guessed."""
         csv.field_size_limit(LONGEST_FIELD)
         size = path.stat().st_size
         with (
@@ -56,7 +56,7 @@ class Delimited:
         return columns.table()
 
     def _separator(self, header: str) -> str:
-        """Choose the separator that gives the header most columns, the first among equals."""
+        """The separator that gives the header most columns; the first of several."""
         return max(self.separators, key=lambda mark: _n_fields(header, mark))
 
 
@@ -65,7 +65,7 @@ def _n_fields(header: str, separator: str) -> int:
 
 
 def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record with the line that it starts on; lines without anything are passed over."""
+    """Yield each record with its first line number; empty lines are skipped."""
     while True:
         line = rows.line_num + 1
         try:

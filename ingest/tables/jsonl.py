@@ -1,4 +1,4 @@
-"""JSON lines: one JSON object a line, its keys the columns."""
+"""JSON Lines: one JSON object per line, with the columns as keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ _NULL = msgspec.Raw(b"null")
 
 @dataclass(frozen=True)
 class JsonLines:
-    """One object a line; a key that a line lacks, or null, is a missing value."""
+    """One object per line; missing keys and null are missing values."""
 
     description: str = "One JSON object a line"
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Tell whether the file starts with an object that is not a whole COCO file."""
+        """Whether the file starts with an object that is not a COCO file."""
         return head.lstrip()[:1] in (b"{", b"[") and coco_kind(path, head) is None
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all rows; numbers, true and false and lists stay as the text that they are in."""
+        """Load all rows; numbers, booleans and lists stay as written."""
         size = path.stat().st_size
         columns = _Columns()
         with path.open("rb") as file:
@@ -57,7 +57,7 @@ class JsonLines:
 
 
 class _Columns:
-    """Collects objects and gives them as columns, chunk by chunk; new keys may come at any time."""
+    """Collects objects into columns, chunk by chunk; new keys may appear at any line."""
 
     def __init__(self) -> None:
         self._rows: list[_Row] = []
@@ -66,7 +66,7 @@ class _Columns:
         self._chunks: dict[str, list[pa.Array]] = {}
 
     def add(self, line: int, row: _Row) -> bool:
-        """Add the object of a line; True when a chunk became full."""
+        """Add the object of a line; True if that completed a chunk."""
         self._rows.append(row)
         self._lines.append(line)
         if len(self._rows) < CHUNK:
@@ -75,7 +75,7 @@ class _Columns:
         return True
 
     def table(self, problems: Problems) -> Table:
-        """Give all rows as a table."""
+        """All rows as a table."""
         self._flush()
         return text_table(self._chunks, self._lines, problems)
 
@@ -92,7 +92,7 @@ class _Columns:
 
 
 def _column(values: Sequence[msgspec.Raw]) -> pa.Array:
-    """Give strings' content, and other values as they are written; null is null."""
+    """Strings as text, other values as written; null is null."""
     try:  # all at once: each value is known to be whole, so that joining them is safe
         return pa.array(_STRINGS.decode(b"[" + b",".join(values) + b"]"), TEXT)
     except msgspec.ValidationError:

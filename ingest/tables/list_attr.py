@@ -1,4 +1,4 @@
-"""CelebA's list_attr files: a count, a line of attribute names, then -1 or 1 for each image."""
+"""CelebA's list_attr files: a count, attribute names, then -1 or 1 per image."""
 
 import io
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ ID = "image_id"
 
 @dataclass(frozen=True)
 class ListAttr:
-    """White space between fields; the first column, of file names, has no name in the file."""
+    """Fields separated by white space; the first column, of file names, is unnamed."""
 
     description: str = "CelebA's list_attr: a count, attribute names, then -1 or 1 an image"
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Tell whether a lone number comes first, and a later line holds only -1 and 1."""
+        """Whether the first line is a number, and the third holds only -1 and 1."""
         lines = head.split(b"\n", 3)
         if len(lines) < 3 or not lines[0].strip().isdigit() or not lines[1].strip():
             return False
@@ -27,7 +27,7 @@ class ListAttr:
         return bool(values) and {value.lstrip(b"-").isdigit() for value in values} == {True}
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all rows as text, the file names under the column name ``image_id``."""
+        """Load all rows as text; the file names become the column ``image_id``."""
         size = path.stat().st_size
         with (
             path.open("rb") as raw,

@@ -1,4 +1,4 @@
-"""A table as columns, the registry of what can load one, and loading any of them."""
+"""Tables as columns, and the interface of table formats."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ CHUNK = 65_536  # rows turned into columns at once
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of a file by columns.
+    """A table as columns.
 
     Parameters
     ----------
@@ -43,26 +43,26 @@ class Table:
     concept_columns: tuple[str, ...] = ()
 
     def rows(self) -> RowProblems:
-        """Follow which rows are malformed."""
+        """Track which rows are malformed."""
         return self.problems.rows(self.n_rows, self.place)
 
 
 class TableFormat(Protocol):
-    """Loads the tables of one format."""
+    """Loader of one table format."""
 
     @property
     def description(self) -> str:
         """What the format is, in one line."""
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Tell from the content whether a file has this format."""
+        """Whether a file has this format, judged by its content."""
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all rows; malformed ones are reported and left out."""
+        """Load all rows; malformed ones are reported and skipped."""
 
 
 def text_table(chunks: Mapping[str, list[pa.Array]], lines: list[int], problems: Problems) -> Table:
-    """Give columns that came in chunks as a table whose rows are lines of a file."""
+    """Join chunks of columns into a table whose rows are lines of a file."""
     columns = {
         name: pa.chunked_array(arrays, TEXT).combine_chunks() for name, arrays in chunks.items()
     }
@@ -70,7 +70,7 @@ def text_table(chunks: Mapping[str, list[pa.Array]], lines: list[int], problems:
 
 
 class TextColumns:
-    """Collects rows of text and gives them as columns, chunk by chunk to save memory.
+    """Collects rows of text into columns, chunk by chunk to save memory.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class TextColumns:
         self._kept_lines: list[int] = []
 
     def add(self, line: int, row: Sequence[str | None]) -> bool:
-        """Add the row of a line; True when a chunk became full."""
+        """Add the row of a line; True if that completed a chunk."""
         self._rows.append(row)
         self._lines.append(line)
         if len(self._rows) < CHUNK:
@@ -97,7 +97,7 @@ class TextColumns:
         return True
 
     def table(self) -> Table:
-        """Give all rows as a table."""
+        """All rows as a table."""
         self._flush()
         chunks = dict(zip(self.names, self._chunks, strict=True))
         return text_table(chunks, self._kept_lines, self.problems)
@@ -119,7 +119,7 @@ class TextColumns:
         return [pa.array(values, TEXT) for values in zip(*self._rows, strict=True)]
 
     def _drop_undecodable(self) -> None:
-        """Report the rows with bytes that are not UTF-8, which were read as lone surrogates."""
+        """Report and drop rows that are not UTF-8 (read as lone surrogates)."""
         sound = []
         for position, row in enumerate(self._rows):
             try:

@@ -1,4 +1,4 @@
-"""Parquet: typed columns, which become text where a table of text would have text."""
+"""Parquet files; names, integers and booleans become text."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +15,16 @@ from ingest.tables.loading import Table
 
 @dataclass(frozen=True)
 class Parquet:
-    """Whole numbers and true and false become text; floats and lists stay what they are."""
+    """Integers and booleans become text; floats and lists keep their type."""
 
     description: str = "Apache Parquet"
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Tell whether the file starts as every Parquet file does."""
+        """Whether the file has the magic bytes of Parquet."""
         return head.startswith(b"PAR1")
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all columns but those of types that hold no names, such as images."""
+        """Load all columns of usable types; images, for example, are left out."""
         try:
             file = pq.ParquetFile(path)
             schema = file.schema_arrow
@@ -44,7 +44,7 @@ class Parquet:
 
 
 def check_names(names: list[str], problems: Problems) -> None:
-    """Raise InputError where two columns have one name."""
+    """Raise InputError if two columns have the same name."""
     duplicates = {name for name in names if names.count(name) > 1}
     if duplicates:
         raise problems.fatal(
@@ -53,7 +53,7 @@ def check_names(names: list[str], problems: Problems) -> None:
 
 
 def is_usable(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type can hold names, numbers or concepts."""
+    """Whether a column of this type can hold names, numbers or concepts."""
     if pa.types.is_dictionary(kind):
         return is_usable(kind.value_type)
     if is_list(kind):
@@ -76,14 +76,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Tell whether a type is any of Arrow's lists."""
+    """Whether a type is any of Arrow's list types."""
     return bool(
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
 
 
 def plain_column(column: pa.Array) -> pa.Array:
-    """Give a usable column as text, floats or lists of text or structures."""
+    """Convert a usable column to text, floats, or lists of text or structures."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
