@@ -1,5 +1,7 @@
 """Cypher derived from declared nodes and edges: definitions, writes and comparisons."""
 
+from collections.abc import Sequence
+
 from graph.database.declarations import DATASET, Definition, Edge, Node
 
 
@@ -19,6 +21,22 @@ def definition_statement(definition: Definition) -> str:
     if definition.kind == "constraint":
         return f"{start} FOR (n:{definition.label}) REQUIRE ({properties}) IS UNIQUE"
     return f"{start} FOR (n:{definition.label}) ON ({properties})"
+
+
+def unknown_names(nodes: Sequence[Node]) -> str:
+    """Give an expression for those of ``$names``, by kind, that no node of ``$dataset`` has.
+
+    Examples
+    --------
+    >>> from graph.database.schema import CONCEPT
+    >>> print(unknown_names([CONCEPT]))
+    [[key IN $names[0] WHERE NOT EXISTS { (:Concept {dataset: $dataset, name: key}) }]]
+    """
+    lists = (
+        f"[key IN $names[{at}] WHERE NOT EXISTS {{ ({_one(node, 'key')}) }}]"
+        for at, node in enumerate(nodes)
+    )
+    return f"[{', '.join(lists)}]"
 
 
 def merge_clause(node: Node, variable: str, row: str) -> str:

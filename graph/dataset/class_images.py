@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
-from graph.dataset.names import class_sizes
 from graph.dataset.state import dataset_state
 
 
@@ -28,8 +27,6 @@ def read_class_images(
 ) -> dict[str, ClassImages]:
     """The images of each class that have an address and were not generated.
 
-    One read a class, which the caller keeps.
-
     Parameters
     ----------
     split : str or None
@@ -46,19 +43,15 @@ def read_class_images(
         There is no such dataset, or it is not whole.
     """
     dataset_state(store, dataset).require_complete()
-    found = {}
-    for class_name in class_sizes(store, dataset):
-        rows = store.stream(
-            "MATCH (:Class {dataset: $dataset, name: $class_name})<-[:LABELED]-(i:Image) "
-            "WHERE NOT i.synthetic AND i.uri IS NOT NULL "
-            "AND ($split IS NULL OR i.split = $split) RETURN i.id AS id, i.uri AS uri",
-            dataset=dataset,
-            class_name=class_name,
-            split=split,
-        )
-        # Sorted here: a choice by place must not depend on how a server compares letters.
-        pairs = sorted((row["id"], row["uri"]) for row in rows)
-        if pairs:
-            ids, uris = zip(*pairs, strict=True)
-            found[class_name] = ClassImages(ids, uris)
-    return found
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in store.stream(
+        "MATCH (y:Class {dataset: $dataset})<-[:LABELED]-(i:Image) "
+        "WHERE NOT i.synthetic AND i.uri IS NOT NULL "
+        "AND ($split IS NULL OR i.split = $split) "
+        "RETURN y.name AS class_name, i.id AS id, i.uri AS uri",
+        dataset=dataset,
+        split=split,
+    ):
+        found.setdefault(row["class_name"], []).append((row["id"], row["uri"]))
+    # Sorted here: a choice by place must not depend on how a server compares letters.
+    return {name: ClassImages(*zip(*sorted(found[name]), strict=True)) for name in sorted(found)}

@@ -1,8 +1,75 @@
 """Classes, concepts and splits of a dataset by name, with their sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from graph.database.declarations import DATASET, Node
+from graph.database.statements import unknown_names
 from graph.database.store import GraphStore
+from graph.dataset.state import DatasetState, dataset_state
+from graph.errors import UnknownNameError
+
+Names = Mapping[Node, Sequence[str]]
+"""Names of classes, concepts or plans, by their kind of node."""
+
+
+def state_with_names(
+    store: GraphStore, dataset: str, names: Names, *, mined: bool = False
+) -> DatasetState:
+    """Read a dataset's state after checking it and names in it, all in one round trip.
+
+    Parameters
+    ----------
+    names : mapping of Node to sequence of str
+        What the dataset must have, by kind.
+    mined : bool
+        Whether its cliques must be up to date.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is no such dataset.
+    StaleError
+        It is not complete, or is to be mined and has not been.
+    UnknownNameError
+        It has no node of the kind with one of the names.
+    """
+    (row,) = store.read(
+        "OPTIONAL MATCH (d:Dataset {name: $dataset}) "
+        f"RETURN properties(d) AS dataset, {unknown_names([*names])} AS unknown",
+        dataset=dataset,
+        names=[list(of_kind) for of_kind in names.values()],
+    )
+    if row["dataset"] is None:
+        return dataset_state(store, dataset)  # raises, with the names that there are
+    state = DatasetState.of(row["dataset"])
+    if mined:
+        state.require_mined()
+    else:
+        state.require_complete()
+    _raise_unknown(store, dataset, names, row["unknown"])
+    return state
+
+
+def check_names(store: GraphStore, dataset: str, names: Names) -> None:
+    """Raise UnknownNameError unless the dataset has a node of the kind with each name."""
+    (row,) = store.read(
+        f"RETURN {unknown_names([*names])} AS unknown",
+        dataset=dataset,
+        names=[list(of_kind) for of_kind in names.values()],
+    )
+    _raise_unknown(store, dataset, names, row["unknown"])
+
+
+def _raise_unknown(
+    store: GraphStore, dataset: str, names: Names, unknown: Sequence[Sequence[str]]
+) -> None:
+    for node, missing in zip(names, unknown, strict=True):
+        if missing:
+            rows = store.read(
+                f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) RETURN n.{node.key.name} AS name",
+                dataset=dataset,
+            )
+            raise UnknownNameError(node.label.lower(), missing[0], [row["name"] for row in rows])
 
 
 def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:

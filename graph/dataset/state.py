@@ -1,6 +1,8 @@
 """The datasets in a store: what each holds, whether it is whole, drop and rename."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -42,6 +44,17 @@ class DatasetState:
     mining: str | None
     mined_classes: tuple[tuple[str, int], ...]
     renaming_to: str | None
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
+        """The state that the properties of a dataset's node say."""
+        names = ("digest", "cooccurrence_digest", "cliques_digest", "mining", "renaming_to")
+        mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
+        return cls(
+            name=properties["name"],
+            mined_classes=tuple(zip(*mined, strict=True)),
+            **{name: properties.get(name) for name in names},
+        )
 
     @property
     def mined_as(self) -> str:
@@ -106,18 +119,8 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
 
 def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
     """Read what the store records of a dataset, or None where it has none of that name."""
-    rows = store.read(
-        "MATCH (d:Dataset {name: $name}) "
-        "RETURN d.name AS name, d.digest AS digest, d.cooccurrence_digest AS cooccurrence_digest, "
-        "d.cliques_digest AS cliques_digest, d.mining AS mining, d.renaming_to AS renaming_to, "
-        "coalesce(d.mined_classes, []) AS classes, coalesce(d.mined_images, []) AS images",
-        name=name,
-    )
-    if not rows:
-        return None
-    row = rows[0]
-    mined = tuple(zip(row.pop("classes"), row.pop("images"), strict=True))
-    return DatasetState(**row, mined_classes=mined)
+    rows = store.read("MATCH (d:Dataset {name: $name}) RETURN properties(d) AS dataset", name=name)
+    return DatasetState.of(rows[0]["dataset"]) if rows else None
 
 
 def list_datasets(store: GraphStore) -> pd.DataFrame:

@@ -20,11 +20,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
+from graph.database import schema
 from graph.database.store import GraphStore, Row
 from graph.database.sync import BATCH
+from graph.dataset.names import state_with_names
 from graph.dataset.plans import PlannedQuery
-from graph.dataset.state import check_name, dataset_state
-from graph.errors import JobNotFoundError, OptionError, StoreError, UnknownNameError
+from graph.dataset.state import check_name
+from graph.errors import JobNotFoundError, OptionError, StoreError
 from graph.jobs.counters import COUNTS, PUT_IN_NEW, RECOUNT
 from graph.progress import Progress, silent
 
@@ -79,8 +81,12 @@ def create_job(
         There is no such dataset, or it is not whole.
     """
     check_name(plan)
-    dataset_state(store, dataset).require_complete()
-    _check_queries(store, dataset, queries)
+    _check_queries(queries)
+    names = {
+        schema.CLASS: sorted({class_name for class_name, _, _ in queries}),
+        schema.CONCEPT: sorted({name for _, concepts, _ in queries for name in concepts}),
+    }
+    state_with_names(store, dataset, names)
     is_known = job is not None
     job = job or uuid.uuid4().hex[:16]
     try:
@@ -283,19 +289,9 @@ def _state_of(rows: list[Row], job: str) -> JobState:
     return state
 
 
-def _check_queries(store: GraphStore, dataset: str, queries: Sequence[PlannedQuery]) -> None:
+def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     if not queries:
         raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
-    for kind, wanted in (
-        ("Class", {class_name for class_name, _, _ in queries}),
-        ("Concept", {name for _, concepts, _ in queries for name in concepts}),
-    ):
-        rows = store.read(
-            f"MATCH (n:{kind} {{dataset: $dataset}}) RETURN n.name AS name", dataset=dataset
-        )
-        known = {row["name"] for row in rows}
-        for name in sorted(wanted - known):
-            raise UnknownNameError(kind.lower(), name, known)
     for class_name, concepts, n in queries:
         if n > MAX_IMAGES:
             raise OptionError(

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.database.declarations import DATASET, Node
+from graph.database.declarations import Node
 from graph.database.query import Query
 from graph.database.schema import PLAN
 from graph.database.store import GraphStore
+from graph.dataset.names import state_with_names
 from graph.dataset.plans import planned_again
-from graph.dataset.state import DatasetState, dataset_state
-from graph.errors import StaleError, UnknownNameError
+from graph.dataset.state import DatasetState
+from graph.errors import StaleError
 from graph.queries.catalogue import CATALOGUE
 
 
@@ -33,21 +34,25 @@ def bind_named(
         An ingest did not end, the query reads cliques and those are not up to date, or it is
         about a plan that was made for other cliques than these.
     """
+    query, bound, _ = bind_with_state(store, name, given)
+    return query, bound
+
+
+def bind_with_state(
+    store: GraphStore, name: str, given: Mapping[str, Any]
+) -> tuple[Query, dict[str, Any], DatasetState]:
+    """Do the same, and give the dataset's state, too; one round trip, or two for a plan."""
     query = CATALOGUE[name]
     bound = query.bind(given)
-    state = dataset_state(store, bound["dataset"])
-    if query.reads_cliques:
-        state.require_mined()
-    else:
-        state.require_complete()
+    names: dict[Node, list[str]] = {}
     for parameter_name, parameter in query.parameters.items():
-        value = bound[parameter_name]
-        if parameter.names is not None and value:
+        if parameter.names is not None and (value := bound[parameter_name]):
             values = value if isinstance(value, list) else [value]
-            check_names(store, bound["dataset"], parameter.names, values)
-            if parameter.names is PLAN:
-                _require_current(store, state, value)
-    return query, bound
+            names.setdefault(parameter.names, []).extend(values)
+    state = state_with_names(store, bound["dataset"], names, mined=query.reads_cliques)
+    for plan in names.get(PLAN, ()):
+        _require_current(store, state, plan)
+    return query, bound, state
 
 
 def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
@@ -63,15 +68,3 @@ def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
             *planned_again(state, row["plan"]),
             ".",
         )
-
-
-def check_names(store: GraphStore, dataset: str, node: Node, names: list[str]) -> None:
-    """Raise UnknownNameError unless the dataset has a node of the kind with each name."""
-    rows = store.read(
-        f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) RETURN n.{node.key.name} AS name",
-        dataset=dataset,
-    )
-    known = {row["name"] for row in rows}
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(node.label.lower(), name, known)

@@ -8,11 +8,9 @@ import pandas as pd
 
 from graph.database import schema
 from graph.database.store import GraphStore
-from graph.dataset.cliques import mining_of
-from graph.dataset.state import dataset_state
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.errors import OptionError, UnknownNameError
-from graph.queries.binding import bind_named
+from graph.queries.binding import bind_with_state
 from graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
 
 # By anything but the gap the database looks at every clique.
@@ -77,21 +75,22 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     UnknownNameError
         No such column, class or concept.
     """
-    state = dataset_state(store, dataset)
-    options, sizes = mining_of(state), dict(state.mined_classes)
-    by, by_class = _sort_column(ranking.by, list(sizes))
     parameters: dict[str, Any] = {
         "dataset": dataset,
         "class": ranking.class_name,
-        "min_size": ranking.min_size or 1,
-        "max_size": ranking.max_size or options.max_size,
         "max_q_value": ranking.max_q_value,
         "limit": ranking.limit,
     }
+    if ranking.min_size is not None:
+        parameters["min_size"] = ranking.min_size
+    if ranking.max_size is not None:
+        parameters["max_size"] = ranking.max_size
     name = "imbalances-with-concepts" if ranking.concepts else "imbalances"
     if ranking.concepts:
         parameters["concepts"] = list(ranking.concepts)
-    query, bound = bind_named(store, name, parameters)
+    query, bound, state = bind_with_state(store, name, parameters)
+    sizes = dict(state.mined_classes)
+    by, by_class = _sort_column(ranking.by, list(sizes))
     text = query.text
     if by != "gap" or not ranking.descending:
         text = _BY_ANYTHING

@@ -10,10 +10,9 @@ import pandas as pd
 
 from graph.database import schema
 from graph.database.store import GraphStore, Row
-from graph.dataset.state import dataset_state
+from graph.dataset.names import check_names, state_with_names
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import OptionError, UnknownNameError
-from graph.queries.binding import check_names
 from graph.queries.catalogue import CATALOGUE
 from graph.queries.concept_counts import ClassSizes, CountedDataset
 from graph.records import plain_values
@@ -100,10 +99,10 @@ def read_neighbourhood(
         raise OptionError(f"The limit is {limit} neighbours a node; give 1 or more.")
     counted = CountedDataset.of(store, dataset)
     asked = list(dict.fromkeys([centre, *expanded] if kind == "concept" else expanded))
-    check_names(store, dataset, schema.CONCEPT, asked)
+    classes = [centre] if kind == "class" else []
+    check_names(store, dataset, {schema.CONCEPT: asked, schema.CLASS: classes})
     of_class: list[Row] = []
     if kind == "class":
-        check_names(store, dataset, schema.CLASS, [centre])
         of_class = counted.ask("concepts-of-class", **{"class": centre, "limit": limit})
     found = counted.ask("neighbours-of-concepts", concepts=asked, limit=limit) if asked else []
     start = [row["concept"] for row in of_class] if kind == "class" else [centre]
@@ -147,8 +146,7 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
     UnknownNameError
         No such concept.
     """
-    dataset_state(store, dataset).require_complete()
-    check_names(store, dataset, schema.CONCEPT, [a, b])
+    state_with_names(store, dataset, {schema.CONCEPT: [a, b]})
     if a == b:
         return Link((a,), ())
     query = CATALOGUE["shortest-link"]

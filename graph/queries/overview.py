@@ -9,9 +9,9 @@ import pandas as pd
 from graph.arrays import FloatArray
 from graph.database import schema
 from graph.database.store import GraphStore, Row
+from graph.dataset.names import check_names
 from graph.diagnosis.skew import skew
 from graph.errors import OptionError, UnknownNameError
-from graph.queries.binding import check_names
 from graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
 
 Order = Literal["images", "skew"]
@@ -108,7 +108,7 @@ def read_overview(
     rows = counted.ask(_BY_ORDER[order], **options)
     concepts = counted.concept_frame(rows, ["concept", "images"])
     if missing := set(always).difference(concepts["concept"]):
-        check_names(store, dataset, schema.CONCEPT, sorted(missing))
+        check_names(store, dataset, {schema.CONCEPT: sorted(missing)})
     names = concepts["concept"].tolist()
     pairs = counted.ask("edges-between-concepts", concepts=names, limit=max_edges) if names else []
     return Overview(
