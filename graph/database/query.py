@@ -1,6 +1,7 @@
 """A named Cypher read, and how values are given to its parameters."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,27 @@ class Parameter:
 
 
 REQUIRED: Any = object()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Cypher that the program itself runs, kept by name beside the others of its room.
+
+    Parameters
+    ----------
+    purpose : str
+        What it does or reads, in one sentence.
+    text : str
+        The Cypher.
+    """
+
+    purpose: str
+    text: str
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """Names of the parameters that it takes."""
+        return frozenset(re.findall(r"\$(\w+)", self.text))
 
 
 @dataclass(frozen=True)

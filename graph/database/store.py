@@ -27,6 +27,7 @@ from neo4j.exceptions import (
 )
 
 from graph.database.migrations import migrate
+from graph.database.query import Statement
 from graph.errors import Action, ConstraintViolatedError, Setting, StoreError, StoreUnavailableError
 
 OLDEST_SERVER = (5, 26)
@@ -40,6 +41,7 @@ PATIENCE: dict[str, Any] = {
 """Seconds before a person hears that no server answers; the driver's own are up to 60."""
 
 Row = dict[str, Any]
+Cypher = str | Statement
 
 
 class GraphStore:
@@ -121,30 +123,32 @@ class GraphStore:
     ) -> None:
         self.close()
 
-    def read(self, text: str, **parameters: Any) -> list[Row]:
+    def read(self, text: Cypher, **parameters: Any) -> list[Row]:
         """Run a read and return all rows as dictionaries."""
         return list(self.stream(text, **parameters))
 
-    def read_frame(self, text: str, **parameters: Any) -> pd.DataFrame:
+    def read_frame(self, text: Cypher, **parameters: Any) -> pd.DataFrame:
         """Run a read and return a frame with the query's columns, rows or not."""
         with self._session(READ_ACCESS) as session:
-            result = session.run(text, parameters)
+            result = session.run(_text(text), parameters)
             columns = result.keys()
             return pd.DataFrame([record.values() for record in result], columns=columns)
 
-    def stream(self, text: str, **parameters: Any) -> Iterator[Row]:
+    def stream(self, text: Cypher, **parameters: Any) -> Iterator[Row]:
         """Run a read and give rows as they come; the memory needed does not grow with them."""
         with self._session(READ_ACCESS) as session:
-            result = session.run(text, parameters)
+            result = session.run(_text(text), parameters)
             columns = result.keys()
             # Record.data() walks through every value, bytes one by one: most of a read's time.
             for record in result:
                 yield dict(zip(columns, record.values(), strict=True))
 
-    def write(self, text: str, **parameters: Any) -> list[Row]:
+    def write(self, text: Cypher, **parameters: Any) -> list[Row]:
         """Run one write in a transaction of its own, tried again when the server says so."""
         with self._session() as session:
-            rows: list[Row] = session.execute_write(lambda tx: tx.run(text, parameters).data())
+            rows: list[Row] = session.execute_write(
+                lambda tx: tx.run(_text(text), parameters).data()
+            )
             return rows
 
     def server_version(self) -> str:
@@ -152,11 +156,11 @@ class GraphStore:
         with _in_our_words(self.uri, "", self.database):
             return _version(self.driver, self.database)
 
-    def write_all(self, text: str, expected: int, **parameters: Any) -> None:
+    def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
         """Run a write that returns ``written``; unless that is `expected`, nothing is written."""
 
         def work(tx: ManagedTransaction) -> None:
-            written = tx.run(text, parameters).single(strict=True)["written"]
+            written = tx.run(_text(text), parameters).single(strict=True)["written"]
             if written != expected:
                 raise StoreError(
                     "Another process is writing the same dataset. What is done stays; try "
@@ -166,10 +170,10 @@ class GraphStore:
         with self._session() as session:
             session.execute_write(work)
 
-    def write_in_batches(self, text: str, **parameters: Any) -> list[Row]:
+    def write_in_batches(self, text: Cypher, **parameters: Any) -> list[Row]:
         """Run a write whose Cypher commits by itself (``CALL ... IN TRANSACTIONS``)."""
         with self._session() as session:
-            rows: list[Row] = session.run(text, parameters).data()
+            rows: list[Row] = session.run(_text(text), parameters).data()
             return rows
 
     @contextmanager
@@ -181,6 +185,10 @@ class GraphStore:
             ) as session,
         ):
             yield session
+
+
+def _text(cypher: Cypher) -> str:
+    return cypher if isinstance(cypher, str) else cypher.text
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph.database.store import GraphStore, Row
 from graph.errors import OptionError, UnknownNameError
+from graph.jobs import reads
 from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 from graph.jobs.times import utc_time
 
@@ -90,25 +91,15 @@ def list_candidates(
         raise UnknownNameError("verdict", verdict, VERDICTS)
     if page < 1 or per_page < 1:
         raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
-    key = "job: $job" if query is None else "query: $query"
-    found = (
-        f"MATCH (c:Candidate {{{key}}}) "
-        "WHERE c.job = $job AND ($verdict IS NULL OR c.verdict = $verdict) "
-    )
-    bound = {"job": job, "query": query, "verdict": verdict}
-    (counted,) = store.read(f"{found} RETURN count(c) AS total", **bound)
-    rows = store.read(
-        f"{found} WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit "
-        "MATCH (q:JobQuery {id: c.query}) "
-        "RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, "
-        ".reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis, "
-        "decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts} "
-        "AS candidate ORDER BY c.created_at, c.id",
-        **bound,
+    (found,) = store.read(
+        reads.CANDIDATES_OF_JOB if query is None else reads.CANDIDATES_OF_QUERY,
+        job=job,
+        query=query,
+        verdict=verdict,
         skip=(page - 1) * per_page,
         limit=per_page,
     )
-    return CandidatePage(tuple(_candidate(row["candidate"]) for row in rows), counted["total"])
+    return CandidatePage(tuple(map(_candidate, found["candidates"])), found["total"])
 
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
@@ -119,10 +110,7 @@ def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     JobNotFoundError
         There is no such candidate.
     """
-    rows = store.read(
-        "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
-        candidate=candidate,
-    )
+    rows = store.read(reads.PROVENANCE, candidate=candidate)
     if not rows:
         raise not_found("candidate", candidate)
     found: dict[str, Any] = json.loads(rows[0]["provenance"])

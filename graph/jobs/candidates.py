@@ -9,20 +9,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
 from graph.errors import OptionError, UnknownNameError
-from graph.jobs.counters import PUT_IN, TAKE_OUT
-from graph.jobs.lifecycle import LOCK_JOB, VERDICTS, Verdict, not_found
-
-# Counted anew from the candidates in every write that adds or decides one: nothing can drift.
-_COUNT = """
-CALL (q) {
-  OPTIONAL MATCH (c:Candidate {query: q.id})
-  WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
-    count(c) AS made, coalesce(sum(c.seconds), 0.0) AS seconds
-  SET q.accepted = accepted, q.rejected = made - accepted, q.seconds = toFloat(seconds)
-}"""
+from graph.jobs import reads, statements
+from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 
 
 @dataclass(frozen=True)
@@ -117,25 +109,11 @@ def record_made(
         There is no such job: its dataset was dropped.
     """
     rows = store.write(
-        f"""{LOCK_JOB}
-CALL (j) {{
-  UNWIND $rows AS row
-  MATCH (q:JobQuery {{id: row.query}})
-  MERGE (c:Candidate {{id: row.id}})
-  ON CREATE SET c += row.properties, c.dataset = j.dataset, c.job = j.id, c.query = q.id,
-    c.created_at = datetime()
-  WITH q, c WHERE c.query = q.id
-  MERGE (c)-[:MADE_FOR]->(q)
-}}
-UNWIND $queries AS id
-MATCH (q:JobQuery {{id: id}})
-WITH j, q {TAKE_OUT}
-WITH j, q{_COUNT}{PUT_IN}
-RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+        statements.ADD_CANDIDATES,
         job=job,
         queries=list(candidates),
         rows=[
-            {"query": query, "id": candidate.id, "properties": _properties_of(candidate)}
+            {"query": query, "key": candidate.id, "properties": _properties_of(candidate)}
             for query, of_query in candidates.items()
             for candidate in of_query
         ],
@@ -147,12 +125,7 @@ RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""
 
 def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerprint]]:
     """Give the accepted candidates of some queries, query by query, in order of id."""
-    rows = store.read(
-        "UNWIND $queries AS query MATCH (c:Candidate {query: query, verdict: 'accepted'}) "
-        "WHERE c.fingerprint IS NOT NULL "
-        "RETURN query, c.id AS candidate, c.fingerprint AS fingerprint ORDER BY query, candidate",
-        queries=list(queries),
-    )
+    rows = store.read(reads.FINGERPRINTS, queries=list(queries))
     found = [Fingerprint(**row) for row in rows]
     return [list(of_query) for _, of_query in groupby(found, key=lambda one: one.query)]
 
@@ -168,15 +141,7 @@ def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None
     rows = [[candidate, reason] for candidate, reason in reasons.items()]
     for start in range(0, len(rows), BATCH):
         store.write(
-            f"""{LOCK_JOB}
-UNWIND $rows AS row
-MATCH (c:Candidate {{id: row[0]}})
-WHERE c.job = j.id AND c.verdict = 'accepted' AND c.decided_at IS NULL
-SET c.verdict = 'rejected', c.reason = row[1]
-WITH DISTINCT j, c.query AS id
-MATCH (q:JobQuery {{id: id}})
-WITH j, q {TAKE_OUT}
-WITH j, q{_COUNT}{PUT_IN}""",
+            statements.REJECT_CANDIDATES,
             job=job,
             rows=rows[start : start + BATCH],
         )
@@ -202,21 +167,13 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     """
     _check_verdict(verdict)
     rows = store.write(
-        f"""MATCH (c:Candidate {{id: $candidate}})
-WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
-MATCH (q:JobQuery {{id: c.query}})
-MATCH (j:Job {{id: c.job}})
-SET j.updated_at = datetime()
-WITH j, q, c {TAKE_OUT}
-SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
-WITH j, q{_COUNT}{PUT_IN}
-RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+        statements.DECIDE,
         candidate=candidate,
         verdict=verdict,
         by=by,
     )
     if not rows:
-        if store.read("MATCH (c:Candidate {id: $id}) RETURN c.id", id=candidate):
+        if store.read(reads.HAS_CANDIDATE, candidate=candidate):
             raise OptionError(
                 f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
                 "or queue its query again."
@@ -227,17 +184,13 @@ RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
 
 def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, str | None]]:
     """Give ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id."""
-    rows = store.read(
-        "MATCH (c:Candidate {job: $job}) RETURN c.id AS id, c.verdict AS verdict, "
-        "coalesce(c.reason, '') AS reason, c.decided_by AS decided_by",
-        job=job,
-    )
+    rows = store.read(reads.VERDICTS, job=job)
     return {row.pop("id"): row for row in rows}
 
 
 def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
     """What the graph keeps of a candidate, beside its id and its query."""
-    return {
+    properties = {
         "uri": candidate.uri,
         "source_image": candidate.source_image,
         "source_uri": candidate.source_uri,
@@ -250,6 +203,7 @@ def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
         "fingerprint": candidate.fingerprint,
         "provenance": json.dumps(dict(candidate.provenance), ensure_ascii=False, sort_keys=True),
     }
+    return schema.CANDIDATE.check(properties)
 
 
 def _check_verdict(verdict: str) -> None:

@@ -22,9 +22,6 @@ _OF_QUERY = {
     "microseconds": "toInteger(round(1000000 * q.seconds))",
 }
 
-COUNTS = tuple(_OF_QUERY)
-"""Properties of a job: sums over its queries of what `graph.jobs.status.Job` describes."""
-
 TAKE_OUT = f"""
 SET {", ".join(f"j.{name} = j.{name} - {value}" for name, value in _OF_QUERY.items())}
 """
@@ -41,7 +38,7 @@ _SUMS = {
 }
 PUT_IN_NEW = f"""
 WITH j, count(*) AS written, {", ".join(_SUMS.values())}
-SET {", ".join(f"j.{name} = j.{name} + new_{name}" for name in COUNTS)}
+SET {", ".join(f"j.{name} = j.{name} + new_{name}" for name in _OF_QUERY)}
 """
 """Add the rows ``q`` that are ``new``; what is left are ``j`` and how many rows it were."""
 
@@ -49,6 +46,6 @@ RECOUNT = f"""
 CALL (j) {{
   OPTIONAL MATCH (q:JobQuery {{job: j.id}})
   WITH j, {", ".join(f"sum({value}) AS all_{name}" for name, value in _OF_QUERY.items())}
-  SET {", ".join(f"j.{name} = all_{name}" for name in COUNTS)}
+  SET {", ".join(f"j.{name} = all_{name}" for name in _OF_QUERY)}
 }}"""
 """Count all queries of the job ``j`` anew, after a change to many."""

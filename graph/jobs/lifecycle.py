@@ -27,7 +27,7 @@ from graph.dataset.names import state_with_names
 from graph.dataset.plans import PlannedQuery
 from graph.dataset.state import check_name
 from graph.errors import JobNotFoundError, OptionError, StoreError
-from graph.jobs.counters import COUNTS, PUT_IN_NEW, RECOUNT
+from graph.jobs import reads, statements
 from graph.progress import Progress, silent
 
 JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
@@ -39,9 +39,6 @@ VERDICTS: tuple[Verdict, ...] = ("accepted", "rejected")
 
 MAX_IMAGES = 10**9
 """Of a query."""
-
-LOCK_JOB = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j "
-"""Begin a write to a job ``$job``, one at a time."""
 
 
 def create_job(
@@ -109,25 +106,16 @@ def _write_job(
     job: str,
     progress: Progress,
 ) -> None:
-    created = store.write(
-        # The lock on the dataset: a drop or rename begins with a write to it.
-        "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at "
-        "WITH d WHERE d.renaming_to IS NULL AND d.digest IS NOT NULL "
-        "MERGE (j:Job {id: $job}) "
-        "ON CREATE SET j += $properties, j.dataset = d.name, j.dataset_digest = d.digest, "
-        "j.state = 'preparing', "
-        "j.created_at = datetime(), j.updated_at = datetime() "
-        "RETURN j.state AS state",
-        dataset=dataset,
-        job=job,
-        properties={
-            "plan": plan,
-            "settings": json.dumps(dict(settings), ensure_ascii=False),
-            "created_by": created_by,
-            "complete": False,
-            **dict.fromkeys(COUNTS, 0),
-        },
-    )
+    properties = {
+        "plan": plan,
+        "settings": json.dumps(dict(settings), ensure_ascii=False),
+        "created_by": created_by,
+        "state": "preparing",
+        "complete": False,
+        **{counter.name: 0 for counter in schema.JOB_COUNTERS},
+    }
+    row = {"key": job, "properties": schema.JOB.check(properties)}
+    created = store.write(statements.CREATE_JOB, dataset=dataset, row=row)
     if not created:
         raise StoreError(
             f"{dataset!r} is being dropped, renamed or loaded. Create the job again when that has "
@@ -135,50 +123,37 @@ def _write_job(
         )
     if created[0]["state"] != "preparing":
         return
-    rows = [
-        [query_id(job, position), position, class_name, list(concepts), n]
-        for position, (class_name, concepts, n) in enumerate(queries)
-    ]
+    rows = [_query_row(job, position, query) for position, query in enumerate(queries)]
     for start in range(0, len(rows), BATCH):
         batch = rows[start : start + BATCH]
-        store.write_all(_ADD_QUERIES, len(batch), job=job, rows=batch)
+        store.write_all(statements.ADD_QUERIES, len(batch), job=job, rows=batch)
         progress("write job", start + len(batch), len(rows))
-    store.write(
-        f"{LOCK_JOB} WHERE j.state = 'preparing' SET j.state = 'queued', j.complete = true", job=job
-    )
+    store.write(statements.COMPLETE_JOB, job=job)
+
+
+def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
+    class_name, concepts, n = query
+    properties = {
+        "position": position,
+        "class_name": class_name,
+        "concepts": list(concepts),
+        "n": n,
+        "state": "queued",
+        "accepted": 0,
+        "rejected": 0,
+        "seconds": 0.0,
+        "message": "",
+    }
+    return {"key": query_id(job, position), "properties": schema.JOB_QUERY.check(properties)}
 
 
 def _discard(store: GraphStore, job: str) -> None:
     """Delete a job that is not whole."""
     deleted = BATCH
     while deleted == BATCH:
-        (row,) = store.write(
-            "MATCH (q:JobQuery {job: $job}) WITH q LIMIT $batch DETACH DELETE q "
-            "RETURN count(*) AS deleted",
-            job=job,
-            batch=BATCH,
-        )
+        (row,) = store.write(statements.DISCARD_QUERIES, job=job, batch=BATCH)
         deleted = row["deleted"]
-    store.write("MATCH (j:Job {id: $job}) DETACH DELETE j", job=job)
-
-
-_ADD_QUERIES = f"""{LOCK_JOB}
-WHERE j.state = 'preparing'
-UNWIND $rows AS row
-MERGE (q:JobQuery {{id: row[0]}})
-ON CREATE SET q.dataset = j.dataset, q.job = j.id, q.position = row[1], q.class_name = row[2],
-  q.concepts = row[3], q.n = row[4], q.state = 'queued', q.accepted = 0, q.rejected = 0,
-  q.seconds = 0.0, q.message = ''
-WITH j, q, NOT EXISTS {{ (j)-[:RUNS]->(q) }} AS new
-MERGE (j)-[:RUNS]->(q)
-WITH j, q, new
-CALL (j, q) {{
-  OPTIONAL MATCH (y:Class {{dataset: j.dataset, name: q.class_name}})
-  OPTIONAL MATCH (k:Clique {{dataset: j.dataset, concepts: q.concepts}})
-  FOREACH (end IN CASE WHEN y IS NULL THEN [] ELSE [y] END | MERGE (q)-[:FOR_CLASS]->(end))
-  FOREACH (end IN CASE WHEN k IS NULL THEN [] ELSE [k] END | MERGE (q)-[:REBALANCES]->(end))
-}}{PUT_IN_NEW}
-RETURN written"""
+    store.write(statements.DISCARD_JOB, job=job)
 
 
 def query_id(job: str, position: int) -> str:
@@ -202,21 +177,7 @@ def cancel_job(store: GraphStore, job: str) -> JobState:
     JobNotFoundError
         There is no such job.
     """
-    return _state_of(
-        store.write(
-            f"""{LOCK_JOB}
-CALL (j) {{
-  WITH j WHERE j.state IN ['preparing', 'queued', 'running']
-  SET j.state = 'cancelled', j.ended_at = datetime()
-  WITH j
-  MATCH (q:JobQuery {{job: j.id, state: 'running'}})
-  SET q.state = 'queued'
-}}{RECOUNT}
-RETURN j.state AS state""",
-            job=job,
-        ),
-        job,
-    )
+    return _state_of(store.write(statements.CANCEL_JOB, job=job), job)
 
 
 def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
@@ -237,35 +198,9 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
     OptionError
         It was cancelled before all of its queries were written.
     """
-    rows = store.write(
-        f"""{LOCK_JOB}
-WITH j WHERE j.state = 'preparing' OR coalesce(j.complete, true)
-CALL (j) {{
-  MATCH (q:JobQuery {{job: j.id}})
-  WHERE j.state <> 'preparing' AND (q.state = 'failed'
-    OR $short AND q.state = 'done' AND q.accepted < q.n)
-  WITH q, q.state = 'failed' AS failed
-  SET q.state = 'queued', q.message = '', q.ended_at = null,
-    q.retries = coalesce(q.retries, 0) + 1
-  RETURN count(q) AS queued, count(CASE WHEN failed THEN 1 END) AS failed
-}}
-// While a job runs, chunks of failed queries have ended, and are to be queued anew.
-SET j.attempt = coalesce(j.attempt, 0)
-  + CASE WHEN j.state IN ['queued', 'running'] AND failed > 0 THEN 1 ELSE 0 END
-WITH j, queued
-CALL (j, queued) {{
-  WITH j, queued
-  WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'
-    AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
-  SET j.state = 'queued', j.ended_at = null, j.error = null, j.note = null,
-    j.attempt = coalesce(j.attempt, 0) + 1
-}}{RECOUNT}
-RETURN queued""",
-        job=job,
-        short=short,
-    )
+    rows = store.write(statements.RETRY_JOB, job=job, short=short)
     if not rows:
-        if store.read("MATCH (j:Job {id: $job}) RETURN j.id", job=job):
+        if store.read(reads.HAS_JOB, job=job):
             raise OptionError(
                 f"Job {job!r} was cancelled while it was being written, and has a part of its "
                 "queries. Order the plan's images again."

@@ -17,6 +17,7 @@ from graph.dataset.read import read_annotations
 from graph.dataset.state import check_name
 from graph.dataset.write import IngestReport, write_annotations
 from graph.errors import Action, DatasetExistsError, OptionError, StoreError
+from graph.jobs import reads, statements
 from graph.jobs.status import Job
 from graph.progress import Progress, silent
 from graph.records import Annotations, ImageRecord, Mention
@@ -75,14 +76,7 @@ def read_accepted(store: GraphStore, job: str) -> list[GeneratedImage]:
 
     Each shows the concepts of its query.
     """
-    rows = store.read(
-        "MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL "
-        "MATCH (q:JobQuery {id: c.query}) "
-        "RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image, "
-        "coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, "
-        "q.concepts AS concepts",
-        job=job,
-    )
+    rows = store.read(reads.ACCEPTED_IMAGES, job=job)
     images = []
     for row in sorted(rows, key=lambda row: str(row["id"])):
         asked = tuple(Mention(name, SOURCE) for name in row["concepts"])
@@ -216,16 +210,7 @@ def _check_ids(real: Iterable[str], images: Iterable[GeneratedImage]) -> None:
 
 def _claim_copy(store: GraphStore, into: str, job: str) -> None:
     """Make the dataset unless it is there, and make sure that it is the job's."""
-    rows = store.write(
-        "OPTIONAL MATCH (other:Dataset {renaming_to: $into}) "
-        "WITH count(other) AS renamed WHERE renamed = 0 "
-        "MERGE (d:Dataset {name: $into}) "
-        "ON CREATE SET d.created_at = datetime(), d.updated_at = datetime(), "
-        "d.rebalanced_by = $job "
-        "RETURN coalesce(d.rebalanced_by = $job, false) AS own",
-        into=into,
-        job=job,
-    )
+    rows = store.write(statements.CLAIM_COPY, into=into, job=job)
     if not rows or not rows[0]["own"]:
         raise DatasetExistsError(
             f"A dataset {into!r} exists already, and is not the one that job {job!r} was written "
@@ -237,12 +222,7 @@ def _claim_copy(store: GraphStore, into: str, job: str) -> None:
 
 def _linked(store: GraphStore, dataset: str) -> list[GeneratedImage]:
     """The generated images of a dataset with their edges, by which alone `_link` goes."""
-    rows = store.read(
-        "MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic "
-        "RETURN i.id AS id, head([(i)-[:GENERATED_BY]->(j:Job) | j.id]) AS job, "
-        "head([(i)-[:DERIVED_FROM]->(o:Image) | o.id]) AS source_image",
-        dataset=dataset,
-    )
+    rows = store.read(reads.GENERATED_IMAGES, dataset=dataset)
     return [
         GeneratedImage(row["id"], "", (), row["job"] or "", source_image=row["source_image"])
         for row in rows

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
-from graph.jobs.counters import PUT_IN, RECOUNT, TAKE_OUT
-from graph.jobs.lifecycle import LOCK_JOB, not_found
+from graph.jobs import statements
+from graph.jobs.lifecycle import not_found
 
 
 def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[str]) -> str | None:
@@ -26,17 +26,7 @@ def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[s
         Ids of queries of the job.
     """
     rows = store.write(
-        f"""{LOCK_JOB}
-WHERE j.state IN ['queued', 'running'] AND coalesce(j.attempt, 0) = $attempt
-CALL (j) {{
-  UNWIND $queries AS id
-  MATCH (q:JobQuery {{id: id}}) WHERE q.state IN ['queued', 'running']
-  WITH j, q {TAKE_OUT}
-  SET j.state = 'running', j.started_at = coalesce(j.started_at, datetime()),
-    q.state = 'running', q.started_at = coalesce(q.started_at, datetime()) {PUT_IN}
-  RETURN count(q) AS started
-}}
-RETURN started, j.dataset AS dataset""",
+        statements.START_QUERIES,
         job=job,
         attempt=attempt,
         queries=list(queries),
@@ -60,12 +50,7 @@ def finish_queries(
     rows = [[query, message] for query, message in messages.items()]
     for start in range(0, len(rows), BATCH):
         store.write(
-            f"""{LOCK_JOB}
-WHERE $after IS NULL OR j.round = $after
-UNWIND $rows AS row
-MATCH (q:JobQuery {{id: row[0]}}) WHERE q.state IN ['queued', 'running']
-WITH j, q, row {TAKE_OUT}
-SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
+            statements.FINISH_QUERIES,
             job=job,
             after=after,
             rows=rows[start : start + BATCH],
@@ -86,12 +71,7 @@ def fail_queries(
     """
     for start in range(0, len(queries), BATCH):
         store.write(
-            f"""{LOCK_JOB}
-WHERE coalesce(j.attempt, 0) = $attempt
-UNWIND $queries AS id
-MATCH (q:JobQuery {{id: id}}) WHERE q.state IN ['queued', 'running']
-WITH j, q {TAKE_OUT}
-SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {PUT_IN}""",
+            statements.FAIL_QUERIES,
             job=job,
             attempt=attempt,
             message=message,
@@ -107,23 +87,7 @@ def end_job(store: GraphStore, job: str, *, note: str = "") -> None:
     note : str
         What people should know of its images.
     """
-    store.write(
-        f"""{LOCK_JOB}
-WHERE j.state IN ['queued', 'running'] AND NOT EXISTS {{
-  MATCH (q:JobQuery {{job: j.id}}) WHERE q.state IN ['queued', 'running']
-}}
-CALL (j) {{
-  MATCH (q:JobQuery {{job: j.id, state: 'failed'}})
-  WITH DISTINCT q.message AS message ORDER BY message
-  RETURN collect(message) AS messages
-}}
-SET j.state = CASE WHEN j.failed = 0 THEN 'done' ELSE 'failed' END,
-  j.error = reduce(text = '', message IN messages |
-    CASE text WHEN '' THEN message ELSE text + '\n' + message END),
-  j.note = $note, j.ended_at = datetime()""",
-        job=job,
-        note=note,
-    )
+    store.write(statements.END_JOB, job=job, note=note)
 
 
 def fail_job(store: GraphStore, job: str, error: str) -> None:
@@ -131,18 +95,6 @@ def fail_job(store: GraphStore, job: str, error: str) -> None:
 
     Its unfinished queries count as failed with the same message, so that a retry queues them.
     """
-    rows = store.write(
-        f"""{LOCK_JOB}
-CALL (j) {{
-  WITH j WHERE j.state IN ['queued', 'running']
-  SET j.state = 'failed', j.error = $error, j.ended_at = datetime()
-  WITH j
-  MATCH (q:JobQuery {{job: j.id}}) WHERE q.state IN ['queued', 'running']
-  SET q.state = 'failed', q.message = $error, q.ended_at = datetime()
-}}{RECOUNT}
-RETURN j.id""",
-        job=job,
-        error=error,
-    )
+    rows = store.write(statements.FAIL_JOB, job=job, error=error)
     if not rows:
         raise not_found("job", job)

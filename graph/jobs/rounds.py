@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
-from graph.jobs.lifecycle import LOCK_JOB, QueryState
+from graph.jobs import reads, statements
+from graph.jobs.lifecycle import QueryState
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,7 @@ class QueryProgress:
 
 def read_round(store: GraphStore, job: str) -> Round | None:
     """Read a job's current round; None before its first, and for a job that is gone."""
-    rows = store.read(
-        "MATCH (j:Job {id: $job}) WHERE j.round IS NOT NULL "
-        "RETURN j.round AS number, coalesce(j.attempt, 0) AS attempt, j.round_spans AS spans",
-        job=job,
-    )
+    rows = store.read(reads.ROUND, job=job)
     if not rows:
         return None
     (row,) = rows
@@ -113,8 +110,7 @@ def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span])
         None for a job that is gone.
     """
     store.write(
-        f"{LOCK_JOB} WHERE coalesce(j.round, -1) = $number - 1 "
-        "SET j.round = $number, j.round_spans = $spans RETURN j.id",
+        statements.BEGIN_ROUND,
         job=job,
         number=number,
         spans=json.dumps([[span.query, span.first, span.count] for span in spans]),
@@ -124,19 +120,11 @@ def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span])
 
 def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
     """Read all queries of a job, by position."""
-    rows = store.read(
-        "MATCH (q:JobQuery {job: $job}) RETURN q.position AS position, q.class_name AS class_name, "
-        "q.concepts AS concepts, q.n AS n, q.state AS state, q.accepted AS accepted, "
-        "q.accepted + q.rejected AS made, coalesce(q.retries, 0) AS retries ORDER BY position",
-        job=job,
-    )
+    rows = store.read(reads.QUERY_PROGRESS, job=job)
     return [QueryProgress(**(row | {"concepts": tuple(row["concepts"])})) for row in rows]
 
 
 def active_jobs(store: GraphStore) -> list[str]:
     """The jobs that are queued or running, the oldest first."""
-    rows = store.read(
-        "MATCH (j:Job) WHERE j.state IN ['queued', 'running'] "
-        "RETURN j.id AS job ORDER BY j.created_at, j.id"
-    )
+    rows = store.read(reads.ACTIVE_JOBS)
     return [row["job"] for row in rows]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from graph.database.store import GraphStore, Row
 from graph.errors import UnknownNameError
-from graph.jobs.counters import COUNTS
+from graph.jobs import reads
 from graph.jobs.lifecycle import (
     QUERY_STATES,
     JobState,
@@ -19,21 +19,9 @@ from graph.jobs.lifecycle import (
     query_id,
 )
 from graph.jobs.times import utc_time
-from graph.jobs.workers import ALIVE, ALIVE_S
+from graph.jobs.workers import ALIVE_S
 
 _ALL = 2**31
-
-_SUMMARY = f"""
-CALL (j) {{
-  MATCH (w:Worker {{job: j.id}}) WHERE {ALIVE}
-  RETURN count(w) AS workers
-}}
-OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
-WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_changed
-RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error, .note,
-  created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
-  ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
-  j {{{", ".join(f".{name}" for name in COUNTS)}}} AS counts, workers, dataset_changed"""
 
 
 @dataclass(frozen=True)
@@ -131,9 +119,8 @@ class Job:
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
     """The dataset's jobs, newest first; those of all datasets for None."""
-    found = "MATCH (j:Job)" if dataset is None else "MATCH (j:Job {dataset: $dataset})"
     rows = store.read(
-        f"{found} WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit{_SUMMARY}",
+        reads.JOBS if dataset is None else reads.JOBS_OF_DATASET,
         dataset=dataset,
         limit=limit,
         alive_ms=int(ALIVE_S * 1000),
@@ -150,9 +137,7 @@ def read_job(store: GraphStore, job: str) -> Job:
     JobNotFoundError
         There is none of that id.
     """
-    rows = store.read(
-        f"MATCH (j:Job {{id: $job}}){_SUMMARY}", job=job, alive_ms=int(ALIVE_S * 1000)
-    )
+    rows = store.read(reads.JOB, job=job, alive_ms=int(ALIVE_S * 1000))
     if not rows:
         raise not_found("job", job)
     return _job(rows[0])
@@ -188,18 +173,10 @@ def read_queries(
     """
     if state is not None and state not in QUERY_STATES:
         raise UnknownNameError("state of a query", state, QUERY_STATES)
-    if state is None and limit is not None:
-        # Their places leave no gap, so that the ids are known: a page costs the same anywhere.
-        found = "UNWIND $ids AS id MATCH (q:JobQuery {id: id}) WITH q ORDER BY q.position "
-    else:
-        found = (
-            "MATCH (q:JobQuery {job: $job}) WHERE $state IS NULL OR q.state = $state "
-            "WITH q ORDER BY q.position SKIP $skip LIMIT $limit "
-        )
+    # Positions leave no gap, so that the ids of a page are known.
+    by_id = state is None and limit is not None
     frame = store.read_frame(
-        f"{found} RETURN q.id AS id, q.position AS position, q.class_name AS class_name, "
-        "q.concepts AS concepts, q.n AS n, q.state AS state, q.accepted AS accepted, "
-        "q.rejected AS rejected, q.seconds AS seconds, q.message AS message",
+        reads.QUERIES_BY_ID if by_id else reads.QUERIES,
         job=job,
         state=state,
         skip=skip,
@@ -230,15 +207,7 @@ def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
         ``job``, ``dataset``, ``plan``, ``settings`` (JSON), ``images`` accepted, and
         ``seconds_per_image``, the time of the rejected ones included. Newest first.
     """
-    return store.read_frame(
-        """
-MATCH (j:Job) WHERE j.accepted > 0 AND j.microseconds > 0
-WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
-RETURN j.id AS job, j.dataset AS dataset, j.plan AS plan, j.settings AS settings,
-  j.accepted AS images, j.microseconds / 1e6 / j.accepted AS seconds_per_image
-ORDER BY j.created_at DESC, j.id""",
-        limit=limit,
-    )
+    return store.read_frame(reads.SPEEDS, limit=limit)
 
 
 _NEVER = datetime.fromtimestamp(0, UTC)

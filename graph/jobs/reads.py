@@ -1,0 +1,159 @@
+"""Reads of jobs in Cypher, by name."""
+
+from graph.database.query import Statement
+from graph.database.schema import JOB_COUNTERS
+
+_ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
+
+_SUMMARY = f"""
+CALL (j) {{
+  MATCH (w:Worker {{job: j.id}}) WHERE {_ALIVE}
+  RETURN count(w) AS workers
+}}
+OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
+WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_changed
+RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error, .note,
+  created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
+  ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
+  j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)}}} AS counts,
+  workers, dataset_changed"""
+_NEWEST = "WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit"
+
+JOB = Statement("One job.", f"MATCH (j:Job {{id: $job}}){_SUMMARY}")
+
+JOBS = Statement("The newest jobs.", f"MATCH (j:Job) {_NEWEST}{_SUMMARY}")
+
+JOBS_OF_DATASET = Statement(
+    "The newest jobs of a dataset.",
+    f"MATCH (j:Job {{dataset: $dataset}}) {_NEWEST}{_SUMMARY}",
+)
+
+HAS_JOB = Statement("Whether there is a job.", "MATCH (j:Job {id: $job}) RETURN j.id AS job")
+
+ACTIVE_JOBS = Statement(
+    "Jobs that are queued or running, the oldest first.",
+    """
+MATCH (j:Job) WHERE j.state IN ['queued', 'running']
+RETURN j.id AS job ORDER BY j.created_at, j.id""",
+)
+
+SPEEDS = Statement(
+    "What an accepted image took in the newest jobs that have made any.",
+    f"""
+MATCH (j:Job) WHERE j.accepted > 0 AND j.microseconds > 0
+{_NEWEST}
+RETURN j.id AS job, j.dataset AS dataset, j.plan AS plan, j.settings AS settings,
+  j.accepted AS images, j.microseconds / 1e6 / j.accepted AS seconds_per_image
+ORDER BY j.created_at DESC, j.id""",
+)
+
+_QUERY = """
+RETURN q.id AS id, q.position AS position, q.class_name AS class_name, q.concepts AS concepts,
+  q.n AS n, q.state AS state, q.accepted AS accepted, q.rejected AS rejected,
+  q.seconds AS seconds, q.message AS message"""
+
+QUERIES_BY_ID = Statement(
+    "Some queries of a job by their ids, in order: a page costs the same anywhere.",
+    "UNWIND $ids AS id MATCH (q:JobQuery {id: id}) WITH q ORDER BY q.position" + _QUERY,
+)
+
+QUERIES = Statement(
+    "Queries of a job in order, of one state or of all.",
+    """
+MATCH (q:JobQuery {job: $job}) WHERE $state IS NULL OR q.state = $state
+WITH q ORDER BY q.position SKIP $skip LIMIT $limit"""
+    + _QUERY,
+)
+
+QUERY_PROGRESS = Statement(
+    "All queries of a job, for those who make its images.",
+    """
+MATCH (q:JobQuery {job: $job})
+RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
+  q.state AS state, q.accepted AS accepted, q.accepted + q.rejected AS made,
+  coalesce(q.retries, 0) AS retries
+ORDER BY position""",
+)
+
+ROUND = Statement(
+    "A job's current round.",
+    """
+MATCH (j:Job {id: $job}) WHERE j.round IS NOT NULL
+RETURN j.round AS number, coalesce(j.attempt, 0) AS attempt, j.round_spans AS spans""",
+)
+
+
+def _page(key: str) -> str:
+    found = (
+        f"MATCH (c:Candidate {{{key}}}) "
+        "WHERE c.job = $job AND ($verdict IS NULL OR c.verdict = $verdict)"
+    )
+    return f"""
+RETURN COUNT {{ {found} }} AS total, COLLECT {{
+  {found}
+  WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit
+  MATCH (q:JobQuery {{id: c.query}})
+  RETURN c {{.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .reason,
+    .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
+    decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}}
+  ORDER BY c.created_at, c.id
+}} AS candidates"""
+
+
+CANDIDATES_OF_JOB = Statement(
+    "A page of a job's candidates in the order in which they came, and how many there are.",
+    _page("job: $job"),
+)
+
+CANDIDATES_OF_QUERY = Statement("The same of one query.", _page("query: $query"))
+
+HAS_CANDIDATE = Statement(
+    "Whether there is a candidate.", "MATCH (c:Candidate {id: $candidate}) RETURN c.id AS candidate"
+)
+
+PROVENANCE = Statement(
+    "With what a candidate was made.",
+    "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
+)
+
+VERDICTS = Statement(
+    "The verdicts on a job's candidates.",
+    """
+MATCH (c:Candidate {job: $job})
+RETURN c.id AS id, c.verdict AS verdict, coalesce(c.reason, '') AS reason,
+  c.decided_by AS decided_by""",
+)
+
+FINGERPRINTS = Statement(
+    "The perceptual hashes of accepted candidates, query by query.",
+    """
+UNWIND $queries AS query
+MATCH (c:Candidate {query: query, verdict: 'accepted'}) WHERE c.fingerprint IS NOT NULL
+RETURN query, c.id AS candidate, c.fingerprint AS fingerprint ORDER BY query, candidate""",
+)
+
+WORKERS_ALIVE = Statement(
+    "Workers whose last heartbeat is recent by the database's clock.",
+    f"""
+MATCH (w:Worker) WHERE {_ALIVE}
+RETURN w.id AS id, w.host AS host, w.job AS job,
+  (datetime().epochMillis - w.heartbeat_at.epochMillis) / 1000.0 AS silent_s
+ORDER BY id""",
+)
+
+ACCEPTED_IMAGES = Statement(
+    "A job's accepted candidates that have files, with what they should show.",
+    """
+MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL
+MATCH (q:JobQuery {id: c.query})
+RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image,
+  coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, q.concepts AS concepts""",
+)
+
+GENERATED_IMAGES = Statement(
+    "A dataset's generated images with their jobs and originals.",
+    """
+MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic
+RETURN i.id AS id, head([(i)-[:GENERATED_BY]->(j:Job) | j.id]) AS job,
+  head([(i)-[:DERIVED_FROM]->(o:Image) | o.id]) AS source_image""",
+)

@@ -1,0 +1,249 @@
+"""Writes of jobs in Cypher: state transitions under the job's lock, and rows of declared nodes."""
+
+from graph.database.query import Statement
+from graph.database.schema import CANDIDATE, JOB, JOB_QUERY
+from graph.database.statements import merge_clause
+from graph.jobs.counters import PUT_IN, PUT_IN_NEW, RECOUNT, TAKE_OUT
+
+_LOCK = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j"
+"""Begin a write to a job, one at a time."""
+
+_OPEN = "q.state IN ['queued', 'running']"
+
+# Counted anew from the candidates in every write that adds or decides one: nothing can drift.
+_COUNT_CANDIDATES = """
+CALL (q) {
+  OPTIONAL MATCH (c:Candidate {query: q.id})
+  WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
+    count(c) AS made, coalesce(sum(c.seconds), 0.0) AS seconds
+  SET q.accepted = accepted, q.rejected = made - accepted, q.seconds = toFloat(seconds)
+}"""
+
+CREATE_JOB = Statement(
+    "Create a job, unless it is there; the dataset is locked as a drop or a rename of it does.",
+    f"""
+MATCH (d:Dataset {{name: $dataset}}) SET d.updated_at = d.updated_at
+WITH d, $row AS row WHERE d.renaming_to IS NULL AND d.digest IS NOT NULL
+{merge_clause(JOB, "j", "row")}, j.dataset = d.name, j.dataset_digest = d.digest,
+  j.created_at = datetime(), j.updated_at = datetime()
+RETURN j.state AS state""",
+)
+
+ADD_QUERIES = Statement(
+    "Add queries to a job that is being written, with edges to class and clique.",
+    f"""
+{_LOCK} WHERE j.state = 'preparing'
+UNWIND $rows AS row
+{merge_clause(JOB_QUERY, "q", "row")}, q.dataset = j.dataset, q.job = j.id
+WITH j, q, NOT EXISTS {{ (j)-[:RUNS]->(q) }} AS new
+MERGE (j)-[:RUNS]->(q)
+WITH j, q, new
+CALL (j, q) {{
+  OPTIONAL MATCH (y:Class {{dataset: j.dataset, name: q.class_name}})
+  OPTIONAL MATCH (k:Clique {{dataset: j.dataset, concepts: q.concepts}})
+  FOREACH (end IN CASE WHEN y IS NULL THEN [] ELSE [y] END | MERGE (q)-[:FOR_CLASS]->(end))
+  FOREACH (end IN CASE WHEN k IS NULL THEN [] ELSE [k] END | MERGE (q)-[:REBALANCES]->(end))
+}}{PUT_IN_NEW}
+RETURN written""",
+)
+
+COMPLETE_JOB = Statement(
+    "Queue a job whose queries are all written.",
+    f"{_LOCK} WHERE j.state = 'preparing' SET j.state = 'queued', j.complete = true",
+)
+
+DISCARD_QUERIES = Statement(
+    "Delete some queries of a job.",
+    """
+MATCH (q:JobQuery {job: $job}) WITH q LIMIT $batch DETACH DELETE q RETURN count(*) AS deleted""",
+)
+
+DISCARD_JOB = Statement("Delete a job.", "MATCH (j:Job {id: $job}) DETACH DELETE j")
+
+CANCEL_JOB = Statement(
+    "Cancel a job unless it has ended; its running queries are queued.",
+    f"""
+{_LOCK}
+CALL (j) {{
+  WITH j WHERE j.state IN ['preparing', 'queued', 'running']
+  SET j.state = 'cancelled', j.ended_at = datetime()
+  WITH j
+  MATCH (q:JobQuery {{job: j.id, state: 'running'}})
+  SET q.state = 'queued'
+}}{RECOUNT}
+RETURN j.state AS state""",
+)
+
+RETRY_JOB = Statement(
+    "Queue the failed queries of a job again, and short ones if asked.",
+    f"""
+{_LOCK} WHERE j.state = 'preparing' OR coalesce(j.complete, true)
+CALL (j) {{
+  MATCH (q:JobQuery {{job: j.id}})
+  WHERE j.state <> 'preparing' AND (q.state = 'failed'
+    OR $short AND q.state = 'done' AND q.accepted < q.n)
+  WITH q, q.state = 'failed' AS failed
+  SET q.state = 'queued', q.message = '', q.ended_at = null,
+    q.retries = coalesce(q.retries, 0) + 1
+  RETURN count(q) AS queued, count(CASE WHEN failed THEN 1 END) AS failed
+}}
+// While a job runs, chunks of failed queries have ended, and are to be queued anew.
+SET j.attempt = coalesce(j.attempt, 0)
+  + CASE WHEN j.state IN ['queued', 'running'] AND failed > 0 THEN 1 ELSE 0 END
+WITH j, queued
+CALL (j, queued) {{
+  WITH j, queued
+  WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'
+    AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
+  SET j.state = 'queued', j.ended_at = null, j.error = null, j.note = null,
+    j.attempt = coalesce(j.attempt, 0) + 1
+}}{RECOUNT}
+RETURN queued""",
+)
+
+START_QUERIES = Statement(
+    "Note that queries are being worked on, in this attempt of the job.",
+    f"""
+{_LOCK} WHERE j.state IN ['queued', 'running'] AND coalesce(j.attempt, 0) = $attempt
+CALL (j) {{
+  UNWIND $queries AS id
+  MATCH (q:JobQuery {{id: id}}) WHERE {_OPEN}
+  WITH j, q {TAKE_OUT}
+  SET j.state = 'running', j.started_at = coalesce(j.started_at, datetime()),
+    q.state = 'running', q.started_at = coalesce(q.started_at, datetime()) {PUT_IN}
+  RETURN count(q) AS started
+}}
+RETURN started, j.dataset AS dataset""",
+)
+
+FINISH_QUERIES = Statement(
+    "Note that queries are done, if the job is in the round that says so.",
+    f"""
+{_LOCK} WHERE $after IS NULL OR j.round = $after
+UNWIND $rows AS row
+MATCH (q:JobQuery {{id: row[0]}}) WHERE {_OPEN}
+WITH j, q, row {TAKE_OUT}
+SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
+)
+
+FAIL_QUERIES = Statement(
+    "Note that queries cannot go on, in this attempt of the job.",
+    f"""
+{_LOCK} WHERE coalesce(j.attempt, 0) = $attempt
+UNWIND $queries AS id
+MATCH (q:JobQuery {{id: id}}) WHERE {_OPEN}
+WITH j, q {TAKE_OUT}
+SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {PUT_IN}""",
+)
+
+END_JOB = Statement(
+    "End a job that has no query left to run; it is done unless one failed.",
+    f"""
+{_LOCK} WHERE j.state IN ['queued', 'running'] AND NOT EXISTS {{
+  MATCH (q:JobQuery {{job: j.id}}) WHERE {_OPEN}
+}}
+CALL (j) {{
+  MATCH (q:JobQuery {{job: j.id, state: 'failed'}})
+  WITH DISTINCT q.message AS message ORDER BY message
+  RETURN collect(message) AS messages
+}}
+SET j.state = CASE WHEN j.failed = 0 THEN 'done' ELSE 'failed' END,
+  j.error = reduce(text = '', message IN messages |
+    CASE text WHEN '' THEN message ELSE text + '\\n' + message END),
+  j.note = $note, j.ended_at = datetime()""",
+)
+
+FAIL_JOB = Statement(
+    "End a job that cannot go on; its unfinished queries fail with the same message.",
+    f"""
+{_LOCK}
+CALL (j) {{
+  WITH j WHERE j.state IN ['queued', 'running']
+  SET j.state = 'failed', j.error = $error, j.ended_at = datetime()
+  WITH j
+  MATCH (q:JobQuery {{job: j.id}}) WHERE {_OPEN}
+  SET q.state = 'failed', q.message = $error, q.ended_at = datetime()
+}}{RECOUNT}
+RETURN j.id AS job""",
+)
+
+BEGIN_ROUND = Statement(
+    "Begin a job's next round, unless somebody has.",
+    f"""
+{_LOCK} WHERE coalesce(j.round, -1) = $number - 1
+SET j.round = $number, j.round_spans = $spans""",
+)
+
+ADD_CANDIDATES = Statement(
+    "Add candidates to queries of a job; one that is there stays as it is.",
+    f"""
+{_LOCK}
+CALL (j) {{
+  UNWIND $rows AS row
+  MATCH (q:JobQuery {{id: row.query}})
+  {merge_clause(CANDIDATE, "c", "row")}, c.dataset = j.dataset, c.job = j.id, c.query = q.id,
+    c.created_at = datetime()
+  WITH q, c WHERE c.query = q.id
+  MERGE (c)-[:MADE_FOR]->(q)
+}}
+UNWIND $queries AS id
+MATCH (q:JobQuery {{id: id}})
+WITH j, q {TAKE_OUT}
+WITH j, q{_COUNT_CANDIDATES}{PUT_IN}
+RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+)
+
+REJECT_CANDIDATES = Statement(
+    "Reject accepted candidates that nobody has decided about.",
+    f"""
+{_LOCK}
+UNWIND $rows AS row
+MATCH (c:Candidate {{id: row[0]}})
+WHERE c.job = j.id AND c.verdict = 'accepted' AND c.decided_at IS NULL
+SET c.verdict = 'rejected', c.reason = row[1]
+WITH DISTINCT j, c.query AS id
+MATCH (q:JobQuery {{id: id}})
+WITH j, q {TAKE_OUT}
+WITH j, q{_COUNT_CANDIDATES}{PUT_IN}""",
+)
+
+DECIDE = Statement(
+    "Accept or reject a candidate by hand; one without a file cannot be accepted.",
+    f"""
+MATCH (c:Candidate {{id: $candidate}})
+WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
+MATCH (q:JobQuery {{id: c.query}})
+MATCH (j:Job {{id: c.job}})
+SET j.updated_at = datetime()
+WITH j, q, c {TAKE_OUT}
+SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
+WITH j, q{_COUNT_CANDIDATES}{PUT_IN}
+RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+)
+
+HEARTBEAT = Statement(
+    "Note that a worker lives; forget those that were not heard of for a day.",
+    """
+MERGE (w:Worker {id: $worker})
+ON CREATE SET w.started_at = datetime()
+SET w.heartbeat_at = datetime(), w.host = $host, w.job = $job
+WITH w
+CALL () {
+  MATCH (old:Worker) WHERE old.heartbeat_at < datetime() - duration('P1D')
+  DELETE old
+}
+MATCH (j:Job {id: $job})
+SET j.heartbeat_at = w.heartbeat_at""",
+)
+
+STOP_WORKER = Statement("Forget a worker.", "MATCH (w:Worker {id: $worker}) DELETE w")
+
+CLAIM_COPY = Statement(
+    "Create the dataset for a job's images unless it is there, and say whether it is the job's.",
+    """
+OPTIONAL MATCH (other:Dataset {renaming_to: $into})
+WITH count(other) AS renamed WHERE renamed = 0
+MERGE (d:Dataset {name: $into})
+ON CREATE SET d.created_at = datetime(), d.updated_at = datetime(), d.rebalanced_by = $job
+RETURN coalesce(d.rebalanced_by = $job, false) AS own""",
+)

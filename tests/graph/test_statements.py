@@ -1,0 +1,47 @@
+"""The program's own Cypher: each statement is valid, and of what the schema declares."""
+
+import re
+from types import ModuleType
+
+import pytest
+
+from graph.console.guard import check_read_only
+from graph.database import schema
+from graph.database.query import Statement
+from graph.jobs import reads as job_reads
+from graph.jobs import statements as job_statements
+
+
+def named(*modules: ModuleType) -> dict[str, Statement]:
+    return {
+        f"{module.__name__}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, Statement)
+    }
+
+
+READS = named(job_reads)
+WRITES = named(job_statements)
+DECLARED = {node.label for node in schema.ALL_NODES} | {edge.type for edge in schema.EDGES}
+
+
+@pytest.mark.parametrize("statement", [*READS.values(), *WRITES.values()], ids=[*READS, *WRITES])
+def test_a_statement_is_valid_and_its_labels_are_declared(store, statement):
+    parameters = dict.fromkeys(statement.parameters)
+    assert store.write(f"EXPLAIN {statement.text}", **parameters) == []
+    assert statement.purpose.endswith(".")
+    assert set(re.findall(r"[(\[]\w*:(\w+)", statement.text)) <= DECLARED
+
+
+@pytest.mark.parametrize("statement", READS.values(), ids=list(READS))
+def test_a_read_only_reads(statement):
+    check_read_only(statement.text)
+
+
+@pytest.mark.parametrize("statement", WRITES.values(), ids=list(WRITES))
+def test_a_write_takes_no_value_but_as_a_parameter(statement):
+    """What stands in quotes are states and verdicts, never a name."""
+    known = {"preparing", "queued", "running", "done", "failed", "cancelled"}
+    known |= {"accepted", "rejected", "P1D", "", "\n", "id", "\\n"}
+    assert set(re.findall(r"'([^']*)'", statement.text)) <= known
