@@ -143,6 +143,22 @@ def delete_statement(node: Node) -> str:
     )
 
 
+def drop_statement(node: Node) -> str:
+    """Cypher that deletes all nodes of a kind in the datasets ``$names``, in transactions."""
+    return (
+        f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) "
+        "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+    )
+
+
+def rename_statement(node: Node) -> str:
+    """Cypher that moves all nodes of a kind from dataset ``$name`` to ``$new``, in transactions."""
+    return (
+        f"MATCH (n:{node.label} {{{DATASET}: $name}}) "
+        f"CALL (n) {{ SET n.{DATASET} = $new }} IN TRANSACTIONS OF 5000 ROWS"
+    )
+
+
 def digests_statement(node: Node) -> str:
     """Cypher that reads the key and content digest of every node of a kind in ``$dataset``."""
     return (

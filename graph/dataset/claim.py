@@ -3,6 +3,7 @@
 import uuid
 
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.errors import StoreError
 
 
@@ -12,17 +13,18 @@ def claim(store: GraphStore, name: str) -> str:
     The latest claim wins: an older writer's next batch fails, whether its process lives or not.
     """
     token = uuid.uuid4().hex
-    store.write("MATCH (d:Dataset {name: $name}) SET d.writer = $token", name=name, token=token)
+    store.write(statements.UPDATE_DATASET, dataset=name, values={"writer": token})
     return token
 
 
-def finish(store: GraphStore, name: str, writer: str, *, spoils: str, **values: object) -> None:
+def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: object) -> None:
     """Record what a writer has completed, and let go of the claim.
 
     Parameters
     ----------
-    spoils : str
-        The digest that two writers at once make meaningless: ``digest`` or ``cliques_digest``.
+    guards : str
+        The digest to clear if another process wrote at the same time: ``digest`` or
+        ``cliques_digest``.
     **values
         Properties of the dataset to set.
 
@@ -30,24 +32,16 @@ def finish(store: GraphStore, name: str, writer: str, *, spoils: str, **values: 
     ------
     StoreError
         Another process has claimed or dropped the dataset meanwhile. What they both wrote is then
-        marked, so that no number is shown before a run that nobody disturbs.
+        marked as incomplete, so that no count of it is shown before it is written again.
     """
-    finished = store.write(
-        "MATCH (d:Dataset {name: $name, writer: $writer}) SET d += $values, d.writer = null "
-        "RETURN d.name",
-        name=name,
-        writer=writer,
-        values=values,
-    )
+    finished = store.write(statements.FINISH, dataset=name, writer=writer, values=values)
     if not finished:
-        raise invalidate(store, name, spoils)
+        raise invalidate(store, name, guards)
 
 
-def invalidate(store: GraphStore, name: str, spoils: str) -> StoreError:
-    """Mark what two writers at once have spoilt, and give the error to raise."""
-    store.write(
-        "MATCH (d:Dataset {name: $name}) SET d += $spoiled", name=name, spoiled={spoils: None}
-    )
+def invalidate(store: GraphStore, name: str, digest: str) -> StoreError:
+    """Clear a digest after two processes wrote at once, and give the error to raise."""
+    store.write(statements.UPDATE_DATASET, dataset=name, values={digest: None})
     return StoreError(
         f"Another process has written or dropped {name!r} at the same time. Try again "
         "when the other one has ended."

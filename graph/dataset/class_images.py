@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.dataset.state import dataset_state
 
 
@@ -45,10 +46,7 @@ def read_class_images(
     dataset_state(store, dataset).require_complete()
     found: dict[str, list[tuple[str, str]]] = {}
     for row in store.stream(
-        "MATCH (y:Class {dataset: $dataset})<-[:LABELED]-(i:Image) "
-        "WHERE NOT i.synthetic AND i.uri IS NOT NULL "
-        "AND ($split IS NULL OR i.split = $split) "
-        "RETURN y.name AS class_name, i.id AS id, i.uri AS uri",
+        statements.REAL_FILES,
         dataset=dataset,
         split=split,
     ):

@@ -13,6 +13,7 @@ from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.database.statements import write_statement
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.dataset.state import DatasetState
 from graph.errors import Action, StaleError
 
@@ -34,13 +35,7 @@ def write_clique_table(
     mined_as : str
         As `DatasetState.mined_as` will be.
     """
-    store.write(
-        "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at "
-        "WITH d WHERE d.writer = $writer "
-        f"MATCH (t:{schema.CLIQUE_TABLE.label} {{dataset: d.name}}) DELETE t",
-        dataset=dataset,
-        writer=writer,
-    )
+    store.write(statements.DELETE_CLIQUE_TABLE, dataset=dataset, writer=writer)
     known = np.unique(cliques.members)
     known = known[known >= 0]  # concepts that are in no clique are left out
     members = np.where(cliques.members < 0, -1, np.searchsorted(known, cliques.members))
@@ -61,12 +56,7 @@ def write_clique_table(
 
 def has_clique_table(store: GraphStore, state: DatasetState) -> bool:
     """Whether the packed cliques are those that `state` names, and all of them."""
-    (row,) = store.read(
-        f"MATCH (t:{schema.CLIQUE_TABLE.label} {{dataset: $dataset, mined_as: $mined_as}}) "
-        "RETURN count(t) AS found, max(t.parts) AS parts",
-        dataset=state.name,
-        mined_as=state.mined_as,
-    )
+    (row,) = store.read(statements.CLIQUE_TABLE_PARTS, dataset=state.name, mined_as=state.mined_as)
     return bool(row["found"] == row["parts"])
 
 
@@ -85,13 +75,7 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
     StaleError
         They have been mined anew since `state` was read, or the copy was deleted.
     """
-    parts = store.read(
-        f"MATCH (t:{schema.CLIQUE_TABLE.label} {{dataset: $dataset, mined_as: $mined_as}}) "
-        "RETURN t.parts AS parts, t.concepts AS concepts, t.members AS members, "
-        "t.counts AS counts ORDER BY t.part",
-        dataset=state.name,
-        mined_as=state.mined_as,
-    )
+    parts = store.read(statements.CLIQUE_TABLE, dataset=state.name, mined_as=state.mined_as)
     if not parts or len(parts) != parts[0]["parts"]:
         raise StaleError(
             f"The cliques of {state.name!r} have changed meanwhile. ",

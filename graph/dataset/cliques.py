@@ -6,6 +6,7 @@ import numpy as np
 
 from graph.counting.cliques import Cliques
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.dataset.clique_table import read_clique_table
 from graph.dataset.mining import MiningOptions
 from graph.dataset.state import DatasetState, dataset_state
@@ -36,12 +37,7 @@ def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
         The dataset has not been mined, or has changed since.
     """
     dataset_state(store, dataset).require_mined()
-    (row,) = store.read(
-        "RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts, "
-        "COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques, "
-        "COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 } AS imbalanced",
-        dataset=dataset,
-    )
+    (row,) = store.read(statements.CLIQUE_TOTALS, dataset=dataset)
     return CliqueTotals(**row)
 
 

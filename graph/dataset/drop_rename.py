@@ -1,8 +1,9 @@
 """Drop and rename datasets; either goes on where it was interrupted."""
 
 from graph.database import schema
-from graph.database.declarations import DATASET
+from graph.database.statements import drop_statement, rename_statement
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.dataset.state import check_name, dataset_state
 from graph.errors import Action, DatasetExistsError
 from graph.progress import Progress, silent
@@ -25,20 +26,13 @@ _DROP_ORDER = (
 def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> None:
     """Delete a dataset and all that belongs to it; interrupted, it goes on when run again."""
     state = dataset_state(store, name)
-    store.write(
-        "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.cooccurrence_digest = null, "
-        "d.cliques_digest = null, d.writer = null",
-        name=name,
-    )
+    marks = ("digest", "cooccurrence_digest", "cliques_digest", "writer")
+    store.write(statements.UPDATE_DATASET, dataset=name, values=dict.fromkeys(marks))
     names = [held for held in (name, state.renaming_to) if held is not None]
     for done, node in enumerate(_DROP_ORDER):
         progress("drop", done, len(_DROP_ORDER))
-        store.write_in_batches(
-            f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) "
-            "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS",
-            names=names,
-        )
-    store.write("MATCH (d:Dataset {name: $name}) DELETE d", name=name)
+        store.write_in_batches(drop_statement(node), names=names)
+    store.write(statements.DELETE_DATASET, dataset=name)
     progress("drop", len(_DROP_ORDER), len(_DROP_ORDER))
 
 
@@ -56,17 +50,8 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
         state.require_complete()
     if new == name:
         return
-    taken = store.write(
-        "MATCH (d:Dataset {name: $name}) "
-        "OPTIONAL MATCH (other:Dataset) "
-        "WHERE other <> d AND (other.name = $new OR other.renaming_to = $new) "
-        "WITH d, count(other) AS taken "
-        "SET d.renaming_to = CASE taken WHEN 0 THEN $new ELSE d.renaming_to END "
-        "RETURN taken",
-        name=name,
-        new=new,
-    )[0]["taken"]
-    if taken:
+    (row,) = store.write(statements.TAKE_NAME, dataset=name, new=new)
+    if row["taken"]:
         raise DatasetExistsError(
             f"A dataset {new!r} exists already. Choose another name, or ",
             Action("drop_dataset", new),
@@ -74,15 +59,6 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
         )
     for done, node in enumerate(_DROP_ORDER):
         progress("rename", done, len(_DROP_ORDER))
-        store.write_in_batches(
-            f"MATCH (n:{node.label} {{{DATASET}: $name}}) "
-            f"CALL (n) {{ SET n.{DATASET} = $new }} IN TRANSACTIONS OF 5000 ROWS",
-            name=name,
-            new=new,
-        )
-    store.write(
-        "MATCH (d:Dataset {name: $name}) SET d.name = $new, d.renaming_to = null",
-        name=name,
-        new=new,
-    )
+        store.write_in_batches(rename_statement(node), name=name, new=new)
+    store.write(statements.END_RENAME, dataset=name, new=new)
     progress("rename", len(_DROP_ORDER), len(_DROP_ORDER))

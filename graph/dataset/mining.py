@@ -12,6 +12,7 @@ from graph.counting.incidence import Incidence
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare, stored_digests
+from graph.dataset import statements
 from graph.dataset.claim import claim, finish
 from graph.dataset.clique_table import has_clique_table, write_clique_table
 from graph.dataset.names import class_sizes, split_sizes
@@ -134,11 +135,8 @@ def mine_dataset(
     wanted = replace(state, cliques_digest=state.digest, mining=mining)
     if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
         writer = claim(store, dataset)
-        store.write(
-            "MATCH (d:Dataset {name: $name}) SET d.cliques_digest = null, d.mining = $mining",
-            name=dataset,
-            mining=mining,
-        )
+        values = {"cliques_digest": None, "mining": mining}
+        store.write(statements.UPDATE_DATASET, dataset=dataset, values=values)
         edges = (schema.HAS, schema.COUNTED_IN)
         apply_change(
             store, dataset, writer, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
@@ -148,7 +146,7 @@ def mine_dataset(
             store,
             dataset,
             writer,
-            spoils="cliques_digest",
+            guards="cliques_digest",
             cliques_digest=state.digest,
             mined_classes=list(cliques.classes),
             mined_images=cliques.class_sizes.tolist(),

@@ -11,6 +11,7 @@ import pandas as pd
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare
+from graph.dataset import statements
 from graph.dataset.claim import claim, finish
 from graph.dataset.state import DatasetState, check_name, dataset_state
 from graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
@@ -68,28 +69,26 @@ def write_plan(
     stored = {
         tuple(row["key"]): row["digest"]
         for row in store.stream(
-            "MATCH (n:GenerationQuery {dataset: $dataset, plan: $plan}) "
-            # One whose clique was mined anew has lost it and is written again.
-            "RETURN n.key AS key, "
-            "CASE WHEN EXISTS { (n)-[:REBALANCES]->() } THEN n.digest ELSE -1 END AS digest",
+            statements.STORED_QUERIES,
             dataset=dataset,
             plan=name,
         )
     }
     writer = claim(store, dataset)
+    properties = {
+        "planner": planner,
+        "mined_as": state.mined_as,
+        "min_size": min_size,
+        "max_size": max_size,
+        "images": int(frame["n"].sum()),
+        "max_per_query": max_per_query,
+        "budget": budget,
+    }
     store.write(
-        "MERGE (p:Plan {dataset: $dataset, name: $name}) SET p += $settings",
+        statements.MERGE_PLAN,
         dataset=dataset,
-        name=name,
-        settings={
-            "planner": planner,
-            "mined_as": state.mined_as,
-            "min_size": min_size,
-            "max_size": max_size,
-            "images": int(frame["n"].sum()),
-            "max_per_query": max_per_query,
-            "budget": budget,
-        },
+        plan=name,
+        properties=schema.PLAN.check(properties),
     )
 
     def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
@@ -111,7 +110,7 @@ def write_plan(
         "write plan",
         progress,
     )
-    finish(store, dataset, writer, spoils="cliques_digest")
+    finish(store, dataset, writer, guards="cliques_digest")
 
 
 def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -160,10 +159,7 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     """
     state = dataset_state(store, dataset)
     known = {
-        row["plan"]["name"]: row["plan"]
-        for row in store.read(
-            "MATCH (p:Plan {dataset: $dataset}) RETURN properties(p) AS plan", dataset=dataset
-        )
+        row["plan"]["name"]: row["plan"] for row in store.read(statements.PLANS, dataset=dataset)
     }
     if name not in known:
         if known:
@@ -177,11 +173,6 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
             *planned_again(state, known[name]),
             ".",
         )
-    rows = store.read(
-        "MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan}) "
-        "RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n",
-        dataset=dataset,
-        plan=name,
-    )
+    rows = store.read(statements.PLAN_QUERIES, dataset=dataset, plan=name)
     queries = [(row["class_name"], tuple(row["concepts"]), row["n"]) for row in rows]
     return sorted(queries, key=lambda query: (-len(query[1]), query[1], query[0]))

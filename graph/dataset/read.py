@@ -7,18 +7,12 @@ import pandas as pd
 
 from graph.arrays import IntArray
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.dataset.state import dataset_state
 from graph.progress import Progress, silent
 from graph.records import Annotations
 
 _STEP = 10_000  # images between two reports
-
-_IMAGES = """
-MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
-RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width_px AS width_px,
-  i.height_px AS height_px, i.synthetic AS synthetic,
-  COLLECT { MATCH (i)-[e:CONTAINS]->(c:Concept) RETURN [c.name, e.source, e.score, e.count] }
-  AS mentions"""
 
 
 def read_annotations(store: GraphStore, dataset: str, progress: Progress = silent) -> Annotations:
@@ -44,14 +38,13 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
         There is no such dataset, or it is not whole.
     """
     dataset_state(store, dataset).require_complete()
-    total = int(
-        store.read("RETURN COUNT { (:Image {dataset: $dataset}) } AS n", dataset=dataset)[0]["n"]
-    )
+    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
+    total = int(counted["images"])
     images: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     lengths: list[int] = []
     concepts, sources, scores, counts = _Names(), _Names(), [], []
     # Coded as they come: millions of small lists would be walked by the garbage collector.
-    for row in store.stream(_IMAGES, dataset=dataset):
+    for row in store.stream(statements.IMAGES, dataset=dataset):
         mentions = row["mentions"]
         for name, column in images.items():
             column.append(row[name])

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.errors import (
     Action,
     DatasetNotFoundError,
@@ -107,7 +108,7 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
     """
     state = find_dataset(store, name)
     if state is None:
-        names = [row["name"] for row in store.read("MATCH (d:Dataset) RETURN d.name AS name")]
+        names = [row["name"] for row in store.read(statements.DATASET_NAMES)]
         known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
         raise DatasetNotFoundError(
             f"No dataset {name!r}. {known} ",
@@ -119,7 +120,7 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
 
 def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
     """Read what the store records of a dataset, or None where it has none of that name."""
-    rows = store.read("MATCH (d:Dataset {name: $name}) RETURN properties(d) AS dataset", name=name)
+    rows = store.read(statements.DATASET, dataset=name)
     return DatasetState.of(rows[0]["dataset"]) if rows else None
 
 
@@ -132,18 +133,4 @@ def list_datasets(store: GraphStore) -> pd.DataFrame:
         ``dataset``, ``images``, ``classes``, ``concepts``, ``cliques``, ``state`` (``ready``,
         ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``.
     """
-    return store.read_frame(
-        """
-MATCH (d:Dataset)
-RETURN d.name AS dataset, coalesce(d.images, 0) AS images,
-       COUNT { MATCH (:Class {dataset: d.name}) } AS classes,
-       COUNT { MATCH (:Concept {dataset: d.name}) } AS concepts,
-       COUNT { MATCH (:Clique {dataset: d.name}) } AS cliques,
-       CASE WHEN d.renaming_to IS NOT NULL OR d.digest IS NULL
-                 OR coalesce(d.cooccurrence_digest <> d.digest, true) THEN 'interrupted'
-            WHEN d.cliques_digest = d.digest THEN 'ready'
-            WHEN d.mining IS NULL THEN 'not mined'
-            ELSE 'changed since mined' END AS state,
-       substring(toString(d.updated_at), 0, 16) + 'Z' AS updated_at, d.source AS source
-ORDER BY dataset"""
-    )
+    return store.read_frame(statements.DATASETS)

@@ -12,6 +12,7 @@ from graph.database.declarations import DATASET
 from graph.database.statements import merge_statement
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
+from graph.dataset import statements
 from graph.dataset.claim import claim, finish, invalidate
 from graph.dataset.contents import ImageContents, image_digests
 from graph.dataset.state import DatasetState, check_name, dataset_state
@@ -77,12 +78,7 @@ def write_annotations(
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return IngestReport(0, 0, 0, change.unchanged, kept)
     writer = claim(store, dataset)
-    store.write(
-        "MATCH (d:Dataset {name: $name}) SET d.digest = null, d.cliques_digest = null, "
-        "d.updated_at = datetime(), d.source = $source",
-        name=dataset,
-        source=source,
-    )
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     _write_images(store, dataset, writer, annotations, change, keys, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
@@ -98,7 +94,7 @@ def write_annotations(
         store,
         dataset,
         writer,
-        spoils="digest",
+        guards="digest",
         digest=digest,
         cooccurrence_digest=digest,
         images=len(final),
@@ -121,14 +117,7 @@ def load_incidence(store: GraphStore, dataset: str, split: str | None = None) ->
     labels: list[int] = []
     lengths: list[int] = []
     codes: list[int] = []
-    rows = store.stream(
-        "MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class) "
-        "WHERE $split IS NULL OR i.split = $split "
-        "RETURN y.name AS class_name, COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } "
-        "AS concepts",
-        dataset=dataset,
-        split=split,
-    )
+    rows = store.stream(statements.INCIDENCE, dataset=dataset, split=split)
     for row in rows:
         labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
         found = row["concepts"]
@@ -146,15 +135,9 @@ def load_incidence(store: GraphStore, dataset: str, split: str | None = None) ->
 
 def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     """Make sure that the dataset exists, and that no rename from or to its name is half done."""
-    for row in store.read(
-        "MATCH (d:Dataset {renaming_to: $name}) RETURN d.name AS name", name=dataset
-    ):
+    for row in store.read(statements.RENAMED_TO, dataset=dataset):
         dataset_state(store, row["name"]).require_complete()
-    store.write(
-        "MERGE (d:Dataset {name: $name}) "
-        "ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()",
-        name=dataset,
-    )
+    store.write(statements.CREATE_DATASET, dataset=dataset)
     state = dataset_state(store, dataset)
     if state.renaming_to is not None:
         state.require_complete()
@@ -162,8 +145,7 @@ def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
 
 
 def _count_images(store: GraphStore, dataset: str) -> int:
-    text = "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
-    return int(store.read(text, dataset=dataset)[0]["images"])
+    return int(store.read(statements.COUNT_IMAGES, dataset=dataset)[0]["images"])
 
 
 def _write_images(

@@ -7,6 +7,7 @@ from graph.database.declarations import Node
 from graph.database.query import Query
 from graph.database.schema import PLAN
 from graph.database.store import GraphStore
+from graph.dataset import statements
 from graph.dataset.names import state_with_names
 from graph.dataset.plans import planned_again
 from graph.dataset.state import DatasetState
@@ -57,11 +58,7 @@ def bind_with_state(
 
 def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
     """Raise unless a plan was made for the cliques that are there now."""
-    (row,) = store.read(
-        "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan",
-        dataset=state.name,
-        plan=plan,
-    )
+    (row,) = store.read(statements.PLAN, dataset=state.name, plan=plan)
     if row["plan"]["mined_as"] != state.mined_as:
         raise StaleError(
             f"The plan {plan!r} was made before {state.name!r} was mined as it is now. ",

@@ -8,6 +8,7 @@ import pytest
 from graph.console.guard import check_read_only
 from graph.database import schema
 from graph.database.query import Statement
+from graph.dataset import statements as dataset_statements
 from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
 
@@ -21,12 +22,14 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
     }
 
 
-READS = named(job_reads)
-WRITES = named(job_statements)
+ALL = named(dataset_statements, job_reads, job_statements)
+CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
+WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}
+READS = {name: each for name, each in ALL.items() if name not in WRITES}
 DECLARED = {node.label for node in schema.ALL_NODES} | {edge.type for edge in schema.EDGES}
 
 
-@pytest.mark.parametrize("statement", [*READS.values(), *WRITES.values()], ids=[*READS, *WRITES])
+@pytest.mark.parametrize("statement", ALL.values(), ids=list(ALL))
 def test_a_statement_is_valid_and_its_labels_are_declared(store, statement):
     parameters = dict.fromkeys(statement.parameters)
     assert store.write(f"EXPLAIN {statement.text}", **parameters) == []

@@ -1,0 +1,193 @@
+"""Cypher about one dataset, by name: what is not derived from a declaration."""
+
+from graph.database.query import Statement
+
+DATASET_NAMES = Statement("All datasets.", "MATCH (d:Dataset) RETURN d.name AS name")
+
+DATASETS = Statement(
+    "All datasets with their sizes and states.",
+    """
+MATCH (d:Dataset)
+RETURN d.name AS dataset, coalesce(d.images, 0) AS images,
+       COUNT { MATCH (:Class {dataset: d.name}) } AS classes,
+       COUNT { MATCH (:Concept {dataset: d.name}) } AS concepts,
+       COUNT { MATCH (:Clique {dataset: d.name}) } AS cliques,
+       CASE WHEN d.renaming_to IS NOT NULL OR d.digest IS NULL
+                 OR coalesce(d.cooccurrence_digest <> d.digest, true) THEN 'interrupted'
+            WHEN d.cliques_digest = d.digest THEN 'ready'
+            WHEN d.mining IS NULL THEN 'not mined'
+            ELSE 'changed since mined' END AS state,
+       substring(toString(d.updated_at), 0, 16) + 'Z' AS updated_at, d.source AS source
+ORDER BY dataset""",
+)
+
+DATASET = Statement(
+    "What a dataset's node says.",
+    "MATCH (d:Dataset {name: $dataset}) RETURN properties(d) AS dataset",
+)
+
+RENAMED_TO = Statement(
+    "Datasets that are being renamed to a name.",
+    "MATCH (d:Dataset {renaming_to: $dataset}) RETURN d.name AS name",
+)
+
+CREATE_DATASET = Statement(
+    "Create a dataset unless it is there.",
+    """
+MERGE (d:Dataset {name: $dataset})
+ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()""",
+)
+
+UPDATE_DATASET = Statement(
+    "Set properties of a dataset.", "MATCH (d:Dataset {name: $dataset}) SET d += $values"
+)
+
+BEGIN_IMAGES = Statement(
+    "Mark the images as being written, and say from what.",
+    """
+MATCH (d:Dataset {name: $dataset})
+SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source""",
+)
+
+FINISH = Statement(
+    "Set properties of a dataset and let go of the claim, if it is still the writer's.",
+    """
+MATCH (d:Dataset {name: $dataset, writer: $writer}) SET d += $values, d.writer = null
+RETURN d.name AS name""",
+)
+
+TAKE_NAME = Statement(
+    "Begin a rename, unless the new name is taken.",
+    """
+MATCH (d:Dataset {name: $dataset})
+OPTIONAL MATCH (other:Dataset)
+WHERE other <> d AND (other.name = $new OR other.renaming_to = $new)
+WITH d, count(other) AS taken
+SET d.renaming_to = CASE taken WHEN 0 THEN $new ELSE d.renaming_to END
+RETURN taken""",
+)
+
+END_RENAME = Statement(
+    "End a rename.",
+    "MATCH (d:Dataset {name: $dataset}) SET d.name = $new, d.renaming_to = null",
+)
+
+DELETE_DATASET = Statement(
+    "Delete a dataset's node.", "MATCH (d:Dataset {name: $dataset}) DELETE d"
+)
+
+CLASS_SIZES = Statement(
+    "Images of each class.",
+    """
+MATCH (y:Class {dataset: $dataset})
+RETURN y.name AS name, COUNT { (y)<-[:LABELED]-() } AS images""",
+)
+
+CONCEPT_NAMES = Statement(
+    "All concepts.", "MATCH (c:Concept {dataset: $dataset}) RETURN c.name AS name"
+)
+
+SPLIT_SIZES = Statement(
+    "Images of each split.",
+    """
+MATCH (i:Image {dataset: $dataset})
+RETURN i.split AS split, count(*) AS images ORDER BY split""",
+)
+
+FOREIGN_IMAGES = Statement(
+    "Whether any of some images is there, and how many there are.",
+    """
+RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } AS known,
+  COUNT { MATCH (:Image {dataset: $dataset}) } AS images""",
+)
+
+COUNT_IMAGES = Statement(
+    "How many images there are.",
+    "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images",
+)
+
+IMAGES = Statement(
+    "All images with class and concepts.",
+    """
+MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
+RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width_px AS width_px,
+  i.height_px AS height_px, i.synthetic AS synthetic,
+  COLLECT { MATCH (i)-[e:CONTAINS]->(c:Concept) RETURN [c.name, e.source, e.score, e.count] }
+  AS mentions""",
+)
+
+INCIDENCE = Statement(
+    "Class and concepts of each image of a split, or of all.",
+    """
+MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
+WHERE $split IS NULL OR i.split = $split
+RETURN y.name AS class_name,
+  COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
+)
+
+REAL_FILES = Statement(
+    "Files of the real images of each class.",
+    """
+MATCH (y:Class {dataset: $dataset})<-[:LABELED]-(i:Image)
+WHERE NOT i.synthetic AND i.uri IS NOT NULL AND ($split IS NULL OR i.split = $split)
+RETURN y.name AS class_name, i.id AS id, i.uri AS uri""",
+)
+
+CLIQUE_TOTALS = Statement(
+    "How many cliques were mined.",
+    """
+RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts,
+  COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques,
+  COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 } AS imbalanced""",
+)
+
+DELETE_CLIQUE_TABLE = Statement(
+    "Delete the packed cliques, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+MATCH (t:CliqueTable {dataset: d.name}) DELETE t""",
+)
+
+CLIQUE_TABLE_PARTS = Statement(
+    "How many parts of the packed cliques there are, and should be.",
+    """
+MATCH (t:CliqueTable {dataset: $dataset, mined_as: $mined_as})
+RETURN count(t) AS found, max(t.parts) AS parts""",
+)
+
+CLIQUE_TABLE = Statement(
+    "The packed cliques.",
+    """
+MATCH (t:CliqueTable {dataset: $dataset, mined_as: $mined_as})
+RETURN t.parts AS parts, t.concepts AS concepts, t.members AS members, t.counts AS counts
+ORDER BY t.part""",
+)
+
+MERGE_PLAN = Statement(
+    "Create a plan or change its properties.",
+    "MERGE (p:Plan {dataset: $dataset, name: $plan}) SET p += $properties",
+)
+
+PLANS = Statement("All plans.", "MATCH (p:Plan {dataset: $dataset}) RETURN properties(p) AS plan")
+
+PLAN = Statement(
+    "One plan.",
+    "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan",
+)
+
+# One whose clique was mined anew has lost it and is written again.
+STORED_QUERIES = Statement(
+    "The digests of a plan's queries.",
+    """
+MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
+RETURN g.key AS key,
+  CASE WHEN EXISTS { (g)-[:REBALANCES]->() } THEN g.digest ELSE -1 END AS digest""",
+)
+
+PLAN_QUERIES = Statement(
+    "A plan's queries.",
+    """
+MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
+RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n""",
+)
