@@ -5,13 +5,8 @@ import pandas as pd
 from app.services.cells import change_text, change_texts, log_odds_texts, q_text
 from app.services.plans import Planned
 from generation.planning.plan import Plan
+from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT
-from graph.queries.comparison import (
-    COUNT_AFTER,
-    COUNT_BEFORE,
-    STATUSES,
-    Comparison,
-)
 from ingest.concepts.plurals import counted
 
 

@@ -27,11 +27,12 @@ from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.plans import read_plan
 from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
+from graph.diagnosis.comparison import Comparison
 from graph.errors import DatasetExistsError, OptionError
 from graph.jobs.lifecycle import create_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_job
 from graph.progress import Progress, silent
-from graph.queries.comparison import Comparison, compare_imbalances
+from graph.queries.comparison import compare_imbalances
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.regions import write_regions
 

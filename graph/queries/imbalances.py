@@ -7,21 +7,11 @@ from typing import Any
 import pandas as pd
 
 from graph.database import schema
-from graph.database.store import GraphStore
+from graph.database.store import Cypher, GraphStore
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.errors import OptionError, UnknownNameError
+from graph.queries import statements
 from graph.queries.binding import bind_with_state
-from graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
-
-# By anything but the gap the database looks at every clique.
-_BY_ANYTHING = f"""
-MATCH (q:Clique {{dataset: $dataset}})
-WHERE all(name IN $concepts WHERE name IN q.concepts){FILTER}
-WITH q, CASE WHEN $by_class IS NULL THEN toFloat(q[$by])
-  ELSE toFloat([(q)-[n:COUNTED_IN]->(:Class {{name: $by_class}}) | n.images][0]) END AS value
-WITH q, CASE WHEN $descending THEN -value ELSE value END AS rank
-ORDER BY rank, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN.replace("WITH q,", "WITH q, rank,")}
-ORDER BY rank, size, concepts"""
 
 
 @dataclass(frozen=True)
@@ -91,9 +81,9 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     query, bound, state = bind_with_state(store, name, parameters)
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
-    text = query.text
+    text: Cypher = query.text
     if by != "gap" or not ranking.descending:
-        text = _BY_ANYTHING
+        text = statements.IMBALANCES_BY_ANYTHING
         bound |= {"by": by, "by_class": by_class, "descending": ranking.descending}
         bound.setdefault("concepts", [])
     return _as_table(store.read(text, **bound), sizes)

@@ -11,6 +11,7 @@ from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
 from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
+from graph.queries import statements as query_statements
 
 
 def named(*modules: ModuleType) -> dict[str, Statement]:
@@ -22,7 +23,7 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
     }
 
 
-ALL = named(dataset_statements, job_reads, job_statements)
+ALL = named(dataset_statements, query_statements, job_reads, job_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}
 READS = {name: each for name, each in ALL.items() if name not in WRITES}

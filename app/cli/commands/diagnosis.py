@@ -29,11 +29,9 @@ from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.diagnosis.comparison import Comparison
 from graph.errors import OptionError, worded
-from graph.queries.comparison import (
-    Comparison,
-    compare_imbalances,
-)
+from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
 

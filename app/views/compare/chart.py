@@ -7,11 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels
-from graph.queries.comparison import (
-    COUNT_AFTER,
-    COUNT_BEFORE,
-    Comparison,
-)
+from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
 
 IN_PICTURE = 14  # cliques
 MOST_CLASSES = 4  # with columns and marks of their own

@@ -20,14 +20,9 @@ from app.views.widgets.theme import shorten
 from app.views.widgets.wording import in_app
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState, dataset_state
+from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.errors import OptionError, worded
-from graph.queries.comparison import (
-    COUNT_AFTER,
-    COUNT_BEFORE,
-    STATUSES,
-    Comparison,
-    compare_imbalances,
-)
+from graph.queries.comparison import compare_imbalances
 
 ROWS = 1000
 HEIGHT_PX = 520

@@ -5,10 +5,7 @@ import streamlit as st
 
 from app.services.cells import change_text, change_texts
 from app.views.widgets.columns import count_column
-from graph.queries.comparison import (
-    STATUSES,
-    Comparison,
-)
+from graph.diagnosis.comparison import STATUSES, Comparison
 
 _MEANINGS = {
     "solved": "imbalanced before, and not any more",

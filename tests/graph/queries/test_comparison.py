@@ -7,17 +7,12 @@ import pytest
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.write import write_annotations
+from graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError, worded
 from graph.jobs.lifecycle import create_job
 from graph.jobs.merge import GeneratedImage, write_rebalanced
 from graph.jobs.status import read_job
-from graph.queries.comparison import (
-    BALANCED,
-    COUNT_AFTER,
-    COUNT_BEFORE,
-    STATUSES,
-    compare_imbalances,
-)
+from graph.queries.comparison import compare_imbalances
 from graph.records import Annotations, ImageRecord, Mention
 
 

@@ -1,0 +1,248 @@
+"""Compare the imbalances of two sets of cliques: which are solved, and which are new."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from graph.counting.cliques import Cliques
+from graph.errors import OptionError, Text, UnknownNameError
+
+Clique = tuple[str, ...]
+
+COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
+
+STATUSES = ("solved", "introduced", "reduced", "grown", "unchanged", "absent")
+"""What may have become of a clique that is imbalanced in one of the datasets, or in both."""
+BALANCED = "balanced"
+
+_MISSING = -1  # the gap of a clique that a dataset does not have
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What became of the imbalances of one dataset in another.
+
+    An imbalance is a clique with a gap of at least the smallest one that was asked for. A clique
+    that is absent from a dataset has no counts there: one of its concepts is not common to the
+    classes, no image shows it, or it was not mined, for lack of support.
+
+    Parameters
+    ----------
+    cliques : pandas.DataFrame
+        Cliques that are imbalanced in either dataset, the largest change of the gap first.
+        ``concepts``, ``size``, ``status``, and as Int64, missing where the clique is absent:
+        ``gap_before``, ``gap_after``, ``delta`` (after less before), and for each class
+        ``count_before_<class>`` and ``count_after_<class>``. The status is
+
+        - ``solved``: no imbalance any more
+        - ``introduced``: an imbalance now, and none before, or absent
+        - ``reduced``, ``grown``, ``unchanged``: an imbalance in both, by the change of the gap
+        - ``absent``: an imbalance before; nobody knows what it is now
+    summary : pandas.DataFrame
+        A row for each ``size``: cliques that were mined (``mined_before``, ``mined_after``), the
+        sum of their gaps (``total_gap_before``, ``total_gap_after``), and how many of those in
+        either dataset have each status, with ``balanced`` for those that are imbalanced in none.
+    left_out : dict of str to int
+        For each status that was asked for, how many cliques `cliques` has no row of.
+    sizes_before, sizes_after : dict of str to int
+        The images of each class that were mined, by name in ascending order.
+    notes : tuple of str
+        In what the two were mined differently, and whether the second was rebalanced from other
+        images than the first has now, in whole sentences.
+    """
+
+    cliques: pd.DataFrame
+    summary: pd.DataFrame
+    left_out: dict[str, int]
+    sizes_before: dict[str, int]
+    sizes_after: dict[str, int]
+    notes: tuple[Text, ...]
+
+
+def compare_cliques(
+    before: Cliques,
+    after: Cliques,
+    *,
+    min_gap: int = 1,
+    min_size: int = 1,
+    max_size: int | None = None,
+    statuses: Sequence[str] = STATUSES,
+    limit: int = 1000,
+    notes: Sequence[Text] = (),
+) -> Comparison:
+    """Say what became of each imbalance.
+
+    Parameters
+    ----------
+    before, after : Cliques
+        Of two versions of a dataset, with the same classes.
+    min_gap : int
+        The smallest gap that is an imbalance, in images; 1 or more.
+    min_size, max_size : int
+        The sizes to compare. At most those that both have columns for, which is the default.
+    statuses : sequence of str
+        Which rows to give; the summary has all.
+    limit : int
+        At most so many rows.
+    notes : sequence of Text
+        Passed on.
+
+    Raises
+    ------
+    OptionError
+        They have different classes, or a number is out of range.
+    UnknownNameError
+        No such status.
+
+    Examples
+    --------
+    >>> sizes, classes = np.array([9, 9]), ("bird", "cat")
+    >>> one = np.array([[0]], dtype=np.int32)
+    >>> before = Cliques(one, np.array([[5, 1]]), sizes, ("sea",), classes)
+    >>> after = Cliques(one, np.array([[5, 5]]), sizes, ("sea",), classes)
+    >>> compare_cliques(before, after).cliques[["concepts", "status", "delta"]].values.tolist()
+    [[('sea',), 'solved', -4]]
+    """
+    check_request(min_gap, limit, statuses)
+    sizes_before, sizes_after = (_class_sizes(cliques) for cliques in (before, after))
+    check_classes("before", sizes_before, "after", sizes_after)
+    largest = min(cliques.members.shape[1] for cliques in (before, after))
+    largest = largest if max_size is None else max_size
+    found = [_Counted.of(cliques, min_size, largest) for cliques in (before, after)]
+    changes = _changes(found[0].gaps(), found[1].gaps(), min_gap)
+    summary = _summary(changes)
+    chosen = changes[changes["status"].isin(statuses)].head(limit)
+    given = chosen["status"].value_counts()
+    left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
+    names = chosen["concepts"].tolist()
+    cliques = _with_counts(chosen, list(sizes_before), *(one.counts(names) for one in found))
+    return Comparison(cliques, summary, left_out, sizes_before, sizes_after, tuple(notes))
+
+
+def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
+    """Raise OptionError or UnknownNameError where nothing can be compared as asked."""
+    for status in statuses:
+        if status not in STATUSES:
+            raise UnknownNameError("status", status, STATUSES)
+    if min_gap < 1 or limit < 0:
+        raise OptionError(
+            f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
+        )
+
+
+def check_classes(
+    before: str, sizes_before: dict[str, int], after: str, sizes_after: dict[str, int]
+) -> None:
+    """Raise OptionError unless both datasets have the same classes."""
+    if sizes_before.keys() == sizes_after.keys():
+        return
+    clauses = [
+        f"only {dataset!r} has {', '.join(repr(name) for name in only)}"
+        for dataset, only in (
+            (before, [name for name in sizes_before if name not in sizes_after]),
+            (after, [name for name in sizes_after if name not in sizes_before]),
+        )
+        if only
+    ]
+    raise OptionError(
+        f"{before!r} and {after!r} have different classes: {'; '.join(clauses)}. Compare two "
+        "versions of one dataset."
+    )
+
+
+def _class_sizes(cliques: Cliques) -> dict[str, int]:
+    """Images of each class, by name in ascending order."""
+    return dict(sorted(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Cliques of a dataset by their names."""
+
+    cliques: Cliques
+    rows: dict[Clique, int]
+
+    @classmethod
+    def of(cls, cliques: Cliques, min_size: int, max_size: int) -> "_Counted":
+        kept = (cliques.sizes() >= min_size) & (cliques.sizes() <= max_size)
+        part = cliques.take(np.flatnonzero(kept))
+        return cls(part, {names: row for row, names in enumerate(part.names())})
+
+    def gaps(self) -> dict[Clique, int]:
+        return dict(zip(self.rows, self.cliques.gaps().tolist(), strict=True))
+
+    def counts(self, cliques: Sequence[Clique]) -> dict[Clique, dict[str, int]]:
+        """Images of each class that contain each of the cliques that there are."""
+        known = [clique for clique in cliques if clique in self.rows]
+        counts = self.cliques.counts[[self.rows[clique] for clique in known]].tolist()
+        return {
+            clique: dict(zip(self.cliques.classes, row, strict=True))
+            for clique, row in zip(known, counts, strict=True)
+        }
+
+
+def _changes(before: dict[Clique, int], after: dict[Clique, int], min_gap: int) -> pd.DataFrame:
+    """Give each clique of either dataset its status, the largest change first."""
+    cliques = sorted(before.keys() | after.keys(), key=lambda clique: (len(clique), clique))
+    gaps = [
+        np.array([found.get(clique, _MISSING) for clique in cliques], dtype=np.int64)
+        for found in (before, after)
+    ]
+    gap_before, gap_after = gaps
+    was, now = (gap >= min_gap for gap in gaps)
+    status = np.select(
+        [
+            ~was & ~now,
+            ~was,
+            gap_after == _MISSING,
+            ~now,
+            gap_after < gap_before,
+            gap_after > gap_before,
+        ],
+        [BALANCED, "introduced", "absent", "solved", "reduced", "grown"],
+        default="unchanged",
+    )
+    change = np.abs(np.maximum(gap_after, 0) - np.maximum(gap_before, 0))
+    order = np.lexsort((-np.maximum(gap_before, gap_after), -change))
+    return pd.DataFrame(
+        {
+            "concepts": pd.Series(cliques, dtype=object),
+            "size": np.array([len(clique) for clique in cliques], dtype=np.int64),
+            "status": status.astype(object),
+            "gap_before": gap_before,
+            "gap_after": gap_after,
+        }
+    ).iloc[order]
+
+
+def _summary(changes: pd.DataFrame) -> pd.DataFrame:
+    totals = {}
+    for when in ("before", "after"):
+        gaps = changes[f"gap_{when}"]
+        totals[f"mined_{when}"] = (gaps != _MISSING).groupby(changes["size"]).sum()
+        totals[f"total_gap_{when}"] = gaps.clip(lower=0).groupby(changes["size"]).sum()
+    statuses = pd.crosstab(changes["size"], changes["status"])
+    statuses = statuses.reindex(columns=pd.Index([*STATUSES, BALANCED]), fill_value=0)
+    return pd.DataFrame(totals).join(statuses).astype(np.int64).reset_index()
+
+
+def _with_counts(
+    chosen: pd.DataFrame,
+    classes: Sequence[str],
+    before: dict[Clique, dict[str, int]],
+    after: dict[Clique, dict[str, int]],
+) -> pd.DataFrame:
+    cliques = chosen.reset_index(drop=True)
+    for name in ("gap_before", "gap_after"):
+        cliques[name] = cliques[name].astype("Int64").where(cliques[name] != _MISSING)
+    cliques["delta"] = cliques["gap_after"] - cliques["gap_before"]
+    counts = {
+        prefix + name: pd.array(
+            [found.get(clique, {}).get(name) for clique in cliques["concepts"]], dtype="Int64"
+        )
+        for prefix, found in ((COUNT_BEFORE, before), (COUNT_AFTER, after))
+        for name in classes
+    }
+    return pd.concat([cliques, pd.DataFrame(counts)], axis=1)

@@ -1,0 +1,37 @@
+"""Cypher of reads that are no entries of the catalogue, by name."""
+
+from graph.database.query import Statement
+from graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
+
+# The database looks at every clique, where by gap it reads them off an index.
+IMBALANCES_BY_ANYTHING = Statement(
+    "The mined cliques at the top of a ranking by any column.",
+    f"""
+MATCH (q:Clique {{dataset: $dataset}})
+WHERE all(name IN $concepts WHERE name IN q.concepts){FILTER}
+WITH q, CASE WHEN $by_class IS NULL THEN toFloat(q[$by])
+  ELSE toFloat([(q)-[n:COUNTED_IN]->(:Class {{name: $by_class}}) | n.images][0]) END AS value
+WITH q, CASE WHEN $descending THEN -value ELSE value END AS rank
+ORDER BY rank, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN.replace("WITH q,", "WITH q, rank,")}
+ORDER BY rank, size, concepts""",
+)
+
+CHANGED_SINCE = Statement(
+    "The job that a dataset was rebalanced by, if the original was written later.",
+    """
+MATCH (d:Dataset {name: $after}) MATCH (j:Job {id: d.rebalanced_by, dataset: $before})
+MATCH (original:Dataset {name: $before}) WHERE original.updated_at > d.updated_at
+RETURN j.id AS job""",
+)
+
+OTHER_IMAGES = Statement(
+    "Whether the real images of a copy differ from those of the original.",
+    """
+RETURN EXISTS {
+  MATCH (i:Image {dataset: $before})
+  WHERE NOT EXISTS { MATCH (copy:Image {dataset: $after, id: i.id}) WHERE copy.digest = i.digest }
+} OR EXISTS {
+  MATCH (copy:Image {dataset: $after})
+  WHERE NOT copy.synthetic AND NOT EXISTS { MATCH (:Image {dataset: $before, id: copy.id}) }
+} AS differ""",
+)
