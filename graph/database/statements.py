@@ -3,6 +3,12 @@
 from collections.abc import Sequence
 
 from graph.database.declarations import DATASET, Definition, Edge, Node
+from graph.database.query import Statement
+
+HAS_WRITER = Statement(
+    "Whether a writer still has the claim on a dataset.",
+    "MATCH (d:Dataset {name: $dataset, writer: $writer}) RETURN d.name AS name",
+)
 
 
 def definition_statement(definition: Definition) -> str:

@@ -162,10 +162,7 @@ class GraphStore:
         def work(tx: ManagedTransaction) -> None:
             written = tx.run(_text(text), parameters).single(strict=True)["written"]
             if written != expected:
-                raise StoreError(
-                    "Another process is writing the same dataset. What is done stays; try "
-                    "again when the other one has ended."
-                )
+                raise other_writer()
 
         with self._session() as session:
             session.execute_write(work)
@@ -185,6 +182,14 @@ class GraphStore:
             ) as session,
         ):
             yield session
+
+
+def other_writer() -> StoreError:
+    """The error to raise when another process has taken over the writing of a dataset."""
+    return StoreError(
+        "Another process is writing the same dataset. What is done stays; try again when the "
+        "other one has ended."
+    )
 
 
 def _text(cypher: Cypher) -> str:

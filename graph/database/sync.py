@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from graph.database import statements
 from graph.database.declarations import Edge, Node
-from graph.database.store import GraphStore
+from graph.database.store import GraphStore, other_writer
+from graph.errors import ConstraintViolatedError
 from graph.progress import Progress
 
 BATCH = 1000  # rows; with boxes, 500 to 2,000 load equally fast, and 5,000 a third slower
@@ -126,7 +127,13 @@ def apply_change(
 
     def write(text: str, parameters: dict[str, Any], expected: int) -> int:
         if expected:
-            store.write_all(text, expected, dataset=dataset, writer=writer, **parameters)
+            try:
+                store.write_all(text, expected, dataset=dataset, writer=writer, **parameters)
+            except ConstraintViolatedError as error:
+                # Of two writers at once, the second may come upon keys that the first has written.
+                if store.read(statements.HAS_WRITER, dataset=dataset, writer=writer):
+                    raise
+                raise other_writer() from error
             return expected
         store.write(text, dataset=dataset, **parameters)
         return len(parameters["keys"])

@@ -41,7 +41,7 @@ def read_class_images(
     Raises
     ------
     DatasetNotFoundError, StaleError
-        There is no such dataset, or it is not whole.
+        There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
     found: dict[str, list[tuple[str, str]]] = {}

@@ -35,7 +35,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     Raises
     ------
     DatasetNotFoundError, StaleError
-        There is no such dataset, or it is not whole.
+        There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)

@@ -1,4 +1,4 @@
-"""The datasets in a store: what each holds, whether it is whole, drop and rename."""
+"""The datasets in a store, and whether what each holds is complete and mined."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

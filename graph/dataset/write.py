@@ -84,8 +84,8 @@ def write_annotations(
     progress("co-occurrence", 0, None)
     final = {key: stored[key] for key in stored.keys() - set(change.deleted)}
     final.update(zip(keys, digests.tolist(), strict=True))
-    whole = len(final) == len(keys)
-    incidence = incidence_of(annotations) if whole else load_incidence(store, dataset)
+    all_at_hand = len(final) == len(keys)
+    incidence = incidence_of(annotations) if all_at_hand else load_incidence(store, dataset)
     _write_cooccurrence(store, dataset, incidence)
     if _count_images(store, dataset) != len(final):
         raise invalidate(store, dataset, "digest")

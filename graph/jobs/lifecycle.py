@@ -66,7 +66,7 @@ def create_job(
         Who asks for it; empty where nobody logs in.
     job : str, optional
         The id to give it. With the id of a job whose creation was interrupted, this goes on; with
-        that of a whole one, nothing changes. Without one, nothing is left of an interrupted job.
+        that of a complete one, nothing changes. Without one, nothing is left of an interrupted job.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def create_job(
     UnknownNameError
         A query names a class or concept that the dataset does not have.
     DatasetNotFoundError, StaleError
-        There is no such dataset, or it is not whole.
+        There is no such dataset, or it is not complete.
     """
     check_name(plan)
     _check_queries(queries)
@@ -148,7 +148,7 @@ def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
 
 
 def _discard(store: GraphStore, job: str) -> None:
-    """Delete a job that is not whole."""
+    """Delete a job that is not complete."""
     deleted = BATCH
     while deleted == BATCH:
         (row,) = store.write(statements.DISCARD_QUERIES, job=job, batch=BATCH)

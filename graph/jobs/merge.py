@@ -165,7 +165,7 @@ def write_rebalanced(
     OptionError
         `into` cannot name a dataset, or is the job's dataset, or there are no images to add.
     DatasetNotFoundError, StaleError
-        The job's dataset is gone, or not whole.
+        The job's dataset is gone, or not complete.
     StoreError
         A real image of the dataset has the id of a generated one, or another process writes it.
     """

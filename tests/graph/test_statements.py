@@ -7,10 +7,12 @@ import pytest
 
 from graph.console.guard import check_read_only
 from graph.database import schema
+from graph.database import statements as database_statements
 from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
 from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
+from graph.jobs.counters import TAKE_OUT
 from graph.queries import statements as query_statements
 
 
@@ -23,7 +25,7 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
     }
 
 
-ALL = named(dataset_statements, query_statements, job_reads, job_statements)
+ALL = named(database_statements, dataset_statements, query_statements, job_reads, job_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}
 READS = {name: each for name, each in ALL.items() if name not in WRITES}
@@ -49,3 +51,8 @@ def test_a_write_takes_no_value_but_as_a_parameter(statement):
     known = {"preparing", "queued", "running", "done", "failed", "cancelled"}
     known |= {"accepted", "rejected", "P1D", "", "\n", "id", "\\n"}
     assert set(re.findall(r"'([^']*)'", statement.text)) <= known
+
+
+def test_the_counters_of_jobs_are_those_that_are_declared():
+    kept = re.findall(r"j\.(\w+) = j\.", TAKE_OUT)
+    assert kept == [counter.name for counter in schema.JOB_COUNTERS]

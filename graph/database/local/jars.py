@@ -81,10 +81,10 @@ def ensure_jars(
 
 
 def _missing(folder: Path, lock: JarLock) -> list[Jar]:
-    return [jar for jar in lock.jars if not _is_whole(folder / jar.name, jar)]
+    return [jar for jar in lock.jars if not _is_complete(folder / jar.name, jar)]
 
 
-def _is_whole(file: Path, jar: Jar) -> bool:
+def _is_complete(file: Path, jar: Jar) -> bool:
     try:
         if file.stat().st_size != jar.size:
             return False
@@ -95,11 +95,11 @@ def _is_whole(file: Path, jar: Jar) -> bool:
 
 
 def _bytes_present(folder: Path, lock: JarLock) -> int:
-    """Bytes of whole and partial jars, by their sizes alone."""
+    """Bytes of complete and partial jars, by their sizes alone."""
     total = 0
     for jar in lock.jars:
-        whole, part = folder / jar.name, folder / f"{jar.name}.part"
-        total += min(_size(whole) or _size(part), jar.size)
+        complete, part = folder / jar.name, folder / f"{jar.name}.part"
+        total += min(_size(complete) or _size(part), jar.size)
     return total
 
 
@@ -173,7 +173,7 @@ def _fetch(
             fruitless = fruitless + 1 if _size(part) <= have else 0
             if fruitless == _FRUITLESS_TRANSFERS:
                 raise _unreachable(jar, repository, broken) from broken
-        elif _is_whole(part, jar):
+        elif _is_complete(part, jar):
             os.replace(part, folder / jar.name)
             return
         elif not stopped.is_set():
@@ -194,14 +194,14 @@ def _transfer(
 ) -> requests.RequestException | None:
     """Append to `part` what it lacks; return what broke the transfer, if anything did.
 
-    A server that knows no ranges sends the whole, which replaces `part`.
+    A server that knows no ranges sends the file from its start, which replaces `part`.
     """
     headers = {"Accept-Encoding": "identity", "User-Agent": "cobalance"}
     if have := _size(part):
         headers["Range"] = f"bytes={have}-"
     with session.get(address, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
         if answer.status_code == requests.codes.requested_range_not_satisfiable:
-            return None  # nothing is left to send: either whole, or not what it should be
+            return None  # nothing is left to send: either complete, or not what it should be
         answer.raise_for_status()
         resumed = answer.status_code == requests.codes.partial_content
         with part.open("ab" if resumed else "wb") as file:

@@ -7,7 +7,7 @@ from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.state import dataset_state, find_dataset
 from graph.dataset.write import write_annotations
-from graph.errors import StaleError, StoreError
+from graph.errors import ConstraintViolatedError, StaleError, StoreError
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, ImageRecord, Mention
 
@@ -119,3 +119,9 @@ def test_away_and_back_is_not_taken_for_unchanged(store, dataset, dump):
     mine_dataset(store, dataset, MiningOptions(), max_cliques=1000)
     assert dump(dataset) == before
     assert len(read_imbalances(store, dataset, Ranking(concepts=("y",)))) == 2
+
+
+def test_an_id_twice_is_no_other_writer(store, dataset):
+    twice = Annotations.from_records([ImageRecord("same", "y"), ImageRecord("same", "z")])
+    with pytest.raises(ConstraintViolatedError, match="already exists with label `Image`"):
+        write(store, dataset, twice)

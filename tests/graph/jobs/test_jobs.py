@@ -12,6 +12,7 @@ from app.services.stores import open_store
 from generation.jobs.rounds import next_spans
 from generation.planning.plan import PlanOptions
 from graph.database.migrations import MIGRATIONS
+from graph.database.schema import JOB_COUNTERS
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.write import write_annotations
@@ -31,13 +32,14 @@ from graph.jobs.candidates import (
     record_made,
     reject_made,
 )
-from graph.jobs.counters import COUNTS
 from graph.jobs.lifecycle import QUERY_STATES, cancel_job, create_job, query_id, retry_job
 from graph.jobs.reports import end_job, fail_job, fail_queries, finish_queries, start_queries
 from graph.jobs.rounds import Span, begin_round, read_query_progress
 from graph.jobs.status import list_jobs, measured_speeds, read_job, read_queries
 from graph.jobs.workers import heartbeat, stop_worker, workers_alive
 from graph.records import Annotations, ImageRecord, Mention
+
+COUNTS = [counter.name for counter in JOB_COUNTERS]
 
 QUERIES = [("a", ("x", "y"), 3), ("b", ("x",), 2), ("a", ("y",), 5)]
 
