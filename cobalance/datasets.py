@@ -29,13 +29,13 @@ from graph.dataset.plans import read_plan
 from graph.dataset.read import read_annotations
 from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
+from graph.diagnosis.comparison import Comparison as ComparedRecord
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import OptionError, worded
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import list_jobs
 from graph.progress import Progress, silent
 from graph.queries.binding import bind_named
-from graph.queries.comparison import Comparison as ComparedRecord
 from graph.queries.comparison import compare_imbalances
 
 MAX_CLIQUES = 1_000_000
@@ -292,7 +292,7 @@ class Comparison(Result):
 
     Parameters
     ----------
-    record : graph.queries.comparison.Comparison
+    record : graph.diagnosis.comparison.Comparison
         All of it.
     """
 

@@ -167,7 +167,7 @@ class _Counted:
     @classmethod
     def of(cls, cliques: Cliques, min_size: int, max_size: int) -> "_Counted":
         kept = (cliques.sizes() >= min_size) & (cliques.sizes() <= max_size)
-        part = cliques.take(np.flatnonzero(kept))
+        part = cliques.take(kept)
         return cls(part, {names: row for row, names in enumerate(part.names())})
 
     def gaps(self) -> dict[Clique, int]:
