@@ -24,6 +24,7 @@ FLAGS = {
     "classes.captions": "--class-captions",
     "classes.words": "--class-words",
     "vocabulary.file": "--vocabulary",
+    "timeout_s": "--timeout",
     "skip_missing": "--skip-missing",
     "reference": "--reference",
     "overwrite": "--overwrite",

@@ -1,9 +1,9 @@
-"""Let only Cypher that reads through to the database.
+"""Refuse Cypher that does more than read, before it reaches the database.
 
-Cypher reserves no word: `SET` may be a clause, a label, a property or a variable. So a word of a
-clause that does more than read is refused unless its neighbours leave it no other role than a
-name's; and after anything that ends a value, only the words of reading may follow. In doubt a
-query is refused, and the message says how to write the name so that there is no doubt.
+Cypher reserves no word: `SET` may be a clause, a label, a property or a variable. So a keyword that
+does more than read is refused unless its neighbours show that it is a name, and after the end of a
+value only keywords of reading may follow. When in doubt a query is refused, and the message says
+how to write the name unambiguously.
 """
 
 from graph.console.tokens import Token, refusal, tokenize
@@ -24,7 +24,7 @@ PROCEDURES = frozenset(
         "dbms.components",
     }
 )
-# Functions without a dot are the server's own: a plug-in's must have a namespace.
+# Functions without a dot are built in: a plug-in's need a namespace.
 FUNCTIONS = frozenset(
     {
         f"{kind}.{name}"
@@ -39,7 +39,7 @@ FUNCTIONS = frozenset(
 
 _READS = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL")
 _WRITES = "it changes the graph, and this console only reads"
-_SERVER = "it is about the server, and this console only reads the graph"
+_SERVER = "it administers the server, and this console only reads the graph"
 _MORE_THAN_READING = {
     **dict.fromkeys(("CREATE", "MERGE", "SET", "REMOVE", "DELETE"), _WRITES),
     **dict.fromkeys(("DETACH", "NODETACH", "INSERT", "FOREACH"), _WRITES),
@@ -52,14 +52,14 @@ _MORE_THAN_READING = {
     "EXPLAIN": "it returns a plan, which this console does not show",
     "PROFILE": "it returns a plan, which this console does not show",
 }
-# These have one role but a name's, and it shows in the next word.
+# These are keywords only when one of these words comes next.
 _SECOND_WORD = {
     "LOAD": ("CSV",),
     "START": ("DATABASE",),
     "STOP": ("DATABASE",),
     "ENABLE": ("SERVER",),
     "DRYRUN": ("REALLOCATE", "DEALLOCATE"),
-    "CYPHER": (),  # these three only as the first word of all
+    "CYPHER": (),  # these three only at the start of a query
     "EXPLAIN": (),
     "PROFILE": (),
 }
@@ -70,16 +70,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# No clause starts right after one of these, whatever else does.
+# No clause starts right after one of these.
 _BEFORE_NAME = _words(". .. : $ ( [ , = < <= >= <> =~ - / ^ | || &")
-# No clause's first word stands right before one of these.
+# No clause's keyword stands right before one of these.
 _AFTER_NAME = _words(". .. , ) ] } : :: = < > <= >= <> =~ != | || / ^ %")
-# What may follow a finished value or pattern in a query that reads.
+# Keywords that may follow a complete value or pattern in a query that reads.
 _FOLLOWING = _words("""
     MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP OFFSET LIMIT UNION CALL YIELD USING FINISH
     AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING
     FROM LIST ARRAY PATH PATHS GROUP GROUPS""")
-# Words that may stand before a name or a value, so that what comes next says nothing.
+# Keywords that may stand before a name or a value.
 _LEADING = _FOLLOWING | _words("""
     DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST
     REPEATABLE DIFFERENT ELEMENT ELEMENTS BINDINGS RELATIONSHIP RELATIONSHIPS SHOW
@@ -88,17 +88,17 @@ _LEADING = _FOLLOWING | _words("""
 
 
 def check_read_only(text: str) -> None:
-    """Return if a query only reads the graph; raise otherwise, before any server sees it.
+    """Raise unless a query only reads the graph.
 
-    Allowed are MATCH, WITH, UNWIND, RETURN, UNION, subqueries and CALL of `PROCEDURES`, with
-    everything that belongs to them, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as SET or
-    CREATE passes as a label, property, parameter or map key, in backticks, and as a variable where
-    it cannot be read as a clause.
+    Allowed are MATCH, WITH, UNWIND, RETURN, UNION, subqueries and CALL of `PROCEDURES`, with all
+    their parts, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as SET or CREATE passes as a
+    label, property, parameter or map key, in backticks, and as a variable where it cannot be read
+    as a clause.
 
     Raises
     ------
     QueryRefusedError
-        With what was found, its line and column, why it is refused, and what to do.
+        What was found, its line and column, why it is refused, and what to do.
 
     Examples
     --------
@@ -123,19 +123,19 @@ graph, and this console only reads. If it is meant as a name, write it in backti
 
 
 class _Check:
-    """One query's tokens, with what each of them is refused for."""
+    """Checks of one query's tokens."""
 
     def __init__(self, text: str, tokens: list[Token]) -> None:
         edge = Token("edge", "", len(text))
         self.text, self.tokens = text, [edge, edge, *tokens, edge, edge, edge]
 
     def run(self) -> None:
-        """Look at the first word, at the nesting, and at each token with its neighbours."""
+        """Check the first word, the nesting, and each token with its neighbours."""
         first = self.tokens[2]
         schema = first.is_word("SHOW") and self.tokens[3].is_word(*_SCHEMA)
         if not (first.is_word(*_READS) or schema):
             reason = _MORE_THAN_READING.get(
-                first.text.upper(), "no query that reads starts with it"
+                first.text.upper(), "a query that reads cannot start with it"
             )
             raise self._refused(2, reason, f"Start with {', '.join(_READS)}.")
         self._check_nesting()
@@ -176,18 +176,18 @@ class _Check:
         if word == "CALL":
             self._check_call(place)
         elif word not in _FOLLOWING and self._ends_value(place - 1):
-            raise self._refused(place, "it is no clause or operator of a query that reads")
+            raise self._refused(place, "it is not a clause or operator of a query that reads")
 
     def _is_name(self, place: int) -> bool:
-        """Tell whether a word cannot be the first of a clause, for what stands beside it."""
+        """Whether its neighbours show that a word is a name, not a keyword."""
         before, after = self.tokens[place - 1], self.tokens[place + 1]
         if before.is_symbol(*_BEFORE_NAME) or after.is_symbol(*_AFTER_NAME) or after.kind == "edge":
             return True
-        # After a value, AS can be nothing but the operator, and what comes next is its name.
+        # After a value, AS is the operator, and a name comes next.
         return before.is_word("AS") and self._ends_value(place - 2)
 
     def _ends_value(self, place: int) -> bool:
-        """Tell whether a value, a name or a pattern surely ends with this token."""
+        """Whether a value, a name or a pattern certainly ends with this token."""
         token = self.tokens[place]
         if token.kind == "word" and token.text.upper() in _LEADING:
             return self.tokens[place - 1].is_symbol(".", "$")
@@ -196,7 +196,7 @@ class _Check:
         return token.kind != "edge"
 
     def _check_call(self, place: int) -> None:
-        """Let subqueries pass, and procedures by name."""
+        """Refuse procedures that are not in `PROCEDURES`; subqueries pass."""
         parts, at = [], place + 1
         if self.tokens[at].is_symbol("{", "("):
             return
@@ -209,12 +209,12 @@ class _Check:
             raise refusal(
                 self.text,
                 self.tokens[place].offset,
-                f"CALL {'.'.join(parts)} is refused: the procedure is not known to be harmless",
-                f"These are: {', '.join(sorted(PROCEDURES))}.",
+                f"CALL {'.'.join(parts)} is refused: it is not on the list of read-only procedures",
+                f"Allowed are {', '.join(sorted(PROCEDURES))}.",
             )
 
     def _check_function(self, place: int) -> None:
-        """Let functions with a namespace pass by name; `place` is an opening bracket."""
+        """Refuse functions with a namespace that are not in `FUNCTIONS`; `place` is the bracket."""
         at, parts = place - 1, list[str]()
         while self.tokens[at].is_name() and self.tokens[at - 1].is_symbol("."):
             parts.insert(0, self.tokens[at].name())
@@ -231,8 +231,8 @@ class _Check:
         raise refusal(
             self.text,
             self.tokens[at + 1].offset,
-            f"the function {called} is refused: it is not known to be harmless",
-            f"These are: {', '.join(sorted(FUNCTIONS))}, and all without a dot.",
+            f"the function {called} is refused: it is not on the list of read-only functions",
+            f"Allowed are {', '.join(sorted(FUNCTIONS))}, and all without a dot.",
         )
 
     def _refused(self, place: int, reason: str, remedy: str | None = None) -> QueryRefusedError:

@@ -1,4 +1,4 @@
-"""Run one query that only reads, with a limit on time, rows and size that always holds."""
+"""Run a read-only query with hard limits on time, rows and size."""
 
 import math
 import time
@@ -10,15 +10,13 @@ from typing import Any
 
 from neo4j import READ_ACCESS, Driver, Query, Session
 from neo4j.exceptions import (
-    AuthError,
     DriverError,
     Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
 )
 
 from graph.console.guard import check_read_only
 from graph.console.values import PlainValues, TooLargeError
+from graph.database.store import unavailable_error
 from graph.errors import (
     Action,
     CobalanceError,
@@ -27,11 +25,10 @@ from graph.errors import (
     QueryRefusedError,
     QueryTimeoutError,
     Setting,
-    StoreUnavailableError,
 )
 
 MAX_VALUES = 2_000_000  # in all cells together
-MAX_STUCK = 2  # console queries that the server may still compute after their time is over
+MAX_STUCK = 2  # queries that the server may still compute past their time limit
 EXAMPLE = """\
 MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
 RETURN q.concepts AS concepts, y.name AS class, n.images AS images
@@ -41,7 +38,7 @@ LIMIT 20"""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
 
-# The server names a transaction that it could not yet end in its list of transactions.
+# Transactions that the server could not interrupt yet stay in its list.
 _STUCK = """
 SHOW TRANSACTIONS YIELD metaData, status, elapsedTime
 WHERE metaData.cobalance_console_s IS NOT NULL AND (status STARTS WITH 'Terminated'
@@ -51,7 +48,7 @@ RETURN count(*) AS stuck"""
 
 @dataclass(frozen=True)
 class ConsoleResult:
-    """What a query returned, as plain values.
+    """A query's rows as plain values.
 
     Parameters
     ----------
@@ -80,20 +77,20 @@ def run_console_query(
     timeout_s: float = 30.0,
     max_rows: int = 10_000,
 ) -> ConsoleResult:
-    """Run a query that only reads and return its rows.
+    """Run a read-only query and return its rows.
 
-    Three walls keep it from changing anything: `check_read_only` before a connection is made, the
-    server's READ mode, and a transaction that is always rolled back. The server ends a query at
-    its time limit, but looks at the clock between rows only: one endless expression keeps a core
-    until it is computed, and one that overflows the parser's stack is never answered. So the call
-    itself returns on time in any case, and as long as `MAX_STUCK` queries are still computed past
-    their limit the server gets no further one.
+    Three guards keep it from changing anything: `check_read_only` before a connection is made, the
+    server's READ mode, and a transaction that is always rolled back. The server enforces its time
+    limit between rows only: an endless expression keeps a core busy, and one that overflows the
+    parser's stack is never answered. So the query runs in a thread of its own and the call returns
+    on time whatever the server does; while `MAX_STUCK` queries are past their limit, further ones
+    are refused.
 
     Parameters
     ----------
     connect : callable
-        Opens a driver for this query alone. Closing it is what frees a thread that waits for an
-        answer; the connections of the rest of the program stay untouched.
+        Opens a driver for this query alone: closing it unblocks the thread, and leaves the
+        program's other connections alone.
     database : str
         The database's name.
     text : str
@@ -101,14 +98,14 @@ def run_console_query(
     parameters : mapping of str to object, optional
         Values for ``$name``.
     timeout_s : float
-        Seconds after which the query is given up, connecting included.
+        Time limit in seconds, connecting included.
     max_rows : int
-        The most rows to return. The server does not compute the rest.
+        The most rows to return; the server does not compute the rest.
 
     Raises
     ------
     QueryRefusedError
-        The query does more than read, or too many earlier ones have not ended.
+        The query does more than read, or too many earlier ones still run.
     QueryTimeoutError
         It did not end within `timeout_s`.
     QueryError
@@ -135,7 +132,7 @@ def run_console_query(
                 default_access_mode=READ_ACCESS,
                 fetch_size=min(max_rows + 1, _FETCH_ROWS),
             ) as session:
-                _refuse_while_stuck(session, timeout_s)
+                _require_capacity(session, timeout_s)
                 found = _fetch(session, text, dict(parameters or {}), timeout_s, max_rows)
             elapsed_s = time.monotonic() - started
             outcome.set_result(ConsoleResult(*found, elapsed_s=elapsed_s))
@@ -148,9 +145,9 @@ def run_console_query(
     except TimeoutError as error:
         raise _timed_out(timeout_s) from error
     except (Neo4jError, DriverError) as error:
-        raise _in_our_words(error, timeout_s, database) from error
+        raise _our_error(error, timeout_s, database) from error
     finally:
-        # In a thread of its own: nothing that the server does may hold the caller now.
+        # In a thread, too: closing may wait for the server.
         closing = Thread(target=driver.close, name="console close", daemon=True)
         closing.start()
         closing.join(_CLOSE_S)
@@ -191,13 +188,13 @@ def _fetch(
     return columns, rows, truncated
 
 
-def _refuse_while_stuck(session: Session, timeout_s: float) -> None:
+def _require_capacity(session: Session, timeout_s: float) -> None:
     record = session.run(Query(_STUCK, timeout=timeout_s)).single(strict=True)
     if record["stuck"] >= MAX_STUCK:
         raise QueryRefusedError(
-            f"The server still computes {record['stuck']} earlier queries of this console whose "
-            "time is over: it cannot stop inside one expression. Wait until they end, restart the "
-            "server, or, if it is a local one, ",
+            f"The server still computes {record['stuck']} earlier queries of this console that are "
+            "past their time limit: it cannot interrupt a single expression. Wait until they end, "
+            "restart the server, or, if it is a local one, ",
             Action("stop_server"),
             ".",
         )
@@ -206,36 +203,22 @@ def _refuse_while_stuck(session: Session, timeout_s: float) -> None:
 def _timed_out(timeout_s: float) -> QueryTimeoutError:
     return QueryTimeoutError(
         f"The query did not end within {timeout_s:g} s and was given up. Narrow it with WHERE or "
-        "LIMIT, or give it more time."
+        "LIMIT, or raise ",
+        Setting("timeout_s"),
+        ".",
     )
 
 
-def _in_our_words(
-    error: Neo4jError | DriverError, timeout_s: float, database: str
-) -> CobalanceError:
-    """Turn the driver's errors into ours, with what to do."""
-    if isinstance(error, AuthError):
-        return StoreUnavailableError(
-            "The server refuses the user's name or password. Check ",
-            *(Setting("username"), " and ", Setting("password"), "."),
-        )
-    if isinstance(error, ServiceUnavailable | SessionExpired):
-        return StoreUnavailableError(
-            f"The server does not answer: {error}. Start it, or ",
-            Action("server_status"),
-            " to see which server is used.",
-        )
+def _our_error(error: Neo4jError | DriverError, timeout_s: float, database: str) -> CobalanceError:
+    """The driver's error as ours, with what to do."""
+    unavailable = unavailable_error(error, database)
+    if unavailable is not None:
+        return unavailable
     if isinstance(error, DriverError):
         return QueryError(f"The query could not be sent: {error}.")
     code, message = error.code or "", (error.message or str(error)).strip()
     if "TransactionTimedOut" in code:
         return _timed_out(timeout_s)
-    if code == "Neo.ClientError.Database.DatabaseNotFound":
-        return StoreUnavailableError(
-            f"The server has no database {database!r}. Set ",
-            Setting("database"),
-            " to one that it has.",
-        )
     if code == "Neo.ClientError.Statement.AccessMode":
         return QueryRefusedError(f"The server refused the query: {message}")
     if code == "Neo.ClientError.Statement.ParameterMissing":

@@ -1,4 +1,4 @@
-"""Cypher 5 cut into tokens exactly where the server cuts it, so that nothing hides in between."""
+"""Tokenize Cypher 5 exactly as the server does, so that nothing hides between two tokens."""
 
 import re
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from graph.errors import QueryRefusedError
 
-# The server's list of white space, which is not Python's (Cypher5Lexer.g4, rule SPACE): U+0085 is
-# part of a name there, and U+00A0 is a space.
+# The server's whitespace differs from Python's (Cypher5Lexer.g4, rule SPACE): U+0085 belongs to
+# names there, and U+00A0 is a space.
 _SPACES = "\t\n\v\f\r\x1c-\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 _TOKEN = re.compile(
@@ -22,16 +22,16 @@ _TOKEN = re.compile(
 )
 _BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
 _UNFINISHED = {
-    "'": "the string that opens here does not end",
-    '"': "the string that opens here does not end",
-    "`": "the name in backticks that opens here does not end",
-    "/*": "the comment that opens here does not end",
+    "'": "this string is not closed",
+    '"': "this string is not closed",
+    "`": "this name in backticks is not closed",
+    "/*": "this comment is not closed",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of a query; white space and comments are none.
+    """A token of a query; whitespace and comments give none.
 
     Parameters
     ----------
@@ -49,24 +49,24 @@ class Token:
     offset: int
 
     def is_symbol(self, *symbols: str) -> bool:
-        """Tell whether it is one of these symbols."""
+        """Whether it is one of these symbols."""
         return self.kind == "symbol" and self.text in symbols
 
     def is_word(self, *words: str) -> bool:
-        """Tell whether it is one of these words, given in capitals, in any case."""
+        """Whether it is one of these words (given in capitals), in any case."""
         return self.kind == "word" and self.text.upper() in words
 
     def is_name(self) -> bool:
-        """Tell whether it can be a name: a word, or anything in backticks."""
+        """Whether it can be a name: a word, or anything in backticks."""
         return self.kind in ("word", "quoted")
 
     def name(self) -> str:
-        """Give the name that it stands for: without the backticks around and doubled inside."""
+        """The name without its backticks, and doubled ones inside undone."""
         return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
 
 
 def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedError:
-    r"""Say where in a query something is refused, why, and what to do.
+    r"""The error for refused text, with its line and column.
 
     Examples
     --------
@@ -79,17 +79,17 @@ def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedErr
 
 
 def tokenize(text: str) -> Iterator[Token]:
-    r"""Give the tokens of a query in order; O(n) in its length.
+    r"""Yield the tokens of a query in order; O(n) in its length.
 
-    Two things that the server takes are refused here. A Unicode escape (``\u0027``) is replaced by
-    its character before the server looks for strings and comments, so it can end either of them.
-    And a name that is not in backticks may hold invisible characters there.
+    Two things that the server accepts are refused. Unicode escapes (``\u0027``): the server
+    replaces them before it looks for strings and comments, so one can end either. And invisible
+    characters in names without backticks.
 
     Raises
     ------
     QueryRefusedError
-        A string, name or comment does not end; a character has no place in a query; or there is a
-        Unicode escape.
+        A string, name or comment is not closed, a character is not allowed, or there is a Unicode
+        escape.
 
     Examples
     --------
@@ -127,6 +127,6 @@ def _unreadable(text: str, offset: int) -> QueryRefusedError:
     return refusal(
         text,
         offset,
-        f"the character {shown} has no place outside of strings, comments and names in backticks",
+        f"the character {shown} is not allowed outside strings, comments and names in backticks",
         "Remove it, or write the name that it belongs to in backticks.",
     )

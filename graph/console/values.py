@@ -1,4 +1,4 @@
-"""Values from the server as plain Python, so that tables, JSON and CSV can hold them."""
+"""Convert the server's values to plain Python for tables, JSON and CSV."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
-CHARACTERS_PER_VALUE = 64  # a text this long counts as one value more
+CHARACTERS_PER_VALUE = 64  # of text or bytes count as one more value
 
 
 class TooLargeError(Exception):
-    """More values than were allowed; caught by the console, never shown."""
+    """More values than allowed; caught by the console, never shown."""
 
 
 class PlainValues:
-    """Turns values of the driver into plain ones, up to a total size.
+    """Converts the driver's values to plain ones, up to a total size.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class PlainValues:
         self.left = max_values
 
     def of(self, value: Any) -> Any:
-        """Give a value as None, bool, int, float, str, list or dict.
+        """The value as None, bool, int, float, str, list or dict.
 
         A node becomes its id, labels and properties, a relationship its type, ends and
         properties, a path both lists. Dates, times and durations become ISO 8601 text, bytes

@@ -99,7 +99,7 @@ class GraphStore:
                 "It looks like bolt://localhost:7687 or neo4j+s://graph.example.org."
             ) from error
         try:
-            with _in_our_words(uri, username, database):
+            with _our_errors(uri, username, database):
                 store.driver.verify_connectivity()
                 _check_version(store.driver, uri, database)
                 migrate(store.driver, database)
@@ -153,7 +153,7 @@ class GraphStore:
 
     def server_version(self) -> str:
         """Version of the server, such as ``5.26.30``."""
-        with _in_our_words(self.uri, "", self.database):
+        with _our_errors(self.uri, "", self.database):
             return _version(self.driver, self.database)
 
     def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
@@ -176,7 +176,7 @@ class GraphStore:
     @contextmanager
     def _session(self, access: str = "WRITE") -> Iterator[Session]:
         with (
-            _in_our_words(self.uri, "", self.database),
+            _our_errors(self.uri, "", self.database),
             self.driver.session(
                 database=self.database, default_access_mode=access, fetch_size=10_000
             ) as session,
@@ -197,42 +197,55 @@ def _text(cypher: Cypher) -> str:
 
 
 @contextmanager
-def _in_our_words(uri: str, username: str, database: str) -> Iterator[None]:
-    """Turn the driver's errors into ours, with what to do."""
+def _our_errors(uri: str, username: str, database: str) -> Iterator[None]:
+    """Raise the driver's errors as ours, with what to do."""
     try:
         yield
-    except AuthError as error:
-        raise StoreUnavailableError(
-            f"{uri} refuses user {username!r}. Check ",
+    except (Neo4jError, DriverError) as error:
+        known = unavailable_error(error, database, uri, username)
+        raise known or _other_error(error) from error
+
+
+def unavailable_error(
+    error: Neo4jError | DriverError, database: str, uri: str = "", username: str = ""
+) -> StoreUnavailableError | None:
+    """The error for a server that cannot be used; None where the driver's error means another."""
+    server = uri or "The server"
+    if isinstance(error, AuthError):
+        return StoreUnavailableError(
+            f"{server} refuses {f'user {username!r}' if username else 'the user'}. Check ",
             *(Setting("username"), " and ", Setting("password"), "."),
-        ) from error
-    except (ServiceUnavailable, SessionExpired, ConnectionAcquisitionTimeoutError) as error:
+        )
+    if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
         reason = str(error).partition("\n")[0].partition(" (resolved to")[0].rstrip(":.")
-        raise StoreUnavailableError(
-            f"No Neo4j server answers at {uri}: {reason}. Start it, or ",
+        return StoreUnavailableError(
+            f"No Neo4j server answers{f' at {uri}' if uri else ''}: {reason}. Start it, or ",
             Action("server_status"),
             " to see which server is used.",
-        ) from error
-    except ConstraintError as error:
-        raise ConstraintViolatedError(
+        )
+    if isinstance(error, Neo4jError) and error.code == (
+        "Neo.ClientError.Database.DatabaseNotFound"
+    ):
+        return StoreUnavailableError(
+            f"{server} has no database {database!r}. Set ",
+            Setting("database"),
+            " to one that it has.",
+        )
+    return None
+
+
+def _other_error(error: Neo4jError | DriverError) -> StoreError:
+    if isinstance(error, ConstraintError):
+        return ConstraintViolatedError(
             f"The database refuses a write that breaks one of its constraints: {error.message}. "
             "Nothing of that write is kept. Where another process writes the same dataset, try "
             "again when it has ended."
-        ) from error
-    except TransientError as error:
-        raise StoreError(
-            f"The database could not finish now: {error.message}. Try again."
-        ) from error
-    except Neo4jError as error:
-        if error.code == "Neo.ClientError.Database.DatabaseNotFound":
-            raise StoreUnavailableError(
-                f"{uri} has no database {database!r}. Set ",
-                Setting("database"),
-                " to one that it has.",
-            ) from error
-        raise StoreError(f"The database refused: {error.message}") from error
-    except DriverError as error:
-        raise StoreError(f"The connection to the database failed: {error}") from error
+        )
+    if isinstance(error, TransientError):
+        return StoreError(f"The database could not finish now: {error.message}. Try again.")
+    if isinstance(error, Neo4jError):
+        return StoreError(f"The database refused: {error.message}")
+    return StoreError(f"The connection to the database failed: {error}")
 
 
 def _check_version(driver: Driver, uri: str, database: str) -> None:

@@ -39,6 +39,7 @@ LABELS = {
 """Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
 
 _COMMAND_LINE = {  # what the app has no field for: it offers these commands to copy
+    "timeout_s": "“Time limit in seconds”",
     "skip_missing": "`--skip-missing`",
     "reference": "`--reference`",
     "overwrite": "`--overwrite`",
