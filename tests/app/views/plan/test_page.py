@@ -355,7 +355,7 @@ def test_how_a_job_is_made_reaches_the_job(
     assert not app.exception
     said = shown_text(app).replace("\\", "")
     assert (
-        "inpaint · model sd · preset fast · width 64 · object cow · filters blank, objects" in said
+        "inpaint · width 64 · model sd · preset fast · object cow · filters blank, objects" in said
     )
     settings = created(app, store, cars).settings
     assert settings == {

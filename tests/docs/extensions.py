@@ -1,0 +1,178 @@
+"""Register and use the examples of docs/extending.md; run in a process of its own by their test.
+
+Arguments: a folder to write to. Prints a JSON object: for each kind, empty or a traceback.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from app.services.stores import open_store
+from app.settings import Settings
+from generation.backends import BACKENDS
+from generation.export import EXPORTERS, ExportDataset, ExportOptions, export
+from generation.filters import FILTERS
+from generation.image_request import ImageRequest, SourceImage
+from generation.jobs.settings import read_job_settings
+from generation.output.manifest import manifest_frame
+from generation.planners import PLANNERS, plan
+from generation.planning.plan import PlanOptions
+from generation.recipes import RECIPES
+from graph.counting.cliques import Cliques
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.write import write_annotations
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
+from graph.records import Annotations, ImageRecord, Mention
+from ingest.annotators import ANNOTATORS
+from ingest.formats import FORMATS
+from ingest.load import read_annotations
+from ingest.options import ReadOptions
+
+
+def request(concepts: tuple[str, ...] = ("sofa",)) -> ImageRequest:
+    image = np.full((20, 30, 3), 200, dtype=np.uint8)
+    mask = np.zeros((20, 30), dtype=bool)
+    mask[5:15, 5:15] = True
+    source = SourceImage("a", "a.png", image, mask)
+    return ImageRequest("job/000000/000000", "cat", concepts, "a photo of a sofa", 7, source)
+
+
+def backend(_folder: Path) -> None:
+    BACKENDS.register("flat", "mine.flat")
+    opened = BACKENDS.open("flat", {"darkest": 100})
+    first, again = opened.generate([request(), request()])
+    assert np.array_equal(first.image, again.image)
+    assert (first.image[5:15, 5:15] == 200).all()
+    assert len(np.unique(first.image[~first.mask], axis=0)) == 1
+    assert first.image.min() >= 100
+
+
+def filter_(_folder: Path) -> None:
+    FILTERS.register("bright", "mine.bright")
+    made = BACKENDS.open("flat", {"darkest": 200}).generate([request()])
+    assert FILTERS.open("bright").judge([request()], made)[0].accepted
+    dark = FILTERS.open("bright", {"threshold": 1}).judge([request()], made)[0]
+    assert "less than 1" in dark.reason
+
+
+def recipe(_folder: Path) -> None:
+    RECIPES.register("plain-ground", "mine.flat_recipe")
+    settings = read_job_settings({"recipe": "plain-ground"})
+    assert (settings.backend, settings.making) == ("flat", {"darkest": 128})
+    assert settings.masks.instances == "all"
+    assert settings.extras == ["worker"]
+    made = BACKENDS.open(settings.backend, settings.making).generate([request()])
+    for name, options in settings.filter_options().items():
+        assert FILTERS.open(name, options).judge([request()], made)[0].accepted
+    options = BACKENDS[settings.backend].options.model_fields
+    assert all(field.option in options for field in RECIPES["plain-ground"].fields)
+    changed = read_job_settings({"recipe": "plain-ground", "making": {"darkest": 9}})
+    assert changed.making == {"darkest": 9}
+
+
+def planner(_folder: Path) -> None:
+    PLANNERS.register("tolerant", "mine.tolerant")
+    cliques = Cliques(np.array([[0], [1]]), np.array([[50, 100], [95, 100]]), np.array([100, 100]),
+                      ("lamp", "sofa"), ("cat", "dog"))  # fmt: skip
+    sizes = PlanOptions(min_size=1)
+    assert [one.n for one in plan(cliques, "tolerant", sizes).queries] == [40]
+    made = plan(cliques, "tolerant", sizes, {"tolerance": 0})
+    assert sorted(one.n for one in made.queries) == [5, 50]
+
+
+def annotation_format(folder: Path) -> None:
+    from mine.lines import LinesReader
+
+    FORMATS.register("lines", LinesReader())
+    file = folder / "pets.txt"
+    file.write_text("#lines\n1.jpg cat sofa lamp\n2.jpg dog\n")
+    loaded = read_annotations(file, ReadOptions())
+    assert [record.id for record in loaded.records()] == ["1.jpg", "2.jpg"]
+
+
+def export_format(folder: Path) -> None:
+    EXPORTERS.register("listing", "mine.listing")
+    picture = folder / "1.png"
+    Image.new("RGB", (8, 8), "red").save(picture)
+    real = pd.DataFrame(
+        {
+            "id": ["a"],
+            "class": ["cat"],
+            "split": ["train"],
+            "uri": ["1.png"],
+            "width_px": pd.array([8], dtype="Int64"),
+            "height_px": pd.array([8], dtype="Int64"),
+            "concepts": [["sofa"]],
+        }
+    )
+    none = manifest_frame([])
+    dataset = ExportDataset("pets", real, none, lambda _: picture.read_bytes(), lambda _: b"", None)
+    export(dataset, "listing", folder / "out", ExportOptions())
+    assert (folder / "out" / "images.txt").read_text().endswith("\tcat\n")
+
+
+def annotator(_folder: Path) -> None:
+    ANNOTATORS.register("daylight", "mine.daylight")
+    images = [np.full((4, 4, 3), value, dtype=np.uint8) for value in (250, 5)]
+    opened = ANNOTATORS.open("daylight", {"threshold": 0.5})
+    found = opened.annotate(images, ["day", "night"])
+    assert [[one.concept for one in each] for each in found] == [["day"], ["night"]]
+    assert opened.annotate(images, ["sofa"]) == [[], []]
+
+
+def saved_query(folder: Path) -> None:
+    from mine.lonely import QUERIES
+
+    for query in QUERIES:
+        CATALOGUE.register(query.name, query)
+    mentions = (Mention("sofa"), Mention("lamp"))
+    records = [ImageRecord("a", "cat", mentions), ImageRecord("b", "dog", mentions[:1])]
+    name = f"extending {folder.name}"
+    with open_store(Settings.from_environment()) as store:
+        write_annotations(store, name, Annotations.from_records(records), source="test")
+        try:
+            query, bound = bind_named(store, "lonely-concepts", {"dataset": name, "most": 1})
+            rows = store.read(query.text, **bound)
+        finally:
+            drop_dataset(store, name)
+    assert [dict(row) for row in rows] == [{"concept": "lamp", "images": 1}]
+
+
+USES: dict[str, Callable[[Path], None]] = {
+    "A backend": backend,
+    "A filter": filter_,
+    "A recipe": recipe,
+    "A planner": planner,
+    "An annotation format": annotation_format,
+    "An export format": export_format,
+    "An annotator": annotator,
+    "A saved query": saved_query,
+}
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    failures = {}
+    for heading, use in USES.items():
+        failures[heading] = ""
+        try:
+            use(folder)
+        except Exception:  # noqa: BLE001 - reported for each example
+            said = StringIO()
+            traceback.print_exc(file=said)
+            failures[heading] = said.getvalue()
+    sys.stdout.write(json.dumps(failures))
+
+
+if __name__ == "__main__":
+    assert os.path.isdir(sys.argv[1])
+    main()

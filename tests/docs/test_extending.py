@@ -1,0 +1,52 @@
+"""docs/extending.md: each example is written to a file, registered and used."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings
+from graph.database.store import GraphStore
+from tests.docs.extensions import USES
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def failures(
+    tmp_path_factory: pytest.TempPathFactory, settings: Settings, store: GraphStore
+) -> dict[str, str]:
+    """For each heading the traceback of its example's use; in a process of its own."""
+    folder = tmp_path_factory.mktemp("extending")
+    for path, code in re.findall(r"```python\n# (mine/\w+\.py)\n(.*?)```", PAGE, re.DOTALL):
+        file = folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(code, encoding="utf-8")
+    home = {} if settings.neo4j_uri else {"COBALANCE_HOME": str(settings.cobalance_home)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.docs.extensions", str(folder)],
+        env={**os.environ, **home, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    read: dict[str, str] = json.loads(done.stdout)
+    return read
+
+
+@pytest.mark.parametrize("heading", USES)
+def test_an_example(failures: dict[str, str], heading: str) -> None:
+    assert failures[heading] == ""
+
+
+def test_each_part_of_the_page_has_one_example_that_is_used() -> None:
+    parts = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+    assert {part.partition("\n")[0] for part in parts} == set(USES)
+    assert all(part.count("```python\n# mine/") == 1 for part in parts)
