@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from app.cli.job_settings import check_settings
 from app.services.datasets import rename_dataset
 from app.services.frames import jobs_frame
 from app.services.plans import keep_plan, plan_dataset
@@ -17,7 +18,6 @@ from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
 from cobalance.reading import Data
 from cobalance.wording import in_python, methods_speak_python
-from generation.jobs.settings import read_job_settings
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.console.run import run_console_query
@@ -202,7 +202,7 @@ class Dataset(Result):
         )
 
     def order(
-        self, plan: Plan | str = "conbias", *, backend: str = "procedural", **settings: Any
+        self, plan: Plan | str = "conbias", *, recipe: str | None = None, **settings: Any
     ) -> Job:
         """Order a plan's images: create a job, which workers run, or `Job.run` here.
 
@@ -210,19 +210,18 @@ class Dataset(Result):
         ----------
         plan : Plan or str
             A plan for this dataset, perhaps edited, or the name of one in the graph.
-        backend : str
-            What makes the images: ``procedural``, ``paste``, ``inpaint``, ``instruct``.
+        recipe : str, optional
+            How images are made: ``procedural`` (by default), ``paste``, ``inpaint``, ``instruct``.
         **settings
-            Other settings of a job, as docs/generation.md lists them; groups are mappings:
-            ``making={"steps": 30}``, ``filters={"clip": {"threshold": 0.65}}``.
+            Other settings of a job, such as `backend`, as docs/generation.md lists them; groups are
+            mappings: ``making={"steps": 30}``, ``filters={"clip": {"threshold": 0.65}}``.
 
         Raises
         ------
         OptionError
             A setting is unknown or cannot be used, or the plan asks for nothing.
         """
-        values = {"backend": backend, **settings}
-        checked = read_job_settings(values).model_dump(mode="json", exclude_unset=True)
+        checked = check_settings(settings if recipe is None else {"recipe": recipe, **settings})
         if isinstance(plan, Plan):
             name = plan.name or plan.record.planner
             queries = plan.record.rows()
@@ -235,7 +234,7 @@ class Dataset(Result):
             self.name,
             name,
             queries,
-            settings=checked | {"backend": backend},
+            settings=checked,
             progress=self.progress,
         )
         return Job(self.graph, self.settings, job, self.progress)

@@ -70,6 +70,19 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
         values["filters"] = dict(recipe.filters)
     for assignment in of_filters:
         assign(values, assignment)
+    return check_settings(values)
+
+
+def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check a job's settings, and return them as they are kept with the job.
+
+    Paths of models become absolute, so that they mean the same to a worker in another folder.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        A setting is unknown or cannot be used.
+    """
     _check_groups(values)
     settings = read_job_settings(values)
     placed = dict(settings.making)

@@ -140,8 +140,8 @@ def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
     assert by_name.queries()["n"].sum() == plan.images
     with pytest.raises(OptionError, match="asks for no images"):
         held.order(plan.edited(plan.frame.assign(n=0)))
-    with pytest.raises(UnknownNameError, match="unknown backend"):
-        held.order(plan, backend="magic")
+    with pytest.raises(UnknownNameError, match="unknown recipe"):
+        held.order(plan, recipe="magic")
     with pytest.raises(UnknownNameError, match="setting"):
         held.order(plan, sead="x")
     with pytest.raises(JobNotFoundError):
