@@ -120,7 +120,8 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
 
     written = job.export(tmp_path / "out", format="coco", generated_only=True)
     assert written.counts["generated images"] == plan.images
-    assert json.loads((tmp_path / "out" / "annotations.json").read_text())["images"]
+    (listed,) = (tmp_path / "out").rglob("instances*.json")
+    assert json.loads(listed.read_text())["images"]
     job.reject(made["id"][0])
     assert len(job.candidates("rejected")) == 1
     job.accept(made["id"][0])

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from graph.dataset.state import drop_dataset, find_dataset
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 CELL = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
