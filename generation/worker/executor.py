@@ -130,12 +130,12 @@ class ChunkExecutor:
             runner.failures.fail([query], _repeated(reason))
             record.clear_starts()
             return None
-        rows = runner.rejected(chunk, f"It could not be made: {reason}")
+        rows = runner.rejected(chunk, f"It could not be generated: {reason}")
         record.write(rows)
         return rows
 
     def _try(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row]:
-        reason = "Making it ended its worker each time."
+        reason = "Each attempt to generate it ended its worker."
         if record.count_start() < _STARTS:
             for _ in range(_TRIES):
                 try:
@@ -183,6 +183,6 @@ class ChunkExecutor:
 
 def _repeated(reason: str) -> str:
     return (
-        f"{_REPEATS} images in a row could not be made, for the same reason: "
+        f"{_REPEATS} images in a row could not be generated, for the same reason: "
         f"{reason.rstrip('.')}. Put that right, then retry the job."
     )

@@ -200,7 +200,7 @@ def test_an_image_that_cannot_be_made_spares_the_others(store, loaded, own, work
     assert_complete(store, own, job)
     poisoned = [c for c in candidates(store, job) if c.verdict == "rejected"]
     assert sorted(c.id[-13:] for c in poisoned) == ["000000/000001", "000002/000001"]
-    assert all("It could not be made: no way to draw" in c.reason for c in poisoned)
+    assert all("It could not be generated: no way to draw" in c.reason for c in poisoned)
     assert all(c.uri is None for c in poisoned)
 
 
