@@ -1,4 +1,4 @@
-"""What a node, an edge and their properties are declared with; writes and constraints follow."""
+"""Types to declare nodes, edges and their properties with."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Bring a database's schema up to this program's: each migration is applied once and recorded.
+"""Schema migrations: each is applied to a database once, and recorded there.
 
 A migration is a frozen text. What the schema declares anew comes to databases by a new migration.
 """

@@ -1,4 +1,4 @@
-"""A named Cypher read, and how values are given to its parameters."""
+"""Named Cypher: statements, and queries with checked parameters."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The one way to the graph database: sessions on the official driver, errors in our own words."""
+"""Graph store: sessions of the official driver, with its errors translated."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

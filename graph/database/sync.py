@@ -1,4 +1,4 @@
-"""Write what differs: nodes with their edges, and edges alone, batch by batch and in parallel."""
+"""Write only what differs: nodes with their edges, and edges alone, in parallel batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

@@ -1,4 +1,4 @@
-"""The real images of each class: what objects for generated images are taken from."""
+"""Files of the real images of each class, to cut objects from."""
 
 from dataclasses import dataclass
 

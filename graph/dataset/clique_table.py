@@ -1,4 +1,4 @@
-"""All mined cliques of a dataset as a few nodes of packed numbers, for those who need all of them.
+"""All mined cliques of a dataset, packed into a few nodes.
 
 Read one by one, 76,522 clique nodes with their edges to the classes take seconds; these take some
 milliseconds. They are a copy: mining writes both, and names in both what was mined.

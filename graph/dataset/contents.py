@@ -1,4 +1,4 @@
-"""What an image holds, as the graph stores it: one edge per concept, and a digest of all of it."""
+"""Contents of images as the graph stores them: an edge per concept, and a digest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What loading annotations into a dataset would change, found without changing anything."""
+"""Dry run of a load: what it would change."""
 
 from graph.database import schema
 from graph.database.store import GraphStore

@@ -1,4 +1,4 @@
-"""Mine the cliques of a dataset in the store, measure how they lean, and write them back."""
+"""Mine a dataset's cliques, measure their imbalance, and store them."""
 
 import json
 from dataclasses import asdict, dataclass, replace

@@ -1,4 +1,4 @@
-"""Keep plans in the graph: each of its queries tied to the clique it rebalances and its class."""
+"""Store plans: each query linked to the clique that it rebalances and to its class."""
 
 import json
 from collections.abc import Mapping, Sequence

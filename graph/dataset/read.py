@@ -1,4 +1,4 @@
-"""Read a dataset back from the graph as annotations, which load into another one as the same."""
+"""Read a dataset back from the graph as annotations."""
 
 from typing import Any
 

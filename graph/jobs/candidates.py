@@ -1,4 +1,4 @@
-"""A job's candidates: reported by workers, looked through for repeats, and decided on by people.
+"""Candidates of a job: added by workers, deduplicated, and decided on by people.
 
 A report may be repeated: a worker that was killed reports again what it may have reported before.
 """

@@ -1,4 +1,4 @@
-"""Rebalancing jobs in the graph: created from a plan, cancelled, and tried again.
+"""Create, cancel and retry rebalancing jobs.
 
 A job runs copies of its plan's queries. Planning anew under the same name replaces the plan's own,
 and mining anew may delete the cliques that they rebalance; a job that runs must not change by

@@ -1,4 +1,4 @@
-"""Generated images in a dataset: marked as such, with their jobs and their originals."""
+"""Merge the accepted images of a job with its dataset into a new dataset."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

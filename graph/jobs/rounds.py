@@ -1,4 +1,4 @@
-"""Which images of a job are to be made next: rounds, each decided once, whoever decides it.
+"""Rounds of a job: which images to make next, decided once, whichever worker decides.
 
 The first round asks for as many images of each query as it wants, each further one for those that
 were rejected. A round is written down before any of it is made, in a transaction that only one

@@ -1,4 +1,4 @@
-"""How far jobs and their queries are."""
+"""Progress of jobs and their queries."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Run a query of the catalogue: parameters bound, names checked, nothing stale."""
+"""Bind a saved query: check its parameters, the names in them, and that nothing is stale."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""One concept or class and what it meets: neighbours, the shortest link to another, exports."""
+"""Neighbourhood of a concept or class, shortest links, and their exports."""
 
 import io
 import re

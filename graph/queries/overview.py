@@ -1,4 +1,4 @@
-"""What a picture of the concept graph shows: main concepts and the strongest edges."""
+"""Main concepts and strongest edges of a dataset, for a picture of its concept graph."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

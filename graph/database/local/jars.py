@@ -1,4 +1,4 @@
-"""The jars of Neo4j Community on this machine: downloaded once, checked before every start."""
+"""Neo4j's jars on this machine: downloaded once, verified before every start."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""The user's own Neo4j: found or started, looked at, and stopped, from any process.
+"""Find, start, inspect and stop the user's own Neo4j, from any process.
 
 One server per home folder serves every process of the user. It lives on when the process that
 started it ends, and stops when it is told to or when nobody has been connected for a while.

@@ -1,4 +1,4 @@
-"""Images and classes: sizes, members of a clique, images that no clique counts."""
+"""Classes and images: sizes, images of a clique, images without concepts."""
 
 from graph.database.query import Parameter
 from graph.queries.catalogue.parameters import CLASS, CONCEPTS, LIMIT, RAREST_FIRST, dataset_query

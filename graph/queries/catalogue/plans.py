@@ -1,4 +1,4 @@
-"""Plans with their generation queries, and what they leave of the gaps."""
+"""Plans, their generation queries, and the gaps that they leave."""
 
 from graph.database.query import Parameter
 from graph.queries.catalogue.parameters import LIMIT, PLAN, dataset_query
