@@ -18,8 +18,8 @@ from cobalance.shadowing import require_own_packages
 require_own_packages()
 
 if TYPE_CHECKING:
-    from cobalance.datasets import Comparison, Dataset
-    from cobalance.diagnosis import Imbalances, imbalances
+    from cobalance.datasets import Dataset
+    from cobalance.diagnosis import Comparison, Imbalances, compare, imbalances
     from cobalance.graphs import ConceptGraph, concept_graph
     from cobalance.jobs import Job
     from cobalance.planning import Plan, Simulation, compare_planners, plan, read_plan, weights
@@ -38,6 +38,7 @@ __all__ = [
     "Plan",
     "Simulation",
     "Store",
+    "compare",
     "compare_planners",
     "concept_graph",
     "connect",
@@ -53,10 +54,10 @@ __all__ = [
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
     "cobalance.reading": ("Data", "from_frame", "read", "urbancars"),
-    "cobalance.datasets": ("Comparison", "Dataset"),
+    "cobalance.datasets": ("Dataset",),
     "cobalance.jobs": ("Job",),
     "cobalance.stores": ("Store", "connect"),
-    "cobalance.diagnosis": ("Imbalances", "imbalances"),
+    "cobalance.diagnosis": ("Comparison", "Imbalances", "compare", "imbalances"),
     "cobalance.planning": (
         "Plan",
         "Simulation",

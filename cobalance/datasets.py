@@ -11,13 +11,13 @@ from app.services.datasets import rename_dataset
 from app.services.frames import jobs_frame
 from app.services.plans import keep_plan, plan_dataset
 from app.settings import Settings
-from cobalance.diagnosis import Imbalances
+from cobalance.diagnosis import Comparison, Imbalances
 from cobalance.display import Result
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
 from cobalance.reading import Data
-from cobalance.wording import in_python, methods_speak_python
+from cobalance.wording import methods_speak_python
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.console.run import run_console_query
@@ -29,9 +29,7 @@ from graph.dataset.plans import read_plan
 from graph.dataset.read import read_annotations
 from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
-from graph.diagnosis.comparison import Comparison as ComparedRecord
-from graph.diagnosis.imbalance import COUNT
-from graph.errors import OptionError, worded
+from graph.errors import OptionError
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import list_jobs
 from graph.progress import Progress, silent
@@ -155,7 +153,7 @@ class Dataset(Result):
         cliques = load_cliques(self.graph, self.name)
         return Simulation(cliques, simulate(cliques, plan.record.queries))
 
-    def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> "Comparison":
+    def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> Comparison:
         """Say what has become of each imbalance in another dataset, such as a rebalanced one.
 
         Parameters
@@ -283,51 +281,6 @@ class Dataset(Result):
     def bars(self) -> tuple[str, ...]:
         """The images of each class."""
         return ("images",)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
-    """What has become of the imbalances of one dataset in another.
-
-    Parameters
-    ----------
-    record : graph.diagnosis.comparison.Comparison
-        All of it.
-    """
-
-    record: ComparedRecord
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """A row a combination that is imbalanced in either, the largest change first."""
-        return self.record.cliques
-
-    @property
-    def summary(self) -> pd.DataFrame:
-        """A row a size: gaps before and after, and how many are solved, introduced, ..."""
-        return self.record.summary
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What makes the two less comparable."""
-        return tuple(worded(note, in_python) for note in self.record.notes)
-
-    def title(self) -> str:
-        """The sum of gaps, and how many imbalances are solved."""
-        totals = self.summary.sum(numeric_only=True).astype(int)
-        return (
-            f"Sum of gaps: {totals['total_gap_before']:,} → {totals['total_gap_after']:,}; "
-            f"{totals['solved']:,} imbalances solved, {totals['introduced']:,} introduced"
-        )
-
-    def shown(self) -> pd.DataFrame:
-        """Without the counts of the classes."""
-        counts = [name for name in self.frame.columns if str(name).startswith(COUNT)]
-        return self.frame.drop(columns=counts)
-
-    def bars(self) -> tuple[str, ...]:
-        """The gaps."""
-        return ("gap_before", "gap_after")
 
 
 def run_cypher(

@@ -9,12 +9,16 @@ import pandas as pd
 from app.services.cells import log_odds_texts, q_text
 from cobalance.display import Result
 from cobalance.reading import Data
-from cobalance.wording import methods_speak_python, speaks_python
+from cobalance.wording import in_python, methods_speak_python, speaks_python
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques, mine_cliques
+from graph.diagnosis.comparison import Comparison as ComparedRecord
+from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, imbalance_table
 from graph.diagnosis.selection import CliqueFilter
-from graph.errors import UnknownNameError
+from graph.errors import UnknownNameError, worded
+
+_ALL = 2**31
 
 
 @methods_speak_python
@@ -146,6 +150,51 @@ class Imbalances(Result):
         return self.classes
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """What has become of the imbalances of one dataset in another.
+
+    Parameters
+    ----------
+    record : graph.diagnosis.comparison.Comparison
+        All of it.
+    """
+
+    record: ComparedRecord
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a combination that is imbalanced in either, the largest change first."""
+        return self.record.cliques
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row a size: gaps before and after, and how many are solved, introduced, ..."""
+        return self.record.summary
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What makes the two less comparable."""
+        return tuple(worded(note, in_python) for note in self.record.notes)
+
+    def title(self) -> str:
+        """The sum of gaps, and how many imbalances are solved."""
+        totals = self.summary.sum(numeric_only=True).astype(int)
+        return (
+            f"Sum of gaps: {totals['total_gap_before']:,} → {totals['total_gap_after']:,}; "
+            f"{totals['solved']:,} imbalances solved, {totals['introduced']:,} introduced"
+        )
+
+    def shown(self) -> pd.DataFrame:
+        """Without the counts of the classes."""
+        counts = [name for name in self.frame.columns if str(name).startswith(COUNT)]
+        return self.frame.drop(columns=counts)
+
+    def bars(self) -> tuple[str, ...]:
+        """The gaps."""
+        return ("gap_before", "gap_after")
+
+
 @speaks_python
 def imbalances(
     data: Data,
@@ -201,3 +250,24 @@ def imbalances(
         max_cliques=max_cliques,
     )
     return Imbalances.of(cliques, confidence)
+
+
+@speaks_python
+def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Comparison:
+    """Say what has become of each imbalance, such as after images were added.
+
+    All combinations that were mined are compared, whatever rows are left.
+
+    Parameters
+    ----------
+    before, after : Imbalances
+        Of two versions of a dataset, with the same classes.
+    min_gap : int
+        The smallest gap that is an imbalance, in images.
+
+    Raises
+    ------
+    OptionError
+        They have different classes.
+    """
+    return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=_ALL))

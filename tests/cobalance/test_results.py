@@ -103,6 +103,18 @@ def test_a_plan_is_edited_in_pandas_saved_and_read(found, tmp_path):
         cb.read_plan(tmp_path / "plan.json", found)
 
 
+def test_two_diagnoses_are_compared(found):
+    after = cb.plan(found, min_size=1).simulate().imbalances
+    change = cb.compare(found, after)
+    assert change.title() == "Sum of gaps: 21,574 → 0; 86 imbalances solved, 0 introduced"
+    assert set(change.frame["status"]) == {"solved"}
+    assert change.notes == ()
+    assert "<table" in change._repr_html_()
+    other = cb.from_frame(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
+    with pytest.raises(OptionError, match="different classes"):
+        cb.compare(found, cb.imbalances(other))
+
+
 def test_planners_side_by_side(found):
     frame = cb.compare_planners(found, min_size=1)
     assert frame.loc["conbias", ["images", "gap_after"]].tolist() == [7308, 0]
