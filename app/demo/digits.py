@@ -17,7 +17,7 @@ import pandas as pd
 from PIL import Image
 
 from app.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
-from generation.backends.canvas.exemplars import Exemplar, write_exemplars
+from generation.backends.compositing.exemplars import Exemplar, write_exemplars
 from generation.image_request import SourceImage
 from graph.errors import OptionError
 from graph.records import Annotations, ImageRecord, Mention

@@ -1,4 +1,4 @@
-"""What every backend does: make images for a batch of requests, and say with what it makes them."""
+"""Backend protocol: make images for a batch of requests, and describe their provenance."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

@@ -1,19 +1,19 @@
-"""Keeps the object, and paints everything around it from words."""
+"""Backend that inpaints everything around the object."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
-from generation.backends.canvas.cutout import find_box, to_pillow
-from generation.backends.canvas.framing import (
+from generation.backends.compositing.cutout import find_box, to_pillow
+from generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
     fit_source,
     resize_image,
     resize_mask,
 )
-from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
 from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
@@ -22,7 +22,7 @@ from ingest.images.arrays import ImageArray
 from ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
-    from generation.backends.pipelines.painter import Painter
+    from generation.backends.pipelines.runner import PipelineRunner
     from ingest.models.checkpoints import Checkpoint
 
 
@@ -65,19 +65,19 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.pipelines.painter.open_painter`; the model was not trained to
+        As in `generation.backends.pipelines.runner.open_runner`; the model was not trained to
         inpaint.
     """
-    from generation.backends.pipelines.painter import open_painter
+    from generation.backends.pipelines.runner import open_runner
     from ingest.models.checkpoints import find_checkpoint
 
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
     check_channels(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
-    painter = open_painter(
+    runner = open_runner(
         _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
     )
-    return DiffusionBackend("inpaint", painter, _Inpaint(painter, options))
+    return DiffusionBackend("inpaint", runner, _Inpaint(runner, options))
 
 
 def _choose_kind(checkpoint: "Checkpoint") -> Any:
@@ -107,11 +107,11 @@ def _choose_kind(checkpoint: "Checkpoint") -> Any:
 
 
 class _Inpaint:
-    def __init__(self, painter: "Painter", options: InpaintOptions) -> None:
-        self._painter, self._options = painter, options
+    def __init__(self, runner: "PipelineRunner", options: InpaintOptions) -> None:
+        self._runner, self._options = runner, options
 
-    def __call__(self, source: SourceImage, _seed: int) -> Work:
-        options, painter = self._options, self._painter
+    def __call__(self, source: SourceImage, _seed: int) -> PipelineTask:
+        options, runner = self._options, self._runner
         size = choose_output_size(options, source)
         image, mask, scale = fit_source(source, size)
         box = find_box(mask)
@@ -121,8 +121,8 @@ class _Inpaint:
             kept = np.where(mask[..., np.newaxis], image, resize_image(painted, size))
             return GeneratedImage(kept, mask, details)
 
-        seen = choose_model_size(size, painter.native_px, painter.multiple_px, options.has_size)
-        return Work(
+        seen = choose_model_size(size, runner.native_px, runner.multiple_px, options.has_size)
+        return PipelineTask(
             seen,
             finish,
             {

@@ -1,4 +1,4 @@
-"""Edits the whole image as an instruction says, with InstructPix2Pix.
+"""Backend that edits the whole image by an instruction, with InstructPix2Pix.
 
 ConBias (table 3) and ALIA use it; the object may change with the rest, so that `inpaint` and
 `paste` are better where masks are at hand. The prompt of a request is the instruction.
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from generation.backends.canvas.cutout import to_pillow
-from generation.backends.canvas.framing import (
+from generation.backends.compositing.cutout import to_pillow
+from generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
     crop_source,
     resize_image,
 )
-from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
 from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
@@ -24,7 +24,7 @@ from ingest.images.arrays import ImageArray
 from ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
-    from generation.backends.pipelines.painter import Painter
+    from generation.backends.pipelines.runner import PipelineRunner
     from ingest.models.checkpoints import Checkpoint
 
 
@@ -59,12 +59,12 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.pipelines.painter.open_painter`; the model does not edit images,
+        As in `generation.backends.pipelines.runner.open_runner`; the model does not edit images,
         or is InstructPix2Pix XL.
     """
     import diffusers
 
-    from generation.backends.pipelines.painter import open_painter
+    from generation.backends.pipelines.runner import open_runner
     from ingest.models.checkpoints import find_checkpoint
     from ingest.models.loading import quiet
 
@@ -83,8 +83,8 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
     with quiet():
         kind = diffusers.StableDiffusionInstructPix2PixPipeline
     inputs = {"image_guidance_scale": options.image_guidance_scale}
-    painter = open_painter(kind, checkpoint, options, inputs)
-    return DiffusionBackend("instruct", painter, _Instruct(painter, options))
+    runner = open_runner(kind, checkpoint, options, inputs)
+    return DiffusionBackend("instruct", runner, _Instruct(runner, options))
 
 
 def _is_xl(checkpoint: "Checkpoint") -> bool:
@@ -95,17 +95,17 @@ def _is_xl(checkpoint: "Checkpoint") -> bool:
 
 
 class _Instruct:
-    def __init__(self, painter: "Painter", options: InstructOptions) -> None:
-        self._painter, self._options = painter, options
+    def __init__(self, runner: "PipelineRunner", options: InstructOptions) -> None:
+        self._runner, self._options = runner, options
 
-    def __call__(self, source: SourceImage, _seed: int) -> Work:
-        options, painter = self._options, self._painter
+    def __call__(self, source: SourceImage, _seed: int) -> PipelineTask:
+        options, runner = self._options, self._runner
         size = choose_output_size(options, source)
 
-        seen = choose_model_size(size, painter.native_px, painter.multiple_px, options.has_size)
+        seen = choose_model_size(size, runner.native_px, runner.multiple_px, options.has_size)
         image = to_pillow(resize_image(crop_source(source, size), seen))
 
         def finish(painted: ImageArray) -> GeneratedImage:
             return GeneratedImage(resize_image(painted, size))
 
-        return Work(seen, finish, {"image": image})
+        return PipelineTask(seen, finish, {"image": image})

@@ -1,4 +1,4 @@
-"""Paints a background from words, and pastes the object onto it: the paper's backend.
+"""Backend that generates a background and pastes the object onto it, as the paper does.
 
 ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of concept 1, concept 2,
 ..., and concept N", cuts the object out of an image of the class by its mask, and pastes it on.
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generation.backends.canvas.cutout import find_box, paste_object, place_object
-from generation.backends.canvas.framing import (
+from generation.backends.compositing.cutout import find_box, paste_object, place_object
+from generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
     fit_source,
     resize_image,
 )
-from generation.backends.canvas.placement import PlacementOptions
-from generation.backends.pipelines.diffusion import DiffusionBackend, Work, check_channels
+from generation.backends.compositing.placement import PlacementOptions
+from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
 from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
 from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray
 
 if TYPE_CHECKING:
-    from generation.backends.pipelines.painter import Painter
+    from generation.backends.pipelines.runner import PipelineRunner
 
 
 class PasteOptions(DiffusionOptions, PlacementOptions):
@@ -51,12 +51,12 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
     Raises
     ------
     OptionError, JobBlockedError
-        As in `generation.backends.pipelines.painter.open_painter`; the model does not paint from
+        As in `generation.backends.pipelines.runner.open_runner`; the model does not paint from
         words.
     """
     import diffusers
 
-    from generation.backends.pipelines.painter import open_painter
+    from generation.backends.pipelines.runner import open_runner
     from ingest.models.checkpoints import find_checkpoint
     from ingest.models.loading import quiet
 
@@ -64,15 +64,15 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
     check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
     with quiet():
         kind = diffusers.AutoPipelineForText2Image
-    painter = open_painter(kind, checkpoint, options)
-    return DiffusionBackend("paste", painter, _Paste(painter, options))
+    runner = open_runner(kind, checkpoint, options)
+    return DiffusionBackend("paste", runner, _Paste(runner, options))
 
 
 class _Paste:
-    def __init__(self, painter: "Painter", options: PasteOptions) -> None:
-        self._painter, self._options = painter, options
+    def __init__(self, runner: "PipelineRunner", options: PasteOptions) -> None:
+        self._runner, self._options = runner, options
 
-    def __call__(self, source: SourceImage, seed: int) -> Work:
+    def __call__(self, source: SourceImage, seed: int) -> PipelineTask:
         options = self._options
         size = choose_output_size(options, source)
         image, mask, scale = fit_source(source, size)
@@ -91,8 +91,8 @@ class _Paste:
             pasted = paste_object(background, image, mask, options.feather_px)
             return GeneratedImage(pasted, mask, details)
 
-        painter = self._painter
-        return Work(
-            choose_model_size(size, painter.native_px, painter.multiple_px, options.has_size),
+        runner = self._runner
+        return PipelineTask(
+            choose_model_size(size, runner.native_px, runner.multiple_px, options.has_size),
             finish,
         )

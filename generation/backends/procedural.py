@@ -1,4 +1,4 @@
-"""Paints scenes by rule, without any model: for demonstrations, tests and first tries of a plan."""
+"""Backend that paints scenes by rule, without a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,21 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
-from generation.backends.canvas.cutout import find_box, paste_object, place_object, spread_colours
-from generation.backends.canvas.framing import (
+from generation.backends.compositing.cutout import (
+    find_box,
+    paste_object,
+    place_object,
+    spread_colours,
+)
+from generation.backends.compositing.framing import (
     Size,
     choose_output_size,
     fit_source,
     resize_image,
     resize_mask,
 )
-from generation.backends.canvas.placement import PlacementOptions
-from generation.backends.canvas.styles import (
+from generation.backends.compositing.placement import PlacementOptions
+from generation.backends.compositing.styles import (
     is_ground,
     paint_pattern,
     paint_sign,
@@ -33,7 +38,7 @@ from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray, MaskArray
 
 if TYPE_CHECKING:
-    from generation.backends.canvas.exemplars import Exemplar, Exemplars
+    from generation.backends.compositing.exemplars import Exemplar, Exemplars
 
 
 class ProceduralOptions(ImageOptions, PlacementOptions):
@@ -42,7 +47,7 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
     Parameters
     ----------
     exemplars : str or None
-        A folder of pictures of concepts, see `generation.backends.canvas.exemplars`; None for
+        A folder of pictures of concepts, see `generation.backends.compositing.exemplars`; None for
         invented looks.
     """
 
@@ -82,7 +87,7 @@ def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
 
     - None: every concept has a pattern and a sign that follow from its name. They look like
       nothing real, so what is trained on them may learn to tell the painted from the photographed.
-    - A folder of exemplars (see `generation.backends.canvas.exemplars`): backgrounds are put
+    - A folder of exemplars (see `generation.backends.compositing.exemplars`): backgrounds are put
       together from parts of images that show the concept, and objects are cut from such images.
       Concepts without exemplars have their invented look.
 
@@ -94,7 +99,7 @@ def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
     JobBlockedError
         The folder has no exemplars, or one cannot be read.
     """
-    from generation.backends.canvas.exemplars import read_exemplars
+    from generation.backends.compositing.exemplars import read_exemplars
 
     exemplars = None if options.exemplars is None else read_exemplars(Path(options.exemplars))
     return ProceduralBackend(options, exemplars)

@@ -1,4 +1,4 @@
-"""The filter of failed images: one colour or nearly, or black."""
+"""Filter of blank images: nearly one colour, or black."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

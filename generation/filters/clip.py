@@ -1,4 +1,4 @@
-"""The filter of the paper: CLIPScore of an image and the words that it was made from."""
+"""CLIPScore filter: images that do not show what their prompt says are rejected."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The filter of repetitions: an image that looks like another of its query, or like its source."""
+"""Duplicate filter: perceptual hashes of the images of a query and of their sources."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

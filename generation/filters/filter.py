@@ -1,4 +1,4 @@
-"""What every filter does: look at images that were made, and say which are as asked for."""
+"""Filter protocol: accept or reject generated images, with a score and a reason."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

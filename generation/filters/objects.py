@@ -1,4 +1,4 @@
-"""The filter of objects: a detector confirms the concepts and the class, and counts the rest."""
+"""Object filter: a detector looks for the concepts, the class, and what nobody asked for."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The filter of harmful images: Stable Diffusion's safety checker, which blackens nothing here."""
+"""Safety filter: Stable Diffusion's safety checker, with the images left as they are."""
 
 import logging
 from collections.abc import Mapping, Sequence

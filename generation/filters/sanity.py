@@ -1,4 +1,4 @@
-"""The filter that needs no eyes: the image has its size, and the object's pixels are untouched."""
+"""Sanity filter: the image has its size, and the object's pixels are unchanged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a plan changes: every clique that it touches, before and after, and planners compared."""
+"""Effects of a plan on every clique, and comparison of planners."""
 
 from collections.abc import Mapping
 

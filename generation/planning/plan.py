@@ -1,4 +1,4 @@
-"""What a plan is: queries for images, the options behind them, and what a planner must do."""
+"""Plans: generation queries, their options, and the planner protocol."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""A plan as JSON: written with stable bytes, read with every value checked."""
+"""Plan files: JSON with stable bytes, every value checked on reading."""
 
 import json
 from typing import Annotated, Any, Literal

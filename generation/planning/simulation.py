@@ -1,4 +1,4 @@
-"""What a plan does to the counts, exactly and before any image is made."""
+"""Exact counts after a plan, before any image is made."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

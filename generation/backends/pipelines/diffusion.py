@@ -1,4 +1,4 @@
-"""What the backends with a model share: batches of one size, and provenance."""
+"""Backend with a diffusers pipeline: batches of one size, and provenance."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from generation.backends.backend import SYNTHETIC_SOURCE
-from generation.backends.canvas.cutout import to_image
-from generation.backends.canvas.framing import Size
+from generation.backends.compositing.cutout import to_image
+from generation.backends.compositing.framing import Size
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest, SourceImage
 from graph.errors import JobBlockedError
 from ingest.images.arrays import ImageArray
 from ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
-    from generation.backends.pipelines.painter import Painter
+    from generation.backends.pipelines.runner import PipelineRunner
     from ingest.models.checkpoints import Checkpoint
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
@@ -22,7 +22,7 @@ COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class PipelineTask:
     """What a model is to paint for a request, and what becomes of it.
 
     Parameters
@@ -47,7 +47,7 @@ class DiffusionBackend:
     ----------
     name : str
         The backend's.
-    painter : Painter
+    runner : PipelineRunner
         The model.
     prepare : callable
         Says what to paint for a request's source and seed.
@@ -56,9 +56,12 @@ class DiffusionBackend:
     needs_source = True
 
     def __init__(
-        self, name: str, painter: "Painter", prepare: Callable[[SourceImage, int], Work]
+        self,
+        name: str,
+        runner: "PipelineRunner",
+        prepare: Callable[[SourceImage, int], PipelineTask],
     ) -> None:
-        self.name, self.painter, self._prepare = name, painter, prepare
+        self.name, self.runner, self._prepare = name, runner, prepare
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Make one image for each request; those that the model paints at one size, together.
@@ -77,7 +80,7 @@ class DiffusionBackend:
         made: dict[int, GeneratedImage] = {}
         for size, group in positions.items():
             names = works[group[0]].inputs
-            painted = self.painter.paint(
+            painted = self.runner.paint(
                 [requests[position].prompt for position in group],
                 [requests[position].seed for position in group],
                 size,
@@ -103,7 +106,7 @@ class DiffusionBackend:
         return {
             "backend": self.name,
             "digital_source_type": COMPOSITE,
-            **self.painter.describe(),
+            **self.runner.describe(),
             "software": software("cobalance", "torch", "diffusers", "transformers", "pillow"),
         }
 

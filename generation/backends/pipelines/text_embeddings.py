@@ -1,4 +1,4 @@
-"""Prompts as a pipeline's text encoders give them, each encoded once and kept for a while."""
+"""Cache of prompt embeddings."""
 
 import inspect
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The segmenter that finds people: human parsing, by body parts and clothes."""
+"""Segmenter of people, by human parsing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The segmenter that finds the object in a box: Segment Anything."""
+"""Segmenter of the object in a box, with Segment Anything."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What every segmenter does: give the outline of an image's object where no annotation has it."""
+"""Segmenter protocol: the mask of an image's object, where annotations have none."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

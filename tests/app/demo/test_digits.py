@@ -19,7 +19,7 @@ from app.demo.digits import (
     uri_of,
 )
 from app.demo.photographs import COINS, PHOTOGRAPHS, areas, digit_positions
-from generation.backends.canvas.exemplars import read_exemplars
+from generation.backends.compositing.exemplars import read_exemplars
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.object_regions import object_regions
 from graph.errors import OptionError

@@ -31,13 +31,13 @@ class Floats:
 
     def __init__(self, backend: DiffusionBackend, monkeypatch: pytest.MonkeyPatch) -> None:
         self._backend, self._painted = backend, list[npt.NDArray[np.float32]]()
-        paint = backend.painter.paint
+        paint = backend.runner.paint
 
         def recorded(*args: Any) -> npt.NDArray[np.float32]:
             self._painted.append(paint(*args))
             return self._painted[-1]
 
-        monkeypatch.setattr(backend.painter, "paint", recorded)
+        monkeypatch.setattr(backend.runner, "paint", recorded)
 
     def of(self, requests: Sequence[ImageRequest]) -> npt.NDArray[np.float32]:
         self._painted.clear()
@@ -77,11 +77,11 @@ def check_batches(
 def check_refusals(
     backend: DiffusionBackend, request: ImageRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A request without source, a device without memory and pixels that are no numbers."""
+    """A request without source, a device without memory and NaN pixels."""
     assert backend.generate([]) == []
     with pytest.raises(GenerationError, match="q0 has no source image"):
         backend.generate([replace(request, source=None)])
-    pipeline = type(backend.painter.pipeline)
+    pipeline = type(backend.runner.pipeline)
     call = pipeline.__call__
 
     def full(*args: Any, **options: Any) -> None:
@@ -99,7 +99,7 @@ def check_refusals(
 
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "__call__", overflowing)
-        with pytest.raises(GenerationError, match=r"no numbers, in torch\.float32"):
+        with pytest.raises(GenerationError, match=r"returned NaN pixels in torch\.float32"):
             backend.generate([request])
 
 

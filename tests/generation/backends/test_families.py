@@ -54,7 +54,7 @@ def test_kandinsky_paints_in_steps_of_64_px(others: Find, ask: Ask) -> None:
         model=others("kandinsky-inpaint"), steps=1, width_px=72, height_px=104
     )
     backend = open_inpaint(settings)
-    assert backend.painter.multiple_px == 64
+    assert backend.runner.multiple_px == 64
     assert backend.generate(ask())[0].image.shape == (104, 72, 3)
 
 
@@ -62,7 +62,7 @@ def test_kandinsky_paints_in_steps_of_64_px(others: Find, ask: Ask) -> None:
 def test_fast_leaves_a_flow_its_scheduler(others: Find, ask: Ask, name: str, steps: int) -> None:
     faithful = open_paste(PasteOptions(model=others(name)))
     fast = open_paste(PasteOptions(model=others(name), preset="fast"))
-    assert fast.painter.pipeline.scheduler.config == faithful.painter.pipeline.scheduler.config
+    assert fast.runner.pipeline.scheduler.config == faithful.runner.pipeline.scheduler.config
     about = fast.describe()
     assert about["scheduler"] == faithful.describe()["scheduler"]
     assert about["settings"]["steps"] == steps
@@ -83,7 +83,7 @@ def test_fast_takes_the_place_of_other_noise_levels(copied: Copied, name: str) -
     file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), name: True}), "utf-8")
     fast = open_paste(PasteOptions(model=str(folder), preset="fast"))
     assert fast.describe()["scheduler"] == "DPMSolverMultistepScheduler"
-    config = fast.painter.pipeline.scheduler.config
+    config = fast.runner.pipeline.scheduler.config
     assert (config["use_karras_sigmas"], config[name]) == (True, False)
 
 
@@ -112,12 +112,12 @@ def test_a_negative_prompt_without_guidance(pipelines: Find) -> None:
 
 def test_a_negative_prompt_of_a_distilled_u_net(copied: Copied) -> None:
     folder = copied("sd-text2img")
-    painter = paste(str(folder)).painter
-    pipeline = painter.pipeline
+    runner = paste(str(folder)).runner
+    pipeline = runner.pipeline
     pipeline.unet.register_to_config(time_cond_proj_dim=8)
-    settings = painter.settings.model_copy(update={"negative_prompt": "people"})
+    settings = runner.settings.model_copy(update={"negative_prompt": "people"})
     with pytest.raises(OptionError, match="its U-Net was distilled to paint without one"):
-        type(painter)(pipeline, painter.checkpoint, settings, painter.device, painter.dtype)
+        type(runner)(pipeline, runner.checkpoint, settings, runner.device, runner.dtype)
 
 
 def test_a_negative_prompt_that_is_heeded(others: Find, ask: Ask) -> None:
@@ -143,9 +143,9 @@ def test_a_negative_prompt_that_is_heeded(others: Find, ask: Ask) -> None:
 def test_the_native_size_is_what_the_pipeline_paints_by_default(
     others: Find, monkeypatch: pytest.MonkeyPatch, name: str, px: int
 ) -> None:
-    painter = paste(others(name)).painter
-    assert painter.native_px == px
-    pipeline = painter.pipeline
+    runner = paste(others(name)).runner
+    assert runner.native_px == px
+    pipeline = runner.pipeline
     signature = inspect.signature(pipeline.prepare_latents)
     asked: list[object] = []
 
@@ -166,8 +166,8 @@ def test_the_native_size_is_what_the_pipeline_paints_by_default(
 
 @pytest.mark.parametrize("name", ["pixart", "pixart-odd", "sana", "flux", "flux-kontext"])
 def test_a_size_of_ones_own_is_painted(others: Find, name: str) -> None:
-    painter = paste(others(name)).painter
-    assert painter.paint(["a cat"], [1], (64, 128), {}).shape == (1, 64, 128, 3)
+    runner = paste(others(name)).runner
+    assert runner.paint(["a cat"], [1], (64, 128), {}).shape == (1, 64, 128, 3)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generation.backends.backend import ImageOptions
-from generation.backends.canvas.framing import (
+from generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
     crop_source,

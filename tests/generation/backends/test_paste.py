@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from generation.backends import BACKENDS
-from generation.backends.canvas.cutout import paste_object, place_object
-from generation.backends.canvas.framing import fit_source
+from generation.backends.compositing.cutout import paste_object, place_object
+from generation.backends.compositing.framing import fit_source
 from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
@@ -134,7 +134,7 @@ def test_a_prompt_is_encoded_once(
     pipelines: Find, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = open_paste(PasteOptions(model=pipelines("sd-text2img"), steps=1))
-    kind = type(backend.painter.pipeline)
+    kind = type(backend.runner.pipeline)
     encode, asked = kind.encode_prompt, list[str]()
 
     def counted(
@@ -156,16 +156,16 @@ def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask
     negative = {"negative_prompt": "people", "model": pipelines("sd-text2img"), "steps": 2}
     backend = open_paste(PasteOptions.model_validate(negative))
     plain = backend.generate(ask(2))
-    pipeline = backend.painter.pipeline
+    pipeline = backend.runner.pipeline
     pipeline.__class__ = type("OtherPipeline", (type(pipeline),), {})
-    by_words = type(backend.painter)(
+    by_words = type(backend.runner)(
         pipeline,
-        backend.painter.checkpoint,
-        backend.painter.settings,
-        backend.painter.device,
-        backend.painter.dtype,
+        backend.runner.checkpoint,
+        backend.runner.settings,
+        backend.runner.device,
+        backend.runner.dtype,
     )
-    backend.painter = by_words
+    backend.runner = by_words
     for one, other in zip(plain, backend.generate(ask(2)), strict=True):
         assert np.abs(one.image.astype(int) - other.image).max() <= 1
 

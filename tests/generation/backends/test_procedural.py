@@ -10,13 +10,19 @@ import pytest
 from PIL import Image
 
 from generation.backends import BACKENDS
-from generation.backends.canvas.exemplars import (
+from generation.backends.compositing.exemplars import (
     Exemplar,
     concept_folder,
     read_exemplars,
     write_exemplars,
 )
-from generation.backends.canvas.styles import PATTERNS, SHAPES, paint_pattern, paint_sign, style_of
+from generation.backends.compositing.styles import (
+    PATTERNS,
+    SHAPES,
+    paint_pattern,
+    paint_sign,
+    style_of,
+)
 from generation.backends.procedural import SIDE_PX, ProceduralOptions
 from generation.image_request import GeneratedImage, ImageRequest, SourceImage, seed_of
 from graph.errors import JobBlockedError, OptionError

@@ -1,4 +1,4 @@
-"""An object cut out of its image, and pasted onto another one."""
+"""Cut an object out of its image, and paste it onto another."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from generation.backends.canvas.framing import Size, resize_image, resize_mask
+from generation.backends.compositing.framing import Size, resize_image, resize_mask
 from ingest.images.arrays import ImageArray, MaskArray
 
 if TYPE_CHECKING:

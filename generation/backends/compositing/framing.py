@@ -1,4 +1,4 @@
-"""Sizes: what a model paints at, what comes out, and a source brought to either."""
+"""Image sizes: of the model, of the result, and a source fitted to either."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a concept looks that nobody has a picture of: a pattern and a sign, invented from its name.
+"""Invented looks: a pattern and a sign that follow from a concept's name.
 
 Nothing here computes a sine or a logarithm: those differ by a rounding between machines, and a
 painted image is to be the same everywhere.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from generation.backends.canvas.framing import Size
+from generation.backends.compositing.framing import Size
 from ingest.images.arrays import ImageArray, MaskArray
 
 Field = npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""A pipeline of diffusers, set up to paint images that depend on their seeds and words alone."""
+"""Diffusers pipeline whose images depend on their seeds and prompts alone."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from generation.backends.canvas.framing import Size, find_native_px
+from generation.backends.compositing.framing import Size, find_native_px
 from generation.backends.pipelines.options import DiffusionOptions
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
 from generation.image_request import GenerationError
@@ -56,7 +56,7 @@ class Sampling:
     inputs: Mapping[str, float]
 
 
-class Painter:
+class PipelineRunner:
     """Paints images with a pipeline, each from a random generator of its own.
 
     The generators are on the CPU, so that an image's noise is the same on every device.
@@ -189,7 +189,7 @@ class Painter:
         Raises
         ------
         GenerationError
-            The model gives pixels that are no numbers.
+            The model returns NaN pixels.
         OutOfMemoryError
             The batch is too large for the device.
         """
@@ -238,7 +238,7 @@ class Painter:
         pixels: FloatImages = np.asarray(images, dtype=np.float32)
         if not np.isfinite(pixels).all():
             raise GenerationError(
-                f"The model {self.checkpoint.label} has given pixels that are no numbers, in "
+                f"The model {self.checkpoint.label} returned NaN pixels in "
                 f"{self.dtype}. Compute in float32 or bfloat16."
             )
         return pixels
@@ -280,12 +280,12 @@ def _config_of(scheduler: Any) -> dict[str, Any]:
     }
 
 
-def open_painter(
+def open_runner(
     kind: Any,
     checkpoint: Checkpoint,
     options: DiffusionOptions,
     inputs: Mapping[str, float | None] | None = None,
-) -> Painter:
+) -> PipelineRunner:
     """Load a pipeline and set it up.
 
     The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
@@ -307,7 +307,7 @@ def open_painter(
     options : DiffusionOptions
         How to paint.
     inputs : mapping of str to (float or None), optional
-        As `Painter` takes them.
+        As `PipelineRunner` takes them.
 
     Raises
     ------
@@ -331,7 +331,7 @@ def open_painter(
     pipeline = load_model(kind, checkpoint, **loading)
     pipeline.set_progress_bar_config(disable=True)
     _set_up(pipeline, device, options)
-    return Painter(pipeline, checkpoint, options, inputs or {}, device, dtype)
+    return PipelineRunner(pipeline, checkpoint, options, inputs or {}, device, dtype)
 
 
 def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> None:
