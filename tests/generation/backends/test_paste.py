@@ -161,7 +161,7 @@ def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask
     by_words = type(backend.runner)(
         pipeline,
         backend.runner.checkpoint,
-        backend.runner.settings,
+        backend.runner.options,
         backend.runner.device,
         backend.runner.dtype,
     )
