@@ -117,7 +117,7 @@ def test_a_negative_prompt_of_a_distilled_u_net(copied: Copied) -> None:
     pipeline.unet.register_to_config(time_cond_proj_dim=8)
     settings = runner.options.model_copy(update={"negative_prompt": "people"})
     with pytest.raises(OptionError, match="its U-Net was distilled to paint without one"):
-        type(runner)(pipeline, runner.checkpoint, settings, runner.device, runner.dtype)
+        type(runner)(pipeline, runner.checkpoint, settings, {}, runner.device, runner.dtype)
 
 
 def test_a_negative_prompt_that_is_heeded(others: Find, ask: Ask) -> None:

@@ -162,6 +162,7 @@ def test_kept_embeddings_give_the_image_that_the_words_give(pipelines: Find, ask
         pipeline,
         backend.runner.checkpoint,
         backend.runner.options,
+        {},
         backend.runner.device,
         backend.runner.dtype,
     )
