@@ -1,1 +1,1 @@
-"""From imbalances to the images that remove them: planning now, making and filtering later."""
+"""Plan, generate, filter and export the images that rebalance a dataset."""

@@ -1,1 +1,1 @@
-"""The concept graph: what it holds, where it lives, and the exact counting over it."""
+"""The concept graph: counting, statistics, and its store in Neo4j."""

@@ -1,6 +1,6 @@
-"""Every error that cobalance raises on purpose: what is wrong, where, why, and what mends it.
+"""Exceptions: one base class, and the settings and actions that fix an error as data.
 
-What mends it is data, a `Setting` or an `Action`: the command line words it as a flag or a command,
+A remedy is data, a `Setting` or an `Action`: the command line words it as a flag or a command,
 the web app as a field or a button, and ``str(error)`` as Python.
 """
 
@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True)
 class Setting:
-    """An option that mends an error, by its name in Python.
+    """An option that fixes an error, by its name in Python.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class Setting:
 
 @dataclass(init=False)
 class Action:
-    """An operation that mends an error, by its name in Python; worded as an imperative.
+    """An operation that fixes an error, by its name in Python; worded as an imperative.
 
     An argument that only the reader knows is ``...``.
 
@@ -143,7 +143,7 @@ class OptionError(CobalanceError):
 
 
 class UnknownNameError(OptionError):
-    """A name that is not among the known ones; the message lists those, or the closest of many.
+    """An unknown name; the message lists the known ones, or the closest of many.
 
     Examples
     --------
@@ -188,52 +188,52 @@ class StoreError(CobalanceError):
 
 
 class StoreUnavailableError(StoreError):
-    """No graph database answers: not running, not reachable, or not letting us in."""
+    """No graph database answers: not running, not reachable, or refusing the login."""
 
 
 class ConstraintViolatedError(StoreError):
-    """A write that the database refuses, since it breaks a constraint such as a unique key."""
+    """A write that violates a constraint of the database, such as a unique key."""
 
 
 class SchemaTooNewError(StoreError):
-    """The database was written by a newer program than this one."""
+    """The database's schema is newer than this version of cobalance."""
 
 
 class DatasetNotFoundError(StoreError):
-    """No dataset of that name is in the store."""
+    """The store has no dataset of that name."""
 
 
 class DatasetExistsError(StoreError):
-    """A dataset of that name is in the store already."""
+    """The store already has a dataset of that name."""
 
 
 class JobNotFoundError(StoreError):
-    """No such job, query of a job or candidate is in the store, or its dataset was dropped."""
+    """The job, query or candidate is not in the store; its dataset may have been dropped."""
 
 
 class StaleError(StoreError):
-    """What was derived from the images (cliques, a plan) is older than the images."""
+    """Derived data (cliques, a plan) is out of date with the images."""
 
 
 class QueryRefusedError(CobalanceError):
-    """A console query that does more than read, refused before the database sees it."""
+    """A console query that is not read-only; it is not sent to the database."""
 
 
 class QueryError(CobalanceError):
-    """A console query that the server rejects, or whose answer is too large."""
+    """A console query that the server rejects, or whose result is too large."""
 
 
 class QueryTimeoutError(CobalanceError):
-    """A console query that did not end within its time limit."""
+    """A console query that exceeded its time limit."""
 
 
 class TooManyCliquesError(CobalanceError):
-    """Mining would give more cliques than the limit that was set."""
+    """Mining found more cliques than the limit allows."""
 
 
 class JobBlockedError(CobalanceError):
-    """Nothing of a job can go on until a person has done what the message says."""
+    """A job cannot continue until someone fixes what the message names."""
 
 
 class OutOfMemoryError(CobalanceError):
-    """The device has too little memory for so many images at once."""
+    """The device has too little memory for a batch of this size."""

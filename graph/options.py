@@ -1,4 +1,4 @@
-"""Options of pluggable parts, validated where outside data enters."""
+"""Options of plug-ins, validated with pydantic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ OptionsT = TypeVar("OptionsT", bound=Options)
 
 @dataclass(frozen=True)
 class MayBePath:
-    """Marks a text option that may be a path on this machine: ``Annotated[str, MayBePath()]``.
+    """Mark a text option that may be a local path: ``Annotated[str, MayBePath()]``.
 
     Relative paths are made absolute before the option is stored or sent to a worker.
     """
 
 
 def path_options(kind: type[Options]) -> list[str]:
-    """Names of the options that are marked with `MayBePath`."""
+    """Names of the options marked with `MayBePath`."""
     return [
         name
         for name, field in kind.model_fields.items()
@@ -129,7 +129,7 @@ class Fault:
 
 
 def first_fault(error: ValidationError) -> Fault:
-    """What a validation error says first, in our words.
+    """Word the first fault of a pydantic validation error.
 
     Examples
     --------

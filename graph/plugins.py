@@ -1,4 +1,4 @@
-"""Pluggable implementations: one module each, imported when it is asked for.
+"""Plug-ins: one module each, imported on first use.
 
 A plugin is a module with a `Plugin` declaration named ``PLUGIN``, and a function ``open_<kind>``
 that takes its options. Importing the module needs no optional package: what an extra installs is
@@ -26,7 +26,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_installed(extra: str) -> bool:
-    """Whether an extra's packages are installed here."""
+    """Whether an extra's packages are installed."""
     return all(importlib.util.find_spec(name) is not None for name in EXTRAS[extra])
 
 
@@ -122,7 +122,7 @@ class Plugins(Declarations[Plugin], Generic[T]):
     """
 
     def check(self, name: str, values: Mapping[str, Any], *, stored: bool = False) -> Options:
-        """Options of a plugin, checked without loading what it needs.
+        """Validate a plug-in's options without loading its model or packages.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         return read(self[name].options, values, f"The {self.kind} {name}")
 
     def open(self, name: str, options: Mapping[str, Any] | Options | None = None) -> T:
-        """An implementation, with everything that it needs loaded.
+        """Open a plug-in and load everything it needs.
 
         Parameters
         ----------
@@ -183,13 +183,13 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
             raise MissingExtraError(f"The {self.kind} {name}", record.extra) from error
 
     def opener(self, name: str) -> Callable[[Any], T]:
-        """The function of a plugin's module that opens it, given options that were checked."""
+        """The function that opens a plug-in from validated options."""
         function = self._attribute(name, f"open_{self.kind.replace(' ', '_')}")
         return cast("Callable[[Any], T]", function)
 
 
 def needed_extras(plugins: Iterable[Plugin]) -> list[str]:
-    """The extras that some plugins need together, in the order of `EXTRAS`."""
+    """The extras that some plug-ins need together, in the order of `EXTRAS`."""
     wanted = {plugin.extra for plugin in plugins}
     return [extra for extra in EXTRAS if extra in wanted]
 

@@ -1,10 +1,10 @@
-"""How long work reports where it is: the command line draws bars, a library call nothing."""
+"""Progress callbacks of long operations; silent by default."""
 
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with a stage's name, how much is done, and how much there is (None when unknown)."""
+"""Called with a stage's name, the number of items done, and the total (None if unknown)."""
 
 
 def silent(stage: str, done: int, total: int | None) -> None:
-    """Report nothing."""
+    """Ignore progress."""

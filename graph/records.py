@@ -1,4 +1,4 @@
-"""The one record that every reader produces and the graph loads, singly and as columns."""
+"""Annotation records: what readers return and the graph loads, one by one or as frames."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ ANNOTATION = "annotation"  # the source of a mention that a person or the datase
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One sighting of a concept in an image: an annotated instance, a caption's word, a tag.
+    """One mention of a concept in an image: an annotated instance, a caption's word, a tag.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class ImageRecord:
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Many records as two frames: what a reader returns and the graph loads.
+    """Annotations as two frames, images and mentions: what a reader returns and the graph loads.
 
     A million records as objects would be gigabytes; as columns they are tens of megabytes, and
     filters, renames and counts are vector operations.
@@ -189,7 +189,7 @@ class Annotations:
         return cls(images, mentions, dict(set_aside or {}), tuple(skipped))
 
     def records(self) -> Iterator[ImageRecord]:
-        """Give the same content back record by record, mentions in file order."""
+        """Yield the annotations record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
         columns = ["concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px"]

@@ -1,4 +1,4 @@
-"""A named collection of implementations: formats, planners and catalogue queries each keep one."""
+"""Registry of named implementations, such as formats, planners and catalogue queries."""
 
 from collections.abc import Iterator
 from typing import Generic, TypeVar

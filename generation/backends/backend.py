@@ -1,4 +1,4 @@
-"""Backend protocol: make images for a batch of requests, and describe their provenance."""
+"""Backend protocol: generate images for a batch of requests, and describe their provenance."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -9,11 +9,11 @@ from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
 SYNTHETIC_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
-"""What an IPTC digital source type begins with."""
+"""URL prefix of IPTC digital source types."""
 
 
 class ImageOptions(Options):
-    """Options of every backend.
+    """Base of all backends' options.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ class ImageOptions(Options):
 
     @property
     def has_size(self) -> bool:
-        """Whether a side was set."""
+        """Whether the width or the height is set."""
         return self.width_px is not None or self.height_px is not None
 
 
 class Backend(Protocol):
-    """Makes images. It is opened once a process, and used by one thread at a time.
+    """Generates images; opened once per process, used by one thread at a time.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Backend(Protocol):
     needs_source: bool
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Make one image for each request, in their order.
+        """Generate one image per request, in the same order.
 
         An image depends on its request, on the backend's options and, in half precision by a grey
         level or two, on what else is in the batch; never on what was made before.
@@ -57,7 +57,7 @@ class Backend(Protocol):
         ...
 
     def describe(self) -> Mapping[str, Any]:
-        """What the images are made with, for their provenance; for JSON.
+        """Model, settings and software of the backend, for provenance; JSON values.
 
         ``backend``, ``digital_source_type`` (an IPTC term), and for models ``model``, ``revision``
         (a commit, or None for a folder), ``weights_sha256``, ``variant``, ``pipeline``,

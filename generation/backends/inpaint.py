@@ -55,7 +55,7 @@ KINDS = {
 
 
 def open_backend(options: InpaintOptions) -> DiffusionBackend:
-    """A backend whose model sees the object while it paints what is around it.
+    """Open a backend whose model inpaints the surroundings of the object.
 
     The object's pixels are put back afterwards, as decoding changes them a little: in images of
     the source's size they are the source's, bit by bit; in others the source is fitted first, as

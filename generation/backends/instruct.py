@@ -51,7 +51,7 @@ MODEL = "timbrooks/instruct-pix2pix"
 
 
 def open_backend(options: InstructOptions) -> DiffusionBackend:
-    """A backend that keeps as much of the source as ``image_guidance_scale`` says.
+    """Open a backend that edits the source, preserving it as ``image_guidance_scale`` says.
 
     Images of another shape than the source's show as much of it as fills them, about its object.
     An image has no mask: no pixel is sure to be the object's any more.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PasteOptions(DiffusionOptions, PlacementOptions):
-    """Options of the backend paste; its own are those of `PlacementOptions`."""
+    """Options of the backend paste: those of diffusion models, and the object's placement."""
 
 
 PLUGIN = Plugin(
@@ -41,7 +41,7 @@ MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 
 
 def open_backend(options: PasteOptions) -> DiffusionBackend:
-    """A backend that keeps the object's pixels and replaces all the others.
+    """Open a backend that keeps the object's pixels and replaces all others.
 
     With the placement ``keep``, the object is where it was, bit by bit in images of the source's
     size; in others the source is fitted first, as `fit_source` does. With ``resample`` it is at a

@@ -1,4 +1,4 @@
-"""Backend that paints scenes by rule, without a model."""
+"""Backend that composes scenes procedurally, without a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ _SOFT_PX = 3.0  # over which a layer of a background fades into the one below
 
 
 def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
-    """A backend that needs no model, no source and no network.
+    """Open a backend that needs neither a model nor a source nor a network.
 
     With a source, its object is pasted as the backend ``paste`` does, with the same placements,
     sizes and feather. Without one, the class is a sign in the middle. What the concepts look like
@@ -106,7 +106,7 @@ def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
 
 
 class ProceduralBackend:
-    """Paints a background, objects upon it, and the source's object or a sign of the class.
+    """Composes a background, objects, and the source's object or a sign of the class.
 
     Each image depends on its request and the options alone, bit by bit, whatever else is in the
     batch and whichever machine it is.
@@ -125,7 +125,7 @@ class ProceduralBackend:
         self._options, self._exemplars = options, exemplars
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Make one image for each request, in their order.
+        """Generate one image per request, in the same order.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class ProceduralBackend:
         return [self._make(request) for request in requests]
 
     def describe(self) -> Mapping[str, Any]:
-        """What the images are made with, for their provenance; for JSON."""
+        """Model, settings and software of the backend, for provenance; JSON values."""
         return {
             "backend": "procedural",
             "digital_source_type": COMPOSITE,
@@ -196,7 +196,7 @@ class ProceduralBackend:
     def _background(
         self, concepts: Sequence[str], size: Size, rng: np.random.Generator
     ) -> ImageArray:
-        """One background, several side by side with a wavy edge, or a plain one for none."""
+        """Draw one background, several side by side with wavy edges, or a plain one for none."""
         if not concepts:
             return _plain(size, rng)
         painted = [self._ground(concept, size, rng) for concept in concepts]
@@ -213,7 +213,7 @@ class ProceduralBackend:
         return paint_pattern(style_of(concept), size, rng)
 
     def _thing(self, concept: str, size: Size, rng: np.random.Generator) -> "_Cut":
-        """An object of a concept, no larger than the image."""
+        """Draw an object of a concept, no larger than the image."""
         pictures = self._pictures(concept)
         if not pictures:
             side = max(1, round(min(size) * THING_SHARE))
@@ -223,7 +223,7 @@ class ProceduralBackend:
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
-    """An object cut out, and the place of its top left pixel in a picture of the image's size."""
+    """A cutout, and the position of its top left pixel in the image."""
 
     image: ImageArray
     shown: MaskArray
@@ -231,7 +231,7 @@ class _Cut:
 
 
 def _cut_out(picture: "Exemplar", size: Size) -> _Cut:
-    """The object of a picture, as large and where it would be, were the picture fitted in."""
+    """Cut out an exemplar's object, with its scale and place if the exemplar filled the image."""
     scale = min(size[0] / picture.shown.shape[0], size[1] / picture.shown.shape[1])
     box = find_box(picture.shown)
     shown = picture.shown[box.slices]
@@ -258,7 +258,7 @@ def _in_the_middle(cut: ImageArray, shown: MaskArray, size: Size) -> tuple[Image
 def _set_down(
     canvas: ImageArray, cut: _Cut, taken: MaskArray, rng: np.random.Generator
 ) -> ImageArray:
-    """An object on the canvas: where it stands in its own picture, if not too much is taken there.
+    """Draw an object on the canvas: at its place in its exemplar, unless that is mostly occupied.
 
     Else it is at the one of some random places where least is. Its pixels are taken afterwards.
     """
@@ -285,7 +285,7 @@ def _window(place: tuple[int, int], shown: MaskArray) -> tuple[slice, slice]:
 
 
 def _plain(size: Size, rng: np.random.Generator) -> ImageArray:
-    """A light grey wall, unevenly lit."""
+    """Draw a light grey wall, unevenly lit."""
     light = 190 + 30 * smooth_noise(size, max(2, min(size) // 2), rng) + 6 * rng.random(size)
     return np.repeat(np.rint(light).astype(np.uint8)[..., np.newaxis], 3, axis=2)
 
@@ -293,7 +293,7 @@ def _plain(size: Size, rng: np.random.Generator) -> ImageArray:
 def _put_together(
     pictures: "Sequence[Exemplar]", size: Size, rng: np.random.Generator
 ) -> ImageArray:
-    """A background from as many pictures of it as it takes until no hole is left.
+    """Compose a background from exemplars until no hole is left.
 
     Each next picture shows through the holes of those above it, and they fade into it. It is, of
     some that are drawn, the one whose mean colour is most like that of the first.
@@ -319,7 +319,7 @@ def _put_together(
 
 
 def _share_inside(shown: MaskArray) -> npt.NDArray[np.float64]:
-    """How much of each pixel is a layer's: none in its holes, all of it some pixels from them."""
+    """Opacity of a layer: 0 in its holes, rising to 1 a few pixels away from them."""
     if shown.all():
         return np.ones(shown.shape)
     share: npt.NDArray[np.float64] = ndimage.distance_transform_edt(shown)
@@ -329,7 +329,7 @@ def _share_inside(shown: MaskArray) -> npt.NDArray[np.float64]:
 def _framed(
     picture: "Exemplar", size: Size, rng: np.random.Generator
 ) -> tuple[ImageArray, MaskArray]:
-    """A random window of a picture in the size of the image; smaller pictures are made larger."""
+    """Crop a random window of the image's size from an exemplar, scaling small ones up."""
     image, shown = picture.image, picture.shown
     scale = max(1.0, size[0] / shown.shape[0], size[1] / shown.shape[1])
     large = (

@@ -1,4 +1,4 @@
-"""Filter of blank images: nearly one colour, or black."""
+"""Blank filter: images of nearly one colour, or black."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from graph.options import Options
 
 
 class BlankOptions(Options):
-    """When an image counts as blank.
+    """Thresholds below which an image is blank.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 @dataclass(frozen=True)
 class BlankFilter:
-    """Rejects images that show nothing around their object.
+    """Rejects images whose surroundings of the object are blank.
 
     The score is the standard deviation of luminance outside the object's mask, from 0 (one colour)
     to 0.5 (half black, half white); of the whole image where the mask is not known. The object is
@@ -59,7 +59,7 @@ class BlankFilter:
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
-        """Judge each image by itself; time is linear in its pixels."""
+        """Judge each image independently, in time linear in its pixels."""
         return [self._judge(one) for _, one in zip(requests, made, strict=True)]
 
     def describe(self) -> Mapping[str, Any]:
@@ -94,5 +94,5 @@ def _pixels_outside(made: GeneratedImage) -> npt.NDArray[np.uint8]:
 
 
 def open_filter(options: BlankOptions) -> BlankFilter:
-    """The filter; see `graph.plugins.Plugins`."""
+    """Open the filter; see `graph.plugins.Plugins`."""
     return BlankFilter(options)

@@ -1,4 +1,4 @@
-"""CLIPScore filter: images that do not show what their prompt says are rejected."""
+"""CLIPScore filter: reject images that do not match their prompt or concepts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
 
 
 class ClipOptions(ModelOptions):
-    """How to score with CLIP.
+    """Model, text and threshold of CLIPScore.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ PLUGIN = FilterPlugin(
 
 @dataclass(frozen=True, eq=False)
 class ClipFilter:
-    """Rejects images that do not show what the words say.
+    """Rejects images with a low CLIPScore against their text.
 
     The score is CLIPScore without references [1]_: 2.5 times the cosine between CLIP's embeddings
     of image and text, or 0 where that is negative. The details keep the cosine.
@@ -110,7 +110,7 @@ class ClipFilter:
     def cosines(
         self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> npt.NDArray[np.float64]:
-        """The cosine of each image with its text, one a pair."""
+        """Cosine similarity of each image with its text."""
         if not images:
             return np.empty(0)
         model = self.vision.model
@@ -175,7 +175,7 @@ def _rows(features: Any) -> npt.NDArray[np.float64]:
 
 
 def open_filter(options: ClipOptions) -> ClipFilter:
-    """The filter with its model loaded; see `graph.plugins.Plugins`."""
+    """Open the filter and load its model; see `graph.plugins.Plugins`."""
     from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
     from ingest.models.loading import load_processor

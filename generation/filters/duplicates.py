@@ -1,4 +1,4 @@
-"""Duplicate filter: perceptual hashes of the images of a query and of their sources."""
+"""Duplicate filter: compare perceptual hashes within a query and with the source images."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from ingest.images.arrays import ImageArray
 
 
 class DuplicatesOptions(Options):
-    """When two images count as the same.
+    """Hash size and distance of duplicates.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class DuplicatesFilter:
-    """Rejects images that repeat an earlier one of their query in the batch, or their own source.
+    """Rejects duplicates of an earlier image of the query, and of the image's own source.
 
     Images are compared by perceptual hash: the signs of the lowest frequencies of the image at 32
     by 32 pixels, about their median [1]_. The score is the smallest distance in bits to the images
@@ -74,7 +74,7 @@ class DuplicatesFilter:
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
-        """Judge the images in their order; time is quadratic in the images of a query."""
+        """Judge the images in order; quadratic time in the images of a query."""
         kept: dict[str, list[Words]] = defaultdict(list)
         judgements = []
         for request, one in zip(requests, made, strict=True):
@@ -117,7 +117,7 @@ class DuplicatesFilter:
 
 
 def query_of(request_id: str) -> str:
-    """The query of a request: what precedes the last slash of its id.
+    """Query id of a request: the part of its id before the last slash.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def query_of(request_id: str) -> str:
 
 
 def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
-    """Which earlier image each one repeats, of those that repeat none themselves.
+    """Find for each image the earlier kept image that it duplicates.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
 
 
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
-    """The filter; see `graph.plugins.Plugins`."""
+    """Open the filter; see `graph.plugins.Plugins`."""
     import imagehash
     from PIL import Image
 

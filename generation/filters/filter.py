@@ -1,4 +1,4 @@
-"""Filter protocol: accept or reject generated images, with a score and a reason."""
+"""Filter protocol: judge a batch of generated images, with a score and a reason each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,18 +10,18 @@ from graph.plugins import Plugin, Plugins
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a filter says of one image.
+    """A filter's judgement of one image.
 
     Parameters
     ----------
     score : float
-        Finite; each filter says what is good.
+        Finite; its scale depends on the filter.
     accepted : bool
         Its verdict.
     reason : str
         Why it is rejected, as a sentence for people; empty for an accepted one.
     details : mapping
-        What else it has found, such as a raw cosine; for JSON.
+        Further measurements, such as a raw cosine; JSON values.
     """
 
     score: float
@@ -32,7 +32,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class RepeatCheck:
-    """How a filter finds repetitions among candidates of other chunks, which it judged apart.
+    """Detection of duplicates across chunks, which are judged separately.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class RepeatCheck:
 
 @dataclass(frozen=True)
 class FilterPlugin(Plugin):
-    """What a filter's module declares about itself.
+    """Declaration of a filter's module.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class FilterPlugin(Plugin):
 
 
 class Filter(Protocol):
-    """Judges images. It is opened once a process, and used by one thread at a time."""
+    """Judges images; opened once per process, used by one thread at a time."""
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
-        """Judge a batch, one judgement an image.
+        """Judge a batch; one judgement per image.
 
         Raises
         ------
@@ -79,12 +79,12 @@ class Filter(Protocol):
         ...
 
     def describe(self) -> Mapping[str, Any]:
-        """Its settings, and its model with revision and weights, for provenance; for JSON."""
+        """Settings, model, revision and weights for provenance; JSON values."""
         ...
 
 
 class Filters(Plugins[Filter]):
-    """Registry of filters, with what filters declare beside other plugins."""
+    """Registry of filters with their declarations."""
 
     def __getitem__(self, name: str) -> FilterPlugin:
         return cast("FilterPlugin", super().__getitem__(name))

@@ -1,4 +1,4 @@
-"""Object filter: a detector looks for the concepts, the class, and what nobody asked for."""
+"""Object filter: detect the concepts, the class, and unwanted concepts of the vocabulary."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ObjectsOptions(DetectorOptions):
-    """What a detector must find.
+    """Detector, thresholds and vocabulary of the filter.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ PLUGIN = FilterPlugin(
 
 @dataclass(frozen=True, eq=False)
 class ObjectsFilter:
-    """Rejects images in which a detector misses something that was asked for.
+    """Rejects images in which a detector does not find the requested class and concepts.
 
     The score is the smallest of the requested concepts' best scores, 1 without concepts. The
     details have what was found and what was not, at the detector's threshold, of the concepts and
@@ -131,7 +131,7 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
 
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:
-    """The filter with its detector loaded; see `graph.plugins.Plugins`."""
+    """Open the filter and load its detector; see `graph.plugins.Plugins`."""
     from ingest.models.detector import open_detector
 
     return ObjectsFilter(options, open_detector(options))

@@ -1,4 +1,4 @@
-"""Safety filter: Stable Diffusion's safety checker, with the images left as they are."""
+"""Safety filter: reject images flagged by Stable Diffusion's safety checker."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ main branch has a pickle alone, which is refused."""
 
 
 class SafetyOptions(ModelOptions):
-    """Which checker to use.
+    """Model and settings of the safety checker.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SafetyFilter:
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
-        """Judge a batch, leaving the images as they are."""
+        """Judge a batch without changing the images."""
         images = [one.image for _, one in zip(requests, made, strict=True)]
         with self.vision.computing(f"the safety checker on {len(made)} images"):
             flags = [
@@ -102,7 +102,7 @@ def _judgement(flagged: bool) -> Judgement:
 
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:
-    """The filter with its model loaded; see `graph.plugins.Plugins`."""
+    """Open the filter and load its model; see `graph.plugins.Plugins`."""
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
     from transformers import CLIPImageProcessorPil
 

@@ -1,4 +1,4 @@
-"""Sanity filter: the image has its size, and the object's pixels are unchanged."""
+"""Sanity filter: size and unchanged object pixels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from graph.options import Options
 
 
 class SanityOptions(Options):
-    """What is asked of an image before anything looks at what it shows.
+    """Checks that need no look at an image's content.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ PLUGIN = FilterPlugin(
 
 @dataclass(frozen=True)
 class SanityFilter:
-    """Rejects images that are not what their backend promises.
+    """Rejects images of a wrong size or with changed object pixels.
 
     The score is the share of the object's pixels that equal the source's in all three channels. It
     is 1 where they cannot be compared: without a mask, with a source of another size, or where the
@@ -62,7 +62,7 @@ class SanityFilter:
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
-        """Judge each image by itself; time is linear in its pixels."""
+        """Judge each image independently, in time linear in its pixels."""
         return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
 
     def describe(self) -> Mapping[str, Any]:
@@ -119,5 +119,5 @@ class SanityFilter:
 
 
 def open_filter(options: SanityOptions) -> SanityFilter:
-    """The filter; see `graph.plugins.Plugins`."""
+    """Open the filter; see `graph.plugins.Plugins`."""
     return SanityFilter(options)

@@ -1,4 +1,4 @@
-"""Refuse Cypher that does more than read, before it reaches the database.
+"""Reject Cypher that is not read-only before it is sent to the database.
 
 Cypher reserves no word: `SET` may be a clause, a label, a property or a variable. So a keyword that
 does more than read is refused unless its neighbours show that it is a name, and after the end of a
@@ -88,7 +88,7 @@ _LEADING = _FOLLOWING | _words("""
 
 
 def check_read_only(text: str) -> None:
-    """Raise unless a query only reads the graph.
+    """Raise unless a query is read-only.
 
     Allowed are MATCH, WITH, UNWIND, RETURN, UNION, subqueries and CALL of `PROCEDURES`, with all
     their parts, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as SET or CREATE passes as a

@@ -1,4 +1,4 @@
-"""Tokenize Cypher 5 exactly as the server does, so that nothing hides between two tokens."""
+"""Tokenizer of Cypher 5 that splits text exactly as the server does."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _UNFINISHED = {
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a query; whitespace and comments give none.
+    """A token of a query; whitespace and comments are skipped.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Token:
 
 
 def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedError:
-    r"""The error for refused text, with its line and column.
+    r"""The error for rejected text, with its line and column.
 
     Examples
     --------

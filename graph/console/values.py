@@ -11,7 +11,7 @@ CHARACTERS_PER_VALUE = 64  # of text or bytes count as one more value
 
 
 class TooLargeError(Exception):
-    """More values than allowed; caught by the console, never shown."""
+    """The size limit is exceeded; caught by the console, never shown."""
 
 
 class PlainValues:
@@ -36,7 +36,7 @@ class PlainValues:
         self.left = max_values
 
     def of(self, value: Any) -> Any:
-        """The value as None, bool, int, float, str, list or dict.
+        """Convert a value to None, bool, int, float, str, list or dict.
 
         A node becomes its id, labels and properties, a relationship its type, ends and
         properties, a path both lists. Dates, times and durations become ISO 8601 text, bytes

@@ -60,7 +60,7 @@ class Cliques:
         return sizes
 
     def gaps(self) -> IntArray:
-        """Return the largest count of each clique less its smallest: shape (n_cliques,).
+        """Return the gap of each clique, its largest count minus its smallest: shape (n_cliques,).
 
         Examples
         --------
@@ -200,7 +200,7 @@ def mine_cliques(
 
 
 def choose_engine(incidence: Incidence, max_size: int, *, numba_ready: bool) -> Engine:
-    """Choose the quicker implementation: "numba" above some number of occurrences, else "numpy".
+    """Choose the faster engine: "numba" above a number of occurrences, else "numpy".
 
     An occurrence is an image with a clique of two or more in it; all are counted, supported or
     not, for that takes no time. numba pays from `NUMBA_FROM` on, or from `READY_NUMBA_FROM` on in

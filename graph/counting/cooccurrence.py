@@ -1,4 +1,4 @@
-"""Edge weights of the concept graph: images with two concepts, or of a class with a concept."""
+"""Edge weights of the concept graph: joint counts of concept pairs and class-concept pairs."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from graph.counting.incidence import Incidence
 
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
-    """Edge weights (the paper's w_ij); pairs that share no image are absent.
+    """Edge weights (the paper's w_ij); pairs without a common image are absent.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Image-by-concept incidence as a sparse matrix; all counting starts from it."""
+"""Image-by-concept incidence matrix in sparse form, the input of all counting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def build_incidence(
 
 
 def incidence_of(annotations: Annotations) -> Incidence:
-    """Return the incidence of annotations, before or without a store."""
+    """Build the incidence matrix of annotations, without a store."""
     images, mentions = annotations.images, annotations.mentions
     return build_incidence(
         mentions["image"].to_numpy(),

@@ -1,4 +1,4 @@
-"""Types to declare nodes, edges and their properties with."""
+"""Dataclasses that declare nodes, edges and their properties."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ DATASET = "dataset"
 
 
 class Json:
-    """The type of a property that holds JSON text."""
+    """Type of a property that holds JSON text."""
 
 
 _ACCEPTED: dict[Any, tuple[type, ...]] = {
@@ -67,7 +67,7 @@ class Property:
         )
 
     def check(self, values: Iterable[object]) -> None:
-        """Raise TypeError if a value is of another type; of a list, only that it is one."""
+        """Raise TypeError if a value has another type; items of a list are not checked."""
         # A set of types costs next to nothing, even for a million values.
         wrong = set(map(type, values)) - {*_ACCEPTED[self.type], NoneType}
         if wrong:
@@ -141,7 +141,7 @@ class Node:
             yield Definition("index", f"{name}_{'_'.join(names)}", self.label, (*within, *names))
 
     def check(self, properties: Mapping[str, object]) -> dict[str, object]:
-        """Give properties to write, each declared and of its type.
+        """Check properties before a write: each must be declared, and of its type.
 
         Raises
         ------

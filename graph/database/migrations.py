@@ -1,4 +1,4 @@
-"""Schema migrations: each is applied to a database once, and recorded there.
+"""Schema migrations: each is applied to a database once and recorded in it.
 
 A migration is a frozen text. What the schema declares anew comes to databases by a new migration.
 """
@@ -12,7 +12,7 @@ from graph.errors import SchemaTooNewError, Setting
 
 @dataclass(frozen=True)
 class Migration:
-    """One step of the schema.
+    """One schema migration.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ MIGRATIONS = (
 
 
 def migrate(driver: Driver, database: str) -> int:
-    """Apply the migrations that `database` has not seen, and return its version.
+    """Apply the pending migrations to `database`, and return its schema version.
 
     Raises
     ------

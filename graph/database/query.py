@@ -37,7 +37,7 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True)
 class Statement:
-    """Cypher that the program itself runs, kept by name beside the others of its room.
+    """A named Cypher statement that the program itself runs.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class Statement:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """Names of the parameters that it takes."""
+        """Names of the statement's parameters."""
         return frozenset(re.findall(r"\$(\w+)", self.text))
 
 
 @dataclass(frozen=True)
 class Query:
-    """A named read.
+    """A named read query.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Query:
     reads_cliques: bool = False
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Give a value to every parameter: the given one, of the declared type, or the default.
+        """Check the given parameters, and fill in the defaults of the others.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Query:
 
 
 def describe_parameters(query: Query) -> str:
-    """A query's parameters in one line, those that may be left out in brackets.
+    """Describe a query's parameters in one line, optional ones in brackets.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cypher derived from declared nodes and edges: definitions, writes and comparisons."""
+"""Cypher derived from declared nodes and edges: constraints, indexes, writes and comparisons."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ HAS_WRITER = Statement(
 
 
 def definition_statement(definition: Definition) -> str:
-    """Cypher that makes a constraint or an index; it may be run any number of times.
+    """Cypher that creates a constraint or an index; idempotent.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def unknown_names(nodes: Sequence[Node]) -> str:
 
 
 def merge_clause(node: Node, variable: str, row: str) -> str:
-    """A clause that creates a node unless its key is taken: with the properties in a row.
+    """Clause that creates a node with a row's properties unless its key exists.
 
     Its values are ``row.key`` and ``row.properties``, a map as `Node.check` gives it; further
     ``SET`` items may follow.
@@ -135,7 +135,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
 
 
 def merge_statement(node: Node) -> str:
-    """Cypher that makes sure that nodes with the keys in ``$keys`` exist in ``$dataset``."""
+    """Cypher that merges nodes with the keys in ``$keys`` in ``$dataset``."""
     return (
         f"UNWIND $keys AS key MERGE (n:{node.label} {{{DATASET}: $dataset, {node.key.name}: key}})"
     )

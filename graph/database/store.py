@@ -1,4 +1,4 @@
-"""Graph store: sessions of the official driver, with its errors translated."""
+"""Graph store: sessions of the Neo4j driver, with its errors translated."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ Cypher = str | Statement
 
 
 class GraphStore:
-    """A graph database, ready for this program's schema.
+    """Connection to a graph database whose schema is up to date.
 
     Open one with `GraphStore.connect`, and close it or use it as a context manager. It may be
     shared between threads.
@@ -135,7 +135,7 @@ class GraphStore:
             return pd.DataFrame([record.values() for record in result], columns=columns)
 
     def stream(self, text: Cypher, **parameters: Any) -> Iterator[Row]:
-        """Run a read and give rows as they come; the memory needed does not grow with them."""
+        """Run a read and yield its rows as they arrive, in constant memory."""
         with self._session(READ_ACCESS) as session:
             result = session.run(_text(text), parameters)
             columns = result.keys()
@@ -144,7 +144,7 @@ class GraphStore:
                 yield dict(zip(columns, record.values(), strict=True))
 
     def write(self, text: Cypher, **parameters: Any) -> list[Row]:
-        """Run one write in a transaction of its own, tried again when the server says so."""
+        """Run a write in a transaction; transient errors are retried."""
         with self._session() as session:
             rows: list[Row] = session.execute_write(
                 lambda tx: tx.run(_text(text), parameters).data()
@@ -157,7 +157,7 @@ class GraphStore:
             return _version(self.driver, self.database)
 
     def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
-        """Run a write that returns ``written``; unless that is `expected`, nothing is written."""
+        """Run a write that returns ``written``; roll it back unless that is `expected`."""
 
         def work(tx: ManagedTransaction) -> None:
             written = tx.run(_text(text), parameters).single(strict=True)["written"]
@@ -185,7 +185,7 @@ class GraphStore:
 
 
 def other_writer() -> StoreError:
-    """The error to raise when another process has taken over the writing of a dataset."""
+    """The error for a dataset that another process has started to write."""
     return StoreError(
         "Another process is writing the same dataset. What is done stays; try again when the "
         "other one has ended."
@@ -209,7 +209,7 @@ def _our_errors(uri: str, username: str, database: str) -> Iterator[None]:
 def unavailable_error(
     error: Neo4jError | DriverError, database: str, uri: str = "", username: str = ""
 ) -> StoreUnavailableError | None:
-    """The error for a server that cannot be used; None where the driver's error means another."""
+    """The error for an unavailable server; None if the driver's error is of another kind."""
     server = uri or "The server"
     if isinstance(error, AuthError):
         return StoreUnavailableError(

@@ -1,4 +1,4 @@
-"""Write only what differs: nodes with their edges, and edges alone, in parallel batches."""
+"""Synchronise nodes and edges with the store: write only the differences, in parallel batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -27,7 +27,7 @@ their ends, then each property as declared."""
 
 @dataclass(frozen=True)
 class Change:
-    """What has to be done to a kind of node so that the store holds what is wanted.
+    """Differences between the stored and the wanted nodes of a kind.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def stored_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int
 
 
 def hashable(key: str | list[str]) -> Key:
-    """A node's key as Python compares it: the driver gives a list for a tuple."""
+    """Convert a node's key to a hashable value: the driver returns a tuple as a list."""
     return tuple(key) if isinstance(key, list) else key
 
 
@@ -97,7 +97,7 @@ def apply_change(
     stage: str,
     progress: Progress,
 ) -> None:
-    """Carry out a change; each batch is one transaction that holds whole nodes with their edges.
+    """Write the differences; each batch is one transaction of nodes with all their edges.
 
     Killed at any moment it leaves whole nodes or none, so that comparing again and applying what
     is left gives the same graph as a run that was never interrupted.

@@ -1,4 +1,4 @@
-"""One writer of a dataset at a time: claim it, finish, and notice another one."""
+"""Lock of a dataset's writer: claim it, release it, and detect a concurrent writer."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from graph.errors import StoreError
 
 
 def claim(store: GraphStore, name: str) -> str:
-    """Become the dataset's writer, and return the token that every write of nodes shows.
+    """Claim the dataset for writing, and return the token that each write of nodes presents.
 
     The latest claim wins: an older writer's next batch fails, whether its process lives or not.
     """
@@ -18,7 +18,7 @@ def claim(store: GraphStore, name: str) -> str:
 
 
 def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: object) -> None:
-    """Record what a writer has completed, and let go of the claim.
+    """Record a completed write, and release the claim.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: 
 
 
 def invalidate(store: GraphStore, name: str, digest: str) -> StoreError:
-    """Clear a digest after two processes wrote at once, and give the error to raise."""
+    """Clear a digest after concurrent writes, and return the error to raise."""
     store.write(statements.UPDATE_DATASET, dataset=name, values={digest: None})
     return StoreError(
         f"Another process has written or dropped {name!r} at the same time. Try again "

@@ -1,4 +1,4 @@
-"""Files of the real images of each class, to cut objects from."""
+"""Addresses of each class's real images, as sources of objects."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class ClassImages:
 def read_class_images(
     store: GraphStore, dataset: str, *, split: str | None = None
 ) -> dict[str, ClassImages]:
-    """The images of each class that have an address and were not generated.
+    """Read the images of each class that have an address and were not generated.
 
     Parameters
     ----------

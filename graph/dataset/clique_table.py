@@ -55,13 +55,13 @@ def write_clique_table(
 
 
 def has_clique_table(store: GraphStore, state: DatasetState) -> bool:
-    """Whether the packed cliques are those that `state` names, and all of them."""
+    """Whether the packed cliques are complete and belong to `state`."""
     (row,) = store.read(statements.CLIQUE_TABLE_PARTS, dataset=state.name, mined_as=state.mined_as)
     return bool(row["found"] == row["parts"])
 
 
 def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cliques:
-    """Give the dataset's cliques as `mine_cliques` did, without concepts that are in none.
+    """Read the dataset's cliques as `mine_cliques` returned them, without unused concepts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Read back what mining stored: its options, totals, and all cliques with their counts."""
+"""Read mining results: options, totals, and all cliques with their counts."""
 
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ from graph.errors import Action, OptionError
 
 @dataclass(frozen=True)
 class CliqueTotals:
-    """How much mining found.
+    """Totals of a mining run.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
 
 
 def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
-    """The options that the dataset's cliques were mined with.
+    """Read the options that the dataset's cliques were mined with.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
 
 
 def mining_of(state: DatasetState) -> MiningOptions:
-    """The options that the cliques were mined with that a dataset has in this state.
+    """Return the mining options recorded in a dataset's state.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Contents of images as the graph stores them: an edge per concept, and a digest."""
+"""Contents of images as stored in the graph: one edge per concept, and a digest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _SYNTHETIC = np.uint64(0xD1B54A32D192ED03)
 
 @dataclass(frozen=True, eq=False)
 class ImageContents:
-    """The mentions of each image, gathered to one entry per concept.
+    """Mentions of each image, grouped by concept.
 
     A concept's score and source are those of its most certain mention; a mention without a score
     is certain. The count is of all its mentions. Boxes and areas stay in the annotation file: no
@@ -40,7 +40,7 @@ class ImageContents:
 
     @classmethod
     def of(cls, annotations: Annotations) -> "ImageContents":
-        """Gather the mentions of all images; O(m log m) for m mentions."""
+        """Group the mentions of all images; O(m log m) for m mentions."""
         mentions = annotations.mentions
         image = mentions["image"].to_numpy()
         concept = mentions["concept"].cat.codes.to_numpy()
@@ -80,7 +80,7 @@ class ImageContents:
 
 
 def image_digests(annotations: Annotations) -> IntArray:
-    """Digest all that the graph keeps of each image to 64 bits, in any order of its mentions."""
+    """64-bit digest of each image's stored contents, independent of the order of its mentions."""
     fields = ["id", "class_name", "split", "uri", "width_px", "height_px"]
     digests = pd.util.hash_pandas_object(annotations.images[fields], index=False).to_numpy()
     # Only what was generated differs, so that digests from before there was any stay.

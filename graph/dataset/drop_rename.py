@@ -1,4 +1,4 @@
-"""Drop and rename datasets; either goes on where it was interrupted."""
+"""Drop and rename datasets; an interrupted operation resumes when it is run again."""
 
 from graph.database import schema
 from graph.database.statements import drop_statement, rename_statement
@@ -24,7 +24,7 @@ _DROP_ORDER = (
 
 
 def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> None:
-    """Delete a dataset and all that belongs to it; interrupted, it goes on when run again."""
+    """Delete a dataset with everything that belongs to it; if interrupted, run it again."""
     state = dataset_state(store, name)
     marks = ("digest", "cooccurrence_digest", "cliques_digest", "writer")
     store.write(statements.UPDATE_DATASET, dataset=name, values=dict.fromkeys(marks))
@@ -37,7 +37,7 @@ def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> N
 
 
 def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = silent) -> None:
-    """Rename a dataset; interrupted, it goes on when run again with the same names.
+    """Rename a dataset; if interrupted, run it again with the same names to resume.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Dry run of a load: what it would change."""
+"""Dry run of a load: report the changes without writing them."""
 
 from graph.database import schema
 from graph.database.store import GraphStore
@@ -18,7 +18,7 @@ def dry_run(
     replace: bool = False,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Give the report that `graph.dataset.write.write_annotations` would give, and write nothing.
+    """Return the report of `graph.dataset.write.write_annotations` without writing anything.
 
     Raises
     ------

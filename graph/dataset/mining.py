@@ -51,12 +51,12 @@ class MiningOptions:
     confidence: float = 0.95
 
     def to_json(self) -> str:
-        """The options as the store keeps them."""
+        """Serialise the options for the store."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> "MiningOptions":
-        """The options that the store kept."""
+        """Read options from the store."""
         values = json.loads(text)
         if values["common"] is not None:
             values["common"] = tuple(values["common"])
@@ -96,7 +96,7 @@ def mine_dataset(
     max_cliques: int,
     progress: Progress = silent,
 ) -> MiningReport:
-    """Mine a dataset's cliques, measure how they lean, and bring the store's cliques up to date.
+    """Mine a dataset's cliques, measure their imbalance, and update the stored cliques.
 
     Mining the same images with the same options again changes nothing. Interrupted, it leaves
     the dataset marked as not mined, and goes on when run again.

@@ -16,7 +16,7 @@ Names = Mapping[Node, Sequence[str]]
 def state_with_names(
     store: GraphStore, dataset: str, names: Names, *, mined: bool = False
 ) -> DatasetState:
-    """Read a dataset's state after checking it and names in it, all in one round trip.
+    """Read a dataset's state, and check it and the given names in one round trip.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
 
 
 def foreign_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> int:
-    """How many images a dataset has if none of them is among `ids`, or else 0.
+    """Count a dataset's images if none of them is among `ids`, else return 0.
 
     Also 0 where there is no such dataset. It takes a look-up in an index for each of `ids`, until
     one is found.

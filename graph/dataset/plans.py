@@ -44,7 +44,7 @@ def write_plan(
     budget: int | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Write a plan, in place of the dataset's plan of that name if there is one.
+    """Write a plan, replacing the dataset's plan of that name if there is one.
 
     Writing the same plan again changes nothing; interrupted, it goes on when run again.
 
@@ -114,7 +114,7 @@ def write_plan(
 
 
 def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, ...]:
-    """What makes a plan again, with the options that it was made with: mine first if need be.
+    """The actions that recreate a plan with its options, mining first if necessary.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
 
 
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
-    """Read a plan's queries in the order in which to run them: size descending, concepts, class.
+    """Read a plan's queries in the order to run them: size descending, then concepts, then class.
 
     Raises
     ------

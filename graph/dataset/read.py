@@ -16,7 +16,7 @@ _STEP = 10_000  # images between two reports
 
 
 def read_annotations(store: GraphStore, dataset: str, progress: Progress = silent) -> Annotations:
-    """Give a dataset's images with class and concepts, in order of id, as they can be written.
+    """Read a dataset's images with class and concepts, by id, in the form that can be written back.
 
     The graph keeps of several mentions of a concept in an image their number and the most certain
     one. That one is given as often, so that what `graph.dataset.write.write_annotations` makes of
@@ -79,7 +79,7 @@ class _Names:
         self.codes.append(self._known.setdefault(name, len(self._known)))
 
     def column(self) -> tuple[IntArray, list[str]]:
-        """Give each name as its position among the distinct ones, which are in order."""
+        """Encode names as positions among the sorted distinct names."""
         names = sorted(self._known)
         code = np.empty(len(names), dtype=np.int64)
         code[[self._known[name] for name in names]] = np.arange(len(names))

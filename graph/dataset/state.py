@@ -1,4 +1,4 @@
-"""The datasets in a store, and whether what each holds is complete and mined."""
+"""State of a store's datasets: complete or not, mined or not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MAX_NAME = 200  # characters
 
 @dataclass(frozen=True)
 class DatasetState:
-    """What the store records of a dataset.
+    """State of a dataset as recorded in the store.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class DatasetState:
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
-        """The state that the properties of a dataset's node say."""
+        """Build the state from the properties of a dataset's node."""
         names = ("digest", "cooccurrence_digest", "cliques_digest", "mining", "renaming_to")
         mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
         return cls(
@@ -59,11 +59,11 @@ class DatasetState:
 
     @property
     def mined_as(self) -> str:
-        """Names the images and options of the cliques that are there; a plan remembers it."""
+        """Identifier of the images and options behind the cliques; stored with plans."""
         return f"{self.cliques_digest} {self.mining}"
 
     def require_complete(self) -> None:
-        """Raise unless every image is there and the concept graph counts them."""
+        """Raise unless all images are loaded and counted in the concept graph."""
         if self.renaming_to is not None:
             raise StaleError(
                 f"A rename of {self.name!r} to {self.renaming_to!r} did not end. ",
@@ -78,7 +78,7 @@ class DatasetState:
             )
 
     def require_mined(self) -> None:
-        """Raise unless the cliques were mined from the images that are there now."""
+        """Raise unless the cliques were mined from the current images."""
         self.require_complete()
         if self.cliques_digest != self.digest:
             reason = (
@@ -90,7 +90,7 @@ class DatasetState:
 
 
 def check_name(name: str) -> None:
-    """Raise OptionError unless `name` can name a dataset."""
+    """Raise OptionError unless `name` is a valid name of a dataset."""
     if not name.strip() or name != name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise OptionError(
             f"{name!r} cannot name a dataset. A name has 1 to {MAX_NAME} printable characters and "
@@ -99,7 +99,7 @@ def check_name(name: str) -> None:
 
 
 def dataset_state(store: GraphStore, name: str) -> DatasetState:
-    """Read what the store records of a dataset.
+    """Read the state of a dataset.
 
     Raises
     ------
@@ -119,13 +119,13 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
 
 
 def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
-    """Read what the store records of a dataset, or None where it has none of that name."""
+    """Read the state of a dataset, or None if the store has none of that name."""
     rows = store.read(statements.DATASET, dataset=name)
     return DatasetState.of(rows[0]["dataset"]) if rows else None
 
 
 def list_datasets(store: GraphStore) -> pd.DataFrame:
-    """Give every dataset with its sizes and state, in order of name.
+    """List all datasets with their sizes and states, by name.
 
     Returns
     -------

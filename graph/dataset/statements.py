@@ -1,4 +1,4 @@
-"""Cypher about one dataset, by name: what is not derived from a declaration."""
+"""Named Cypher statements on one dataset that are not derived from declarations."""
 
 from graph.database.query import Statement
 

@@ -1,4 +1,4 @@
-"""Load annotations into the concept graph: images with their edges, then the paper's w_ij."""
+"""Load annotations into the concept graph: images with their edges, then co-occurrence weights."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from graph.records import Annotations, plain_values
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What an ingest did to the store.
+    """Changes that an ingest made to the store.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def write_annotations(
     replace: bool = False,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Bring a dataset's images, concepts and co-occurrences to what the annotations say.
+    """Update a dataset's images, concepts and co-occurrences to match the annotations.
 
     New images are created, changed ones updated, equal ones left alone, each known by its id and
     a digest of its content. Interrupted, even by kill -9, it goes on when run again, and the
@@ -105,7 +105,7 @@ def write_annotations(
 
 
 def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
-    """Read which image contains which concept, and the class of each, back from the graph.
+    """Read the image-by-concept incidence and the images' classes from the graph.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _MISSING = -1  # the gap of a clique that a dataset does not have
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What became of the imbalances of one dataset in another.
+    """Imbalances of one dataset compared with those of another.
 
     An imbalance is a clique with a gap of at least the smallest one that was asked for. A clique
     that is absent from a dataset has no counts there: one of its concepts is not common to the
@@ -72,7 +72,7 @@ def compare_cliques(
     limit: int = 1000,
     notes: Sequence[Text] = (),
 ) -> Comparison:
-    """Say what became of each imbalance.
+    """Compare two sets of cliques, and give the imbalance of each a status, such as ``solved``.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def compare_cliques(
 
 
 def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
-    """Raise OptionError or UnknownNameError where nothing can be compared as asked."""
+    """Raise OptionError or UnknownNameError if the options cannot be used."""
     for status in statuses:
         if status not in STATUSES:
             raise UnknownNameError("status", status, STATUSES)

@@ -1,4 +1,4 @@
-"""Candidates of a job page by page, and how each was made."""
+"""Candidates of a job page by page, and their provenance."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from graph.jobs.times import utc_time
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate as it is in the graph.
+    """A candidate in the graph.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CandidatePage:
-    """Some candidates of a job.
+    """A page of a job's candidates.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def list_candidates(
     page: int = 1,
     per_page: int = 12,
 ) -> CandidatePage:
-    """A page of a job's candidates.
+    """Read a page of a job's candidates.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def list_candidates(
 
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
-    """What a worker has said of how a candidate was made, see `graph.jobs.candidates.NewCandidate`.
+    """Read a candidate's provenance as its worker recorded it; see `NewCandidate`.
 
     Raises
     ------

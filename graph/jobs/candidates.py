@@ -1,4 +1,4 @@
-"""Candidates of a job: added by workers, deduplicated, and decided on by people.
+"""Candidates of a job: added by workers, deduplicated, accepted or rejected by people.
 
 A report may be repeated: a worker that was killed reports again what it may have reported before.
 """
@@ -19,7 +19,7 @@ from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 
 @dataclass(frozen=True)
 class NewCandidate:
-    """An image that a worker has made for a query, judged by its filters.
+    """A generated image for a query, judged by the filters.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class NewCandidate:
 
 @dataclass(frozen=True)
 class QueryCounts:
-    """How far a query is.
+    """Counts of a query's candidates.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class QueryCounts:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """An accepted candidate's perceptual hash."""
+    """Perceptual hash of an accepted candidate."""
 
     query: str
     candidate: str
@@ -94,7 +94,7 @@ class Fingerprint:
 def record_made(
     store: GraphStore, job: str, candidates: Mapping[str, Sequence[NewCandidate]]
 ) -> dict[str, QueryCounts]:
-    """Write candidates of some queries, all or none, and give the counts of these queries.
+    """Write candidates of some queries in one transaction, and return the queries' counts.
 
     A candidate that is there already stays as it is, with what people have decided about it.
 
@@ -124,14 +124,14 @@ def record_made(
 
 
 def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerprint]]:
-    """Give the accepted candidates of some queries, query by query, in order of id."""
+    """Read the fingerprints of accepted candidates, by query and id."""
     rows = store.read(reads.FINGERPRINTS, queries=list(queries))
     found = [Fingerprint(**row) for row in rows]
     return [list(of_query) for _, of_query in groupby(found, key=lambda one: one.query)]
 
 
 def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
-    """Reject candidates that were accepted, each for a reason; not those that people decided about.
+    """Reject accepted candidates with a reason each, except those decided by people.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None
 
 
 def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> QueryCounts:
-    """Accept or reject a candidate by hand, and give its query's counts.
+    """Accept or reject a candidate by hand, and return its query's counts.
 
     The filters' reason and scores stay. The query's state stays too: one that is done with too few
     accepted images is queued again by ``retry_job(..., short=True)``.
@@ -183,7 +183,7 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
 
 
 def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, str | None]]:
-    """Give ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id."""
+    """Read ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id."""
     rows = store.read(reads.VERDICTS, job=job)
     return {row.pop("id"): row for row in rows}
 

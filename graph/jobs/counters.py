@@ -1,4 +1,4 @@
-"""Incremental job counters: each write adds what it changes of the job's queries.
+"""Incremental job counters: each write adds its changes to the counts on the job's node.
 
 Whoever watches a job reads its node alone, however many queries it has. A write takes the job's
 lock, takes the old query out of the counts, changes it, and puts the new one in; all counts are

@@ -157,7 +157,7 @@ def _discard(store: GraphStore, job: str) -> None:
 
 
 def query_id(job: str, position: int) -> str:
-    """The id of a job's query by its place among them, from 0.
+    """Id of a job's query at a position, from 0.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def query_id(job: str, position: int) -> str:
 
 
 def cancel_job(store: GraphStore, job: str) -> JobState:
-    """Cancel a job unless it has ended, and return its state.
+    """Cancel a job unless it has ended; return its state.
 
     Queries that are under way wait again; what workers are about to report is still taken.
 
@@ -181,7 +181,7 @@ def cancel_job(store: GraphStore, job: str) -> JobState:
 
 
 def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
-    """Queue the failed queries of a job again, and return how many that are.
+    """Queue a job's failed queries again; return their number.
 
     A job that was cancelled goes on with what it has left. What was accepted stays.
 
@@ -211,7 +211,7 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
 
 
 def not_found(kind: str, name: str) -> JobNotFoundError:
-    """The error to raise for something that is not in the store."""
+    """The error for a job, query or candidate that is not in the store."""
     return JobNotFoundError(
         f"There is no {kind} {name!r}. It may have been dropped with its dataset."
     )

@@ -1,4 +1,4 @@
-"""Reads of jobs in Cypher, by name."""
+"""Named Cypher reads of jobs."""
 
 from graph.database.query import Statement
 from graph.database.schema import JOB_COUNTERS

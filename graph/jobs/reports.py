@@ -1,4 +1,4 @@
-"""Reports of workers: which queries of a job are begun, done or failed, and when it ends.
+"""State changes reported by workers: queries started, done or failed, and the job's end.
 
 All may be repeated, by any number of workers. Candidates are in `graph.jobs.candidates`, workers in
 `graph.jobs.workers`.
@@ -13,7 +13,7 @@ from graph.jobs.lifecycle import not_found
 
 
 def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[str]) -> str | None:
-    """Note that queries are being worked on, and give their dataset; None where nobody should.
+    """Mark queries as running, and return their dataset; None if they must not run.
 
     Nobody should where all of them have ended, where the job has, was cancelled or is gone, and
     where it was queued again since, so that this is another attempt's work.
@@ -37,7 +37,7 @@ def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[s
 def finish_queries(
     store: GraphStore, job: str, messages: Mapping[str, str], *, after: int | None = None
 ) -> None:
-    """Note that queries are done. The job goes on until `end_job`.
+    """Mark queries as done. The job is active until `end_job`.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def finish_queries(
 def fail_queries(
     store: GraphStore, job: str, attempt: int, queries: Sequence[str], message: str
 ) -> None:
-    """Note that queries cannot go on, while others of the job can; a retry queues them.
+    """Mark queries as failed while others of the job continue; a retry queues them again.
 
     Nothing is noted where the job was queued again since.
 
@@ -80,7 +80,7 @@ def fail_queries(
 
 
 def end_job(store: GraphStore, job: str, *, note: str = "") -> None:
-    """Note that a job has ended, if no query of it is left to run: it is done unless one failed.
+    """End a job that has no query left to run: done, or failed if a query failed.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def end_job(store: GraphStore, job: str, *, note: str = "") -> None:
 
 
 def fail_job(store: GraphStore, job: str, error: str) -> None:
-    """End a job that cannot go on whatever its queries are, such as for want of a model.
+    """Fail a job as a whole, for example because its model is missing.
 
     Its unfinished queries count as failed with the same message, so that a retry queues them.
     """

@@ -1,4 +1,4 @@
-"""Rounds of a job: which images to make next, decided once, whichever worker decides.
+"""Rounds of a job: which images to generate next, decided by one worker for all.
 
 The first round asks for as many images of each query as it wants, each further one for those that
 were rejected. A round is written down before any of it is made, in a transaction that only one
@@ -17,7 +17,7 @@ from graph.jobs.lifecycle import QueryState
 
 @dataclass(frozen=True)
 class Span:
-    """Images of a query with numbers in a row.
+    """Consecutively numbered images of a query.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Round:
 
 @dataclass(frozen=True)
 class QueryProgress:
-    """A query of a job, for those who make its images.
+    """Progress of a job's query, for workers.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class QueryProgress:
 
 
 def read_round(store: GraphStore, job: str) -> Round | None:
-    """Read a job's current round; None before its first, and for a job that is gone."""
+    """Read a job's current round; None before the first, and for a job that was dropped."""
     rows = store.read(reads.ROUND, job=job)
     if not rows:
         return None
@@ -97,7 +97,7 @@ def read_round(store: GraphStore, job: str) -> Round | None:
 
 
 def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span]) -> Round | None:
-    """Begin a job's next round, unless somebody has; give the current one either way.
+    """Begin a job's next round unless another worker has; return the current one.
 
     Parameters
     ----------
@@ -125,6 +125,6 @@ def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
 
 
 def active_jobs(store: GraphStore) -> list[str]:
-    """The jobs that are queued or running, the oldest first."""
+    """List the queued and running jobs, oldest first."""
     rows = store.read(reads.ACTIVE_JOBS)
     return [row["job"] for row in rows]

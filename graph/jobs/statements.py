@@ -1,4 +1,4 @@
-"""Writes of jobs in Cypher: state transitions under the job's lock, and rows of declared nodes."""
+"""Named Cypher writes of jobs: state transitions under the job's lock, and new nodes."""
 
 from graph.database.query import Statement
 from graph.database.schema import CANDIDATE, JOB, JOB_QUERY

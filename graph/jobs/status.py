@@ -26,7 +26,7 @@ _ALL = 2**31
 
 @dataclass(frozen=True)
 class Job:
-    """A job with how far it is.
+    """A job and its progress.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Job:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What people should know of it: why it failed, what its images show, what has changed."""
+        """Remarks for people: why the job failed, notes on its images, changes since."""
         changed = (
             f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
             "their classes and concepts of then."
@@ -98,17 +98,17 @@ class Job:
 
     @property
     def progress(self) -> float:
-        """Share of the wanted images that are accepted, from 0 to 1."""
+        """Accepted share of the wanted images, from 0 to 1."""
         return self.covered / self.wanted if self.wanted else 0.0
 
     @property
     def seconds_per_image(self) -> float | None:
-        """What an accepted image has taken so far, those rejected on the way included."""
+        """Measured time per accepted image, including rejected ones."""
         return self.seconds / self.accepted if self.accepted and self.seconds else None
 
     @property
     def seconds_left(self) -> float | None:
-        """What is left at the rate so far, shared by its workers; None while nothing is measured.
+        """Estimated time left at the rate so far with its workers; None without a measurement.
 
         With no worker alive it is the time that one would need.
         """
@@ -118,7 +118,7 @@ class Job:
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
-    """The dataset's jobs, newest first; those of all datasets for None."""
+    """List a dataset's jobs, newest first; those of all datasets for None."""
     rows = store.read(
         reads.JOBS if dataset is None else reads.JOBS_OF_DATASET,
         dataset=dataset,
@@ -130,7 +130,7 @@ def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> li
 
 
 def read_job(store: GraphStore, job: str) -> Job:
-    """One job.
+    """Read a job.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def read_queries(
     limit: int | None = None,
     seconds_per_image: float | None = None,
 ) -> pd.DataFrame:
-    """A job's queries in the order in which to run them.
+    """Read a job's queries in the order to run them.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _seconds_left(row: Mapping[Any, Any], overall: float | None) -> float:
 
 
 def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
-    """What an image took in the latest jobs that have made any, of all datasets.
+    """Measured time per image of the latest jobs of all datasets.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Workers: their heartbeats, and which of them are alive."""
+"""Workers: heartbeats and liveness."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ ALIVE_S = 30.0
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker that was heard of lately.
+    """A worker with a recent heartbeat.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Worker:
 
 
 def heartbeat(store: GraphStore, worker: str, *, host: str = "", job: str | None = None) -> None:
-    """Note that a worker lives, and on what it works.
+    """Record a worker's heartbeat and current work.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def heartbeat(store: GraphStore, worker: str, *, host: str = "", job: str | None
 
 
 def stop_worker(store: GraphStore, worker: str) -> None:
-    """Note that a worker has ended by itself."""
+    """Record that a worker has stopped."""
     store.write(statements.STOP_WORKER, worker=worker)
 
 
 def workers_alive(store: GraphStore, *, within_s: float = ALIVE_S) -> list[Worker]:
-    """Workers whose last heartbeat is recent by the database's own clock, by name."""
+    """List the workers with a recent heartbeat by the database's clock, by name."""
     rows = store.read(reads.WORKERS_ALIVE, alive_ms=int(within_s * 1000))
     return [Worker(**row) for row in rows]

@@ -1,4 +1,4 @@
-"""Bind a saved query: check its parameters, the names in them, and that nothing is stale."""
+"""Bind a catalogue query: check its parameters, the names in them, and the dataset's state."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from graph.queries.catalogue import CATALOGUE
 def bind_named(
     store: GraphStore, name: str, given: Mapping[str, Any]
 ) -> tuple[Query, dict[str, Any]]:
-    """Make a query of the catalogue ready to run.
+    """Bind a catalogue query to checked parameters.
 
     A misspelt concept would count zero images, which looks like a finding; so names are looked up
     first.
@@ -42,7 +42,7 @@ def bind_named(
 def bind_with_state(
     store: GraphStore, name: str, given: Mapping[str, Any]
 ) -> tuple[Query, dict[str, Any], DatasetState]:
-    """Do the same, and give the dataset's state, too; one round trip, or two for a plan."""
+    """Bind a query and return the dataset's state with it; one round trip, or two for a plan."""
     query = CATALOGUE[name]
     bound = query.bind(given)
     names: dict[Node, list[str]] = {}

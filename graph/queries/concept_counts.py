@@ -1,4 +1,4 @@
-"""A dataset's concepts and pairs of concepts as tables, each with its count in every class."""
+"""Counts per class of a dataset's concepts and concept pairs, as tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def class_counts(frame: pd.DataFrame) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassSizes:
-    """The images that the counts of concepts and of their pairs are of.
+    """Class sizes behind the counts of concepts and pairs.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class ClassSizes:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountedDataset(ClassSizes):
-    """A dataset that can be asked for concepts and pairs with their counts per class.
+    """A dataset with its class sizes, to query for concepts and pairs with their counts.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class CountedDataset(ClassSizes):
 
     @classmethod
     def of(cls, store: GraphStore, dataset: str) -> "CountedDataset":
-        """Look a dataset up.
+        """Read a dataset's state and class sizes.
 
         Raises
         ------
@@ -76,11 +76,11 @@ class CountedDataset(ClassSizes):
 
     @property
     def mined(self) -> bool:
-        """Whether the cliques are those of the images."""
+        """Whether the cliques were mined from the current images."""
         return self.state.cliques_digest == self.state.digest
 
     def ask(self, name: str, **parameters: Any) -> list[Row]:
-        """Run a query of the catalogue; names that it is given must be known to exist.
+        """Run a catalogue query; the names passed to it are not checked.
 
         Counts of pairs that were mined before the dataset changed are left out.
         """
@@ -93,12 +93,12 @@ class CountedDataset(ClassSizes):
         return [dict(zip(query.columns, row, strict=True)) for row in values]
 
     def concept_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-        """Some columns of nodes, and ``count_<class>`` (int64) from their ``counts``."""
+        """Build a frame of concepts: the given columns, and ``count_<class>`` (int64)."""
         none = dict.fromkeys(self.class_sizes, 0)
         return self._frame(rows, columns, [none | dict(row["counts"]) for row in rows], np.int64)
 
     def pair_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-        """Some columns of edges, and ``count_<class>`` (float64), NaN where ``counts`` is empty."""
+        """Build a frame of pairs: columns, and ``count_<class>`` (float64), NaN if not mined."""
         none, unknown = (dict.fromkeys(self.class_sizes, value) for value in (0, np.nan))
         counts = [none | dict(row["counts"]) if row["counts"] else unknown for row in rows]
         return self._frame(rows, columns, counts, np.float64)

@@ -1,4 +1,4 @@
-"""The imbalances at the top of a ranking, filtered and sorted by the database."""
+"""Top imbalances, filtered and sorted by the database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from graph.queries.binding import bind_with_state
 
 @dataclass(frozen=True)
 class Ranking:
-    """Which imbalances to read, and in which order.
+    """Filters and sort order of the imbalances to read.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Ranking:
 
 
 def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
-    """Read the imbalances at the top of a ranking, with the columns of `imbalance_table`.
+    """Read the top imbalances, with the columns of `imbalance_table`.
 
     The database filters, sorts and cuts; by ``gap``, largest first, it reads them off an index,
     in a time that hardly depends on how many cliques there are.

@@ -48,7 +48,7 @@ class Neighbourhood(ClassSizes):
 
 @dataclass(frozen=True)
 class Link:
-    """A chain of concepts, each of which shares images with the next.
+    """A path of concepts, each sharing images with the next.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def read_neighbourhood(
     expanded: Sequence[str] = (),
     limit: int = 25,
 ) -> Neighbourhood:
-    """Read a node, its strongest neighbours, and theirs where those are expanded.
+    """Read a node, its strongest neighbours, and the neighbours of expanded ones.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def read_neighbourhood(
 
 
 def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | None:
-    """Find the shortest chain of concepts from one to another, each sharing images with the next.
+    """Find the shortest path between two concepts along shared images.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
 
 
 def to_graphml(nodes: pd.DataFrame, edges: pd.DataFrame) -> bytes:
-    """Give a neighbourhood's nodes and edges as an undirected graph in GraphML, in UTF-8.
+    """Export a neighbourhood as an undirected graph in GraphML (UTF-8).
 
     Nodes have ``kind``, ``label`` (the name), ``images`` and ``count_<class>``; edges ``images``,
     ``lift`` and ``count_<class>`` where it is known. A character that XML cannot hold becomes

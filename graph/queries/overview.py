@@ -1,4 +1,4 @@
-"""Main concepts and strongest edges of a dataset, for a picture of its concept graph."""
+"""Overview of a concept graph: its main concepts and strongest edges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BY_ORDER = {"images": "frequent-concepts", "skew": "skewed-concepts"}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Overview(ClassSizes):
-    """The part of a dataset's concept graph that fits a picture.
+    """The part of a dataset's concept graph that fits into a drawing.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Overview(ClassSizes):
     hidden_edges: int
 
     def concept_skew(self, left: Sequence[int], right: Sequence[int]) -> FloatArray:
-        """How each concept leans between two sides of class codes."""
+        """Skew of each concept between two sides of class codes."""
         return skew(class_counts(self.concepts), [*self.class_sizes.values()], left, right)
 
     def edge_skew(self, left: Sequence[int], right: Sequence[int]) -> FloatArray:
-        """How each edge leans; NaN where it was not mined."""
+        """Skew of each edge; NaN if it was not mined."""
         return skew(class_counts(self.edges), [*self.pair_class_sizes.values()], left, right)
 
 

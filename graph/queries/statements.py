@@ -1,4 +1,4 @@
-"""Cypher of reads that are no entries of the catalogue, by name."""
+"""Named Cypher reads that are not in the catalogue."""
 
 from graph.database.query import Statement
 from graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER

@@ -1,1 +1,1 @@
-"""Pixels without a model: cutting out, fitting, pasting and painting by rule."""
+"""Image compositing without a model: cutouts, resizing, pasting and procedural patterns."""

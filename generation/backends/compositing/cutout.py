@@ -1,4 +1,4 @@
-"""Cut an object out of its image, and paste it onto another."""
+"""Cut objects out of images and paste them onto others."""
 
 import math
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from PIL import Image
 
 SCALES = (0.7, 1.3)
-"""How large a placed object is beside its size in its own image; less where that does not fit."""
+"""Range of a placed object's scale relative to its source; reduced where it would not fit."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle of pixels, the last row and column not included."""
+    """A pixel rectangle; bottom and right are exclusive."""
 
     top: int
     left: int
@@ -29,12 +29,12 @@ class Box:
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """Its rows and columns."""
+        """Slices of the rows and columns."""
         return slice(self.top, self.bottom), slice(self.left, self.right)
 
 
 def find_box(mask: MaskArray, margin_px: int = 0) -> Box:
-    """The smallest box that holds the object, with a margin where the image goes on.
+    """Bounding box of a mask, with a margin clipped to the image.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def find_box(mask: MaskArray, margin_px: int = 0) -> Box:
 def paste_object(
     background: ImageArray, image: ImageArray, mask: MaskArray, feather_px: float
 ) -> ImageArray:
-    """The background with the object on it, its edge fading outwards.
+    """Paste the object onto the background with a feathered edge.
 
     Beside the object, the colour of its nearest pixel fades into the background. What stood beside
     it in its own image is what a plan wants to change, so nothing of that is shown.
@@ -87,7 +87,7 @@ def paste_object(
 def spread_colours(
     image: ImageArray, mask: MaskArray
 ) -> tuple[ImageArray, npt.NDArray[np.float64]]:
-    """Each pixel in the colour of the object's nearest pixel, and how far away that is."""
+    """Fill each pixel with the colour of the nearest object pixel; return the distances, too."""
     distance_px, nearest = ndimage.distance_transform_edt(~mask, return_indices=True)
     return image[nearest[0], nearest[1]], distance_px
 
@@ -95,7 +95,7 @@ def spread_colours(
 def place_object(
     image: ImageArray, mask: MaskArray, size: Size, rng: np.random.Generator
 ) -> tuple[ImageArray, MaskArray, float]:
-    """The object at a random place of an empty image, and at a random size.
+    """Place the object on an empty image at a random position and scale.
 
     The scale is drawn from `SCALES`, or what of it lets the whole object in; then the place, from
     all where it is in the image as a whole. The object is resampled by Lanczos' filter, with its
@@ -140,12 +140,12 @@ def place_object(
 
 
 def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:
-    """Pixels from 0 to 1 as 8-bit ones."""
+    """Convert pixels from 0..1 to 8 bits."""
     return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
 
 
 def to_pillow(pixels: ImageArray | MaskArray) -> "Image.Image":
-    """An image for libraries that take Pillow's; a mask is white where it is true."""
+    """Convert an array to a Pillow image; True pixels of a mask are white."""
     from PIL import Image
 
     if pixels.dtype == np.bool_:

@@ -1,4 +1,4 @@
-"""Exemplars: pictures of concepts, cut from a dataset's images, that scenes are put together from.
+"""Exemplars: cutouts of concepts from a dataset's images, to compose scenes from.
 
 A folder of exemplars has a folder for each concept, named as `concept_folder` does, with PNG files
 in it: an image of the dataset, transparent wherever it does not show the concept. So a background
@@ -27,7 +27,7 @@ _LONGEST = 120  # characters of a quoted name; file systems allow 255 bytes
 
 @dataclass(frozen=True, eq=False)
 class Exemplar:
-    """An image, and where it shows a concept.
+    """An image with the mask of a concept.
 
     Parameters
     ----------
@@ -69,18 +69,18 @@ class Exemplars:
     sha256: str
 
     def of(self, concept: str) -> tuple[Exemplar, ...]:
-        """A concept's exemplars; none for a concept without."""
+        """Exemplars of a concept; empty if there are none."""
         return self.by_folder.get(concept_folder(concept), ())
 
     def is_ground(self, concept: str) -> bool:
-        """Whether a concept that has exemplars is a background."""
+        """Whether a concept with exemplars is a background."""
         shown = [exemplar.shown for exemplar in self.of(concept)]
         covered = sum(np.count_nonzero(one) / one.size for one in shown)
         return bool(covered >= GROUND_SHARE * len(shown))
 
 
 def concept_folder(concept: str) -> str:
-    """Give the name of a concept's folder: the concept's, quoted as in a URL but for spaces.
+    """Folder name of a concept: its name, percent-encoded except for spaces.
 
     Very long names are cut, with a digest of the whole.
 
@@ -98,7 +98,7 @@ def concept_folder(concept: str) -> str:
 
 
 def write_exemplars(folder: Path, concept: str, exemplars: Iterable[Exemplar]) -> int:
-    """Write a concept's exemplars, in place of earlier ones of the same numbers.
+    """Write a concept's exemplars, replacing files of the same numbers.
 
     Only images that the resulting dataset may be trained on belong here: never those of a test
     set.

@@ -1,4 +1,4 @@
-"""Image sizes: of the model, of the result, and a source fitted to either."""
+"""Image sizes: choose output and model sizes, and resize or crop sources to them."""
 
 import math
 from typing import Any
@@ -13,15 +13,15 @@ Size = tuple[int, int]
 """Height and width in pixels."""
 
 ALIGNED_PX = 8
-"""What sides that follow from the other one are a multiple of, as given ones are."""
+"""Derived sides are multiples of this, as configured ones are."""
 STRETCH = 4
-"""How much longer or shorter than the model's own a side may be, for a very long source."""
+"""Largest ratio between a side and the model's native side, for very long sources."""
 UNKNOWN_PX = 1024
-"""Side of the squares of a model that does not say it, as Z-Image: usual among transformers."""
+"""Native side of models that do not declare one, such as Z-Image; usual for transformers."""
 
 
 def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
-    """Size of the image to be made: as set, else the source's.
+    """Choose the output size: as configured, else the source's.
 
     With one side set, the other follows from the source's shape.
 
@@ -47,7 +47,7 @@ def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
 
 
 def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool) -> Size:
-    """Size that the model paints at, for an image of some size.
+    """Choose the size at which the model generates an image of a given output size.
 
     Diffusion models compose badly, and repeat things, far from the number of pixels that they were
     trained on. Where people have set no size, the model paints that number in the image's shape,
@@ -81,7 +81,7 @@ def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool
 
 
 def find_native_px(pipeline: Any, denoiser: Any, default_px: object) -> int:
-    """Side of the squares that a pipeline paints where no size is asked for.
+    """Find a pipeline's native side: that of its default square images.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _align(side: float, multiple_px: int) -> int:
 
 
 def resize_image(image: ImageArray, size: Size) -> ImageArray:
-    """The image at another size, by Lanczos' filter; the same one where it has that size."""
+    """Resize an image with a Lanczos filter; unchanged if it already has the size."""
     if image.shape[:2] == size:
         return image
     from PIL import Image
@@ -125,7 +125,7 @@ def resize_image(image: ImageArray, size: Size) -> ImageArray:
 
 
 def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
-    """The mask at another size: where at least half of a pixel is the object's.
+    """Resize a mask: a pixel is True if the object covers at least half of it.
 
     An object too thin for that keeps the pixels that it covers most.
     """
@@ -139,7 +139,7 @@ def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
 
 
 def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, float]:
-    """The whole source in an image of some size, in its own shape, in the middle.
+    """Fit the whole source, centred and with its aspect ratio kept, into an image of a given size.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, 
 
 
 def crop_source(source: SourceImage, size: Size) -> ImageArray:
-    """As much of the source as fills an image of some size, in its own shape, about its object."""
+    """Crop the source around its object to a size's aspect ratio, and resize it to that size."""
     height, width = source.mask.shape
     if (height, width) == size:
         return source.image

@@ -1,4 +1,4 @@
-"""Options of backends that paste an object onto a background."""
+"""Placement options of backends that paste an object onto a background."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from graph.options import Options
 
 
 class PlacementOptions(Options):
-    """Where an object is pasted, and how.
+    """Position, scale and feathering of a pasted object.
 
     Parameters
     ----------

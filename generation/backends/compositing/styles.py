@@ -1,4 +1,4 @@
-"""Invented looks: a pattern and a sign that follow from a concept's name.
+"""Procedural styles: a pattern and a sign derived from the hash of a concept's name.
 
 Nothing here computes a sine or a logarithm: those differ by a rounding between machines, and a
 painted image is to be the same everywhere.
@@ -35,7 +35,7 @@ GROUNDS = frozenset(_PLACES.split())
 
 @dataclass(frozen=True)
 class Style:
-    """The look of a concept: a function of its name and nothing else.
+    """Colours, pattern and shape of a concept, derived from its name alone.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Style:
 
 
 def style_of(name: str) -> Style:
-    """Invent the style of a concept, or of a class.
+    """Derive the style of a concept or class from its name.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def is_ground(name: str) -> bool:
 
 
 def paint_pattern(style: Style, size: Size, rng: np.random.Generator) -> ImageArray:
-    """A style's pattern at a random offset, with a little unevenness.
+    """Draw a style's pattern at a random offset, with slight noise.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def paint_pattern(style: Style, size: Size, rng: np.random.Generator) -> ImageAr
 
 
 def paint_sign(style: Style, side_px: int) -> tuple[ImageArray, MaskArray]:
-    """A style's sign: its shape in its colours, with a rim.
+    """Draw a style's sign: its shape in its colours, with an outline.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def paint_sign(style: Style, side_px: int) -> tuple[ImageArray, MaskArray]:
 
 
 def smooth_noise(size: Size, cell_px: int, rng: np.random.Generator) -> Field:
-    """Random values on a grid of points so many pixels apart, smoothly joined."""
+    """Value noise: random values on a grid, interpolated smoothly."""
     rows, columns = (np.arange(side) / cell_px for side in size)
     values = rng.random((int(rows[-1]) + 2, int(columns[-1]) + 2))
     top, left = rows.astype(np.int64), columns.astype(np.int64)

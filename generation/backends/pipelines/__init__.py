@@ -1,1 +1,1 @@
-"""What the diffusers backends share: pipelines, batches and prompt embeddings."""
+"""Shared code of the diffusers backends: pipelines, batches and prompt embeddings."""

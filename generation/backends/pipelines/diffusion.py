@@ -1,4 +1,4 @@
-"""Backend with a diffusers pipeline: batches of one size, and provenance."""
+"""Base of backends with a diffusers pipeline: batches by size, and provenance."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 
 @dataclass(frozen=True, eq=False)
 class PipelineTask:
-    """What a model is to paint for a request, and what becomes of it.
+    """Inputs of the pipeline for one request, and the post-processing of its image.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class PipelineTask:
 
 
 class DiffusionBackend:
-    """A backend that paints with a model; see `generation.backends.backend.Backend`.
+    """Backend with a diffusers pipeline; see `generation.backends.backend.Backend`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class DiffusionBackend:
         self.name, self.runner, self._prepare = name, runner, prepare
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Make one image for each request; those that the model paints at one size, together.
+        """Generate one image per request; requests of the same model size form a batch.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class DiffusionBackend:
         return request.source
 
     def describe(self) -> Mapping[str, Any]:
-        """What the images are made with, for their provenance; for JSON."""
+        """Model, settings and software of the backend, for provenance; JSON values."""
         from ingest.models.loading import software
 
         return {
@@ -112,7 +112,7 @@ class DiffusionBackend:
 
 
 def check_channels(checkpoint: "Checkpoint", latents: int, extra: int, wanted: str) -> None:
-    """Refuse a pipeline that was made for another task, before anything large is loaded.
+    """Reject a pipeline trained for another task before its weights are loaded.
 
     The libraries load a U-Net without complaint, and paint as if what it cannot see were not there.
     A ControlNet's pipeline they load, too, and miss the picture that guides it at each call.

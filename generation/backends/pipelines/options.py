@@ -1,4 +1,4 @@
-"""Options that all backends with a diffusers pipeline share."""
+"""Options shared by all diffusers backends."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from graph.options import MayBePath
 
 
 class DiffusionOptions(ImageOptions):
-    """Options of a backend that runs a diffusers pipeline.
+    """Base of the options of diffusers backends.
 
     Parameters
     ----------

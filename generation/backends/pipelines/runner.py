@@ -1,4 +1,4 @@
-"""Diffusers pipeline whose images depend on their seeds and prompts alone."""
+"""Reproducible runner of diffusers pipelines: each image depends on its own prompt and seed."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ FloatImages = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a pipeline goes from noise to an image.
+    """Sampling settings: scheduler, steps and guidance.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Sampling:
 
 
 class PipelineRunner:
-    """Paints images with a pipeline, each from a random generator of its own.
+    """Runs a pipeline on batches, with a random generator for each image.
 
     The generators are on the CPU, so that an image's noise is the same on every device.
 
@@ -173,7 +173,7 @@ class PipelineRunner:
         size: Size,
         inputs: Mapping[str, Sequence[Any]],
     ) -> FloatImages:
-        """One image for each prompt and seed.
+        """Generate one image per prompt and seed.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class PipelineRunner:
         return pixels
 
     def describe(self) -> dict[str, Any]:
-        """The model, how it samples and where it computes; for JSON."""
+        """Model, sampling settings, device and versions, for provenance; JSON values."""
         name = self.device.type  # without its number, which decides nothing
         if name == "cuda":
             name += f" ({torch.cuda.get_device_name(self.device)})"
@@ -286,7 +286,7 @@ def open_runner(
     options: DiffusionOptions,
     inputs: Mapping[str, float | None] | None = None,
 ) -> PipelineRunner:
-    """Load a pipeline and set it up.
+    """Load and configure a pipeline.
 
     The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
     steps and guidance (50 and 7.5 for Stable Diffusion 1 and 2, 100 and 7.5 for InstructPix2Pix).

@@ -15,7 +15,7 @@ KEPT = 64
 
 
 def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
-    """Refuse a negative prompt that the images would not show.
+    """Reject a negative prompt that the pipeline would ignore.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
 
 
 class TextEncoder:
-    """Encodes prompts for the calls of a pipeline.
+    """Encodes prompts for a pipeline, with a cache of embeddings.
 
     Each prompt is encoded alone, so that its embeddings do not depend on the batch. Pipelines that
     are neither of Stable Diffusion's family nor of Flux' get the words, and encode them each time.

@@ -1,4 +1,4 @@
-"""The jars of Neo4j Community that the local server loads: their lock file and how it is renewed.
+"""Lock file of Neo4j Community's jars: read it, and regenerate it for another version.
 
 The lock is part of the package and is what a download is checked against. To move to another
 release of Neo4j::
@@ -45,7 +45,7 @@ class Jar:
 
     @property
     def name(self) -> str:
-        """File name, the same in a repository and in our folder."""
+        """File name, the same in the repository and in the cache."""
         _, *parts = self.coordinate.split(":")
         return "-".join(parts) + ".jar"
 
@@ -87,7 +87,7 @@ def read_lock(path: Path = LOCK_FILE) -> JarLock:
 
 
 def format_lock(lock: JarLock) -> str:
-    """Return the lock as the text of its file: one line per jar, so that a change reads well.
+    """Format the lock file: one line per jar, for readable diffs.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def format_lock(lock: JarLock) -> str:
 
 
 def resolve_lock(version: str, repository_cache: Path) -> JarLock:
-    """Return what Neo4j `version` with Bolt consists of, as jgo resolves it over the network.
+    """Resolve the jars of Neo4j `version` with Bolt over the network, with jgo.
 
     Parameters
     ----------

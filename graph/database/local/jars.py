@@ -1,4 +1,4 @@
-"""Neo4j's jars on this machine: downloaded once, verified before every start."""
+"""Download Neo4j's jars once, and verify them before every start."""
 
 import hashlib
 import os

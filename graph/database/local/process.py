@@ -1,4 +1,4 @@
-"""The local Neo4j itself: a process of its own that hosts the JVM and outlives who started it.
+"""Process of the local Neo4j server: hosts the JVM, independent of the client that started it.
 
 `graph.database.local.server` starts it with the home folder as its argument (so that it can be
 told by its command line) and everything else, the password too, as JSON on standard input.
@@ -30,7 +30,7 @@ _LONGEST_TICK_S = 1.0
 
 
 class Home:
-    """Where everything of one server lies, below its data folder."""
+    """Paths of a server's files, below its data folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,17 +43,17 @@ class Home:
         self.system_database = folder / "data" / "databases" / "system"
 
     def joining(self) -> FileLock:
-        """Lock under which clients find or start the server, and under which it goes to rest."""
+        """Lock held by a client while it finds or starts the server, and during shutdown."""
         return FileLock(self.folder / "joining.lock", mode=0o600)
 
     def serving(self) -> FileLock:
-        """Lock that the one server of this folder holds while it lives."""
+        """Lock held by the folder's server while it runs."""
         return FileLock(self.folder / "serving.lock", mode=0o600)
 
 
 @dataclass(frozen=True)
 class ServerState:
-    """What the server tells about itself in its state file.
+    """Contents of the server's state file.
 
     Parameters
     ----------
@@ -74,19 +74,19 @@ class ServerState:
 
     @classmethod
     def read(cls, file: Path) -> "ServerState | None":
-        """Return the state in `file`; None when there is none or it makes no sense."""
+        """Read a state file; None if it is missing or malformed."""
         try:
             return cls(**json.loads(file.read_text(encoding="utf-8")))
         except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
             return None
 
     def write(self, file: Path) -> None:
-        """Put this state in `file`, whole or not at all."""
+        """Write the state file atomically."""
         write_private(file, json.dumps(asdict(self)))
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write `text` to `file`, readable by its owner alone, whole or not at all."""
+    """Write `text` to `file` atomically, readable by its owner alone."""
     temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -99,7 +99,7 @@ def write_private(file: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class ServerOrder:
-    """What a client asks of the process that it starts.
+    """Settings that a client passes to the server process it starts.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def neo4j_settings(order: ServerOrder, port: int) -> dict[str, str]:
 
 
 def main() -> None:
-    """Serve one home folder until told to stop, or until nobody has been connected for long."""
+    """Run the server of a home folder until it is stopped or has been idle for too long."""
     home = Home(Path(sys.argv[1]))
     order = ServerOrder(**json.load(sys.stdin))
     _leave_parent()

@@ -1,4 +1,4 @@
-"""Find, start, inspect and stop the user's own Neo4j, from any process.
+"""Find, start, inspect and stop the user's local Neo4j server, from any process.
 
 One server per home folder serves every process of the user. It lives on when the process that
 started it ends, and stops when it is told to or when nobody has been connected for a while.
@@ -41,7 +41,7 @@ _SMALLEST_HEAP_MB = 256
 
 @dataclass(frozen=True)
 class LocalServerSettings:
-    """Where the local server lives and what it may take; a server that runs keeps its own.
+    """Settings of the local server; a running server keeps those it was started with.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class LocalServerSettings:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How to reach a running server with the official driver."""
+    """Address and credentials of a running server, for the official driver."""
 
     uri: str
     username: str
@@ -109,7 +109,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """A live server as seen from outside."""
+    """Status of a running server."""
 
     pid: int
     phase: str
@@ -120,7 +120,7 @@ class ServerStatus:
 
 
 def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -> Endpoint:
-    """Return the address of the user's server, starting it first where it does not run.
+    """Return the address of the user's server; start it if it is not running.
 
     Processes that call this at once get one server. It stays for at least `idle_stop_s` after
     this returns.
@@ -160,7 +160,7 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
 
 
 def status(settings: LocalServerSettings) -> ServerStatus | None:
-    """Return what runs in the home folder, in whatever phase; None when nothing does."""
+    """Return the status of the home folder's server, in any phase; None if none runs."""
     home = Home(settings.home.expanduser().resolve())
     state = _live_state(home)
     if state is None:
@@ -176,7 +176,7 @@ def status(settings: LocalServerSettings) -> ServerStatus | None:
 
 
 def stop(settings: LocalServerSettings) -> bool:
-    """Stop the server and wait for its end; return whether one ran.
+    """Stop the server and wait until it has ended; return whether one was running.
 
     A server that has not ended cleanly after `stop_timeout_s` is killed: what it acknowledged is
     in its transaction log, and there after the next start.

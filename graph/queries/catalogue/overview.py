@@ -1,4 +1,4 @@
-"""The concepts that a picture of the concept graph begins with, by frequency or by skew."""
+"""Concepts of the graph overview, by frequency or by skew."""
 
 from graph.database import schema
 from graph.database.query import Parameter

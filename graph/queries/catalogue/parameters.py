@@ -1,4 +1,4 @@
-"""Parameters and fragments of Cypher that several entries share."""
+"""Parameters and Cypher fragments shared by catalogue queries."""
 
 from graph.database import schema
 from graph.database.query import REQUIRED, Parameter, Query
@@ -36,7 +36,7 @@ def dataset_query(
     reads_cliques: bool = False,
     parameters: dict[str, Parameter] | None = None,
 ) -> Query:
-    """Declare a read of one dataset; its columns are named in one string, with spaces."""
+    """Declare a read query on one dataset; `columns` is a string of names separated by spaces."""
     return Query(
         name,
         purpose,

@@ -1,4 +1,4 @@
-"""Plans, their generation queries, and the gaps that they leave."""
+"""Plans, their generation queries, and the remaining gaps."""
 
 from graph.database.query import Parameter
 from graph.queries.catalogue.parameters import LIMIT, PLAN, dataset_query

@@ -1,4 +1,4 @@
-"""Counts made from the images by the database alone, to check the mining kernel against."""
+"""Counts computed by the database from the images alone, to verify the mining kernel."""
 
 from collections.abc import Iterator
 from itertools import pairwise

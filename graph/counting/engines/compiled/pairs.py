@@ -1,4 +1,4 @@
-"""Count all pairs of items in the rows of a node, in a table or by a list of what occurs.
+"""Count all pairs of items in the rows of a node, in a dense or a sparse table.
 
 Pairs are held as cells: ``(a - low) * items + b`` for the pair a < b, in a band of first items from
 `low` on. All counts are per class; a pair is kept when some class has it in `min_support` rows.
@@ -32,7 +32,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def scratch_for(n_cells, n_classes):
-    """Return scratch memory for up to `n_cells`; what is never touched costs nothing."""
+    """Return scratch memory for up to `n_cells`; untouched pages cost nothing."""
     return Scratch(
         np.empty(min(n_cells * n_classes, MAX_TABLE), np.uint32),
         np.zeros(n_cells, np.uint32),

@@ -10,7 +10,7 @@ from graph.counting.engines.compiled.intrinsics import compiled
 
 
 class Search(NamedTuple):
-    """Mining parameters, and scratch memory that all nodes share."""
+    """Mining parameters, and scratch memory shared by all nodes."""
 
     min_support: Any
     max_size: Any
@@ -30,7 +30,7 @@ class Found(NamedTuple):
 
 @compiled
 def nothing_found(max_size, n_classes):
-    """Return an empty `Found`."""
+    """Return an empty result buffer."""
     members = np.empty((1024, max_size), np.int32)
     return Found(members, np.empty((1024, n_classes), np.uint32), 0)
 
