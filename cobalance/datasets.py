@@ -109,6 +109,7 @@ class Dataset(Result):
         max_size: int | None = None,
         max_per_query: int | None = None,
         budget: int | None = None,
+        planner_options: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> Plan:
         """Plan the missing images, and keep the plan in the graph.
@@ -122,12 +123,14 @@ class Dataset(Result):
         Raises
         ------
         OptionError
-            No planner has this name, or a size was not mined.
+            No planner has this name, it has no such option, or a size was not mined.
         StaleError
             The dataset has not been mined, or has changed since.
         """
         options = PlanOptions(min_size, max_size, max_per_query, budget)
-        planned = plan_dataset(self.graph, self.name, planner, options, name, self.progress)
+        planned = plan_dataset(
+            self.graph, self.name, planner, options, name, self.progress, planner_options
+        )
         return Plan(planned.plan, planned.cliques, name or planner)
 
     def keep(self, plan: Plan, name: str) -> Plan:

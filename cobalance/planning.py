@@ -1,8 +1,9 @@
 """Plans: the images that are missing, what they would change, and weights in their place."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -147,6 +148,7 @@ def plan(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
+    planner_options: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Plan the images that bring gaps to zero, without a database.
 
@@ -160,11 +162,13 @@ def plan(
         The smallest and largest clique to balance; ``min_size=1`` balances single concepts, too.
     max_per_query, budget : int, optional
         Most images of one query, and in all.
+    planner_options : mapping, optional
+        The planner's own options.
 
     Raises
     ------
     OptionError
-        No planner has this name, or a size was not mined.
+        No planner has this name, it has no such option, or a size was not mined.
 
     Examples
     --------
@@ -174,7 +178,7 @@ def plan(
     """
     found = _measured(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query, budget)
-    return Plan(make_plan(found.chosen, planner, options), found.cliques, planner)
+    return Plan(make_plan(found.chosen, planner, options, planner_options), found.cliques, planner)
 
 
 def read_plan(file: str | Path, source: Data | Imbalances) -> Plan:

@@ -1,6 +1,8 @@
 """Diagnosis and plans without a database, and how results look."""
 
+import sys
 from html.parser import HTMLParser
+from types import ModuleType
 
 import networkx as nx
 import numpy as np
@@ -11,6 +13,8 @@ import cobalance as cb
 from graph.counting.cliques import mine_cliques
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import InputError, MissingExtraError, OptionError, UnknownNameError
+from graph.options import Options
+from graph.plugins import Plugin, Plugins
 from tests.conftest import HOSTILE
 
 
@@ -74,6 +78,23 @@ def test_a_plan_closes_every_gap_and_says_what_it_changes(found):
     assert after.title() == "Sum of gaps: 21,574 → 0; 86 combinations change"
     assert cb.plan(cb.urbancars(), max_size=2, planner="published").images == 7238
     assert cb.plan(found, budget=100).images == 100
+    with pytest.raises(OptionError, match="share"):
+        cb.plan(found, planner_options={"share": 0.5})
+
+
+def test_a_planner_s_own_options_reach_it_and_are_kept(found, monkeypatch):
+    class Own(Options):
+        images: int = 1
+
+    few = ModuleType("few")
+    few.PLUGIN = Plugin("few", "As many images of every clique.", options=Own)
+    few.open_planner = lambda own: lambda cliques, _: np.full_like(cliques.counts, own.images)
+    monkeypatch.setitem(sys.modules, "few", few)
+    monkeypatch.setattr("generation.planners.PLANNERS", Plugins("planner", {"few": "few"}))
+    plan = cb.plan(found, "few", planner_options={"images": 2})
+    assert set(plan.frame["n"]) == {2}
+    assert plan.record.planner_options == {"images": 2}
+    assert set(cb.plan(found, "few").frame["n"]) == {1}
 
 
 def test_a_plan_for_some_asks_for_nothing_else(found):

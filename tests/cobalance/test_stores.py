@@ -7,6 +7,7 @@ import pytest
 
 import cobalance as cb
 from graph.errors import (
+    DatasetExistsError,
     DatasetNotFoundError,
     JobNotFoundError,
     OptionError,
@@ -147,6 +148,30 @@ def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
         held.order(plan, sead="x")
     with pytest.raises(JobNotFoundError):
         connected.job("none")
+
+
+def test_an_edited_plan_is_kept_under_a_name_of_its_own(connected, dataset, cars):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    planned = held.plan(min_size=1)
+    kept = held.keep(planned.edited(planned.frame.assign(n=2)), "two of each")
+    assert kept.name == "two of each"
+    assert set(held.order("two of each").queries()["n"]) == {2}
+    assert held.order("conbias").queries()["n"].sum() == planned.images
+    with pytest.raises(OptionError, match="share"):
+        held.plan(planner_options={"share": 0.5})
+
+
+def test_a_renamed_dataset_keeps_what_it_has(connected, dataset, cars):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    new = f"{dataset} renamed"
+    connected.load(cars, new)
+    with pytest.raises(DatasetExistsError):
+        held.rename(new)
+    connected.drop(new)
+    renamed = held.rename(new)
+    assert renamed.name == new
+    assert renamed.imbalances().frame.equals(cb.imbalances(cars, max_size=2).frame)
+    assert dataset not in connected
 
 
 def test_hostile_names_are_text(connected, dataset):
