@@ -6,21 +6,20 @@ from typing import Any
 
 import pandas as pd
 
-from app.cli.job_settings import check_settings
 from app.services.datasets import rename_dataset
-from app.services.frames import jobs_frame
-from app.services.plans import keep_plan, plan_dataset
+from app.services.job_settings import check_settings
+from app.services.plans import keep_plan, order_plan, plan_dataset
 from app.settings import Settings
 from cobalance.diagnosis import Comparison, Imbalances
 from cobalance.display import Result
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
+from cobalance.questions import ALL, Questions
 from cobalance.reading import Data
 from cobalance.wording import methods_speak_python
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
-from graph.console.run import run_console_query
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MiningOptions, mine_dataset
@@ -29,20 +28,15 @@ from graph.dataset.plans import read_plan
 from graph.dataset.read import read_annotations
 from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
-from graph.errors import OptionError
-from graph.jobs.lifecycle import create_job
-from graph.jobs.status import list_jobs
 from graph.progress import Progress, silent
-from graph.queries.binding import bind_named
 from graph.queries.comparison import compare_imbalances
 
 MAX_CLIQUES = 1_000_000
-_ALL = 2**31
 
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Result):
+class Dataset(Questions, Result):
     """A dataset of a `Store`, by its name.
 
     Parameters
@@ -173,33 +167,7 @@ class Dataset(Result):
         """
         name = other if isinstance(other, str) else other.name
         return Comparison(
-            compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=_ALL)
-        )
-
-    def query(self, name: str, /, **parameters: Any) -> pd.DataFrame:
-        """Answer a saved query about this dataset, see `Store.query` and `Store.queries`."""
-        query, bound = bind_named(self.graph, name, {"dataset": self.name, **parameters})
-        return self.graph.read_frame(query.text, **bound)
-
-    def cypher(
-        self,
-        text: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        timeout_s: float = 30.0,
-        max_rows: int = 100_000,
-        **named: Any,
-    ) -> pd.DataFrame:
-        """Run Cypher that only reads, with this dataset's name as ``$dataset``.
-
-        As `Store.cypher` otherwise.
-        """
-        return run_cypher(
-            self.graph,
-            text,
-            {"dataset": self.name, **(parameters or {}), **named},
-            timeout_s,
-            max_rows,
+            compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=ALL)
         )
 
     def order(
@@ -228,21 +196,8 @@ class Dataset(Result):
             queries = plan.record.rows()
         else:
             name, queries = plan, read_plan(self.graph, self.name, plan)
-        if not queries:
-            raise OptionError(f"The plan {name!r} asks for no images: there is no gap to close.")
-        job = create_job(
-            self.graph,
-            self.name,
-            name,
-            queries,
-            settings=checked,
-            progress=self.progress,
-        )
+        job = order_plan(self.graph, self.name, name, queries, checked, self.progress)
         return Job(self.graph, self.settings, job, self.progress)
-
-    def jobs(self) -> pd.DataFrame:
-        """A row a job, the newest first."""
-        return jobs_frame(list_jobs(self.graph, self.name, limit=_ALL))
 
     def rename(self, new: str) -> "Dataset":
         """Give it another name, and return it by that.
@@ -285,24 +240,6 @@ class Dataset(Result):
         """The images of each class."""
         return ("images",)
 
-
-def run_cypher(
-    graph: GraphStore,
-    text: str,
-    parameters: Mapping[str, Any],
-    timeout_s: float,
-    max_rows: int,
-) -> pd.DataFrame:
-    """Run Cypher that only reads; ``frame.attrs["truncated"]`` says whether rows are missing."""
-    result = run_console_query(
-        graph.open_driver,
-        graph.database,
-        text,
-        parameters,
-        timeout_s=timeout_s,
-        max_rows=max_rows,
-    )
-    columns = list(result.columns)
-    frame = pd.DataFrame(result.rows, columns=columns, dtype=object).infer_objects()
-    frame.attrs["truncated"] = result.truncated
-    return frame
+    def scope(self) -> dict[str, str]:
+        """Its name, for queries."""
+        return {"dataset": self.name}

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from app.services.cells import log_odds_texts, q_text
+from app.services.cells import change_text
+from app.services.reports import imbalance_table as table_for_people
 from cobalance.display import Result
+from cobalance.questions import ALL
 from cobalance.reading import Data
 from cobalance.wording import in_python, methods_speak_python, speaks_python
 from graph.arrays import IntArray
@@ -17,8 +19,6 @@ from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, imbalance_table
 from graph.diagnosis.selection import CliqueFilter
 from graph.errors import UnknownNameError, worded
-
-_ALL = 2**31
 
 
 @methods_speak_python
@@ -133,17 +133,7 @@ class Imbalances(Result):
 
     def shown(self) -> pd.DataFrame:
         """Counts, gap and statistics, in words."""
-        frame = self.frame
-        return pd.DataFrame(
-            {
-                "concepts": frame["concepts"],
-                **{name: frame[COUNT + name] for name in self.classes},
-                "gap": frame["gap"],
-                "too few": frame["under_represented"].astype(object),
-                "log odds ratio": log_odds_texts(frame),
-                "q-value": [q_text(q) for q in frame["q_value"]],
-            }
-        )
+        return table_for_people(self.frame)
 
     def bars(self) -> tuple[str, ...]:
         """One a class."""
@@ -180,9 +170,10 @@ class Comparison(Result):
     def title(self) -> str:
         """The sum of gaps, and how many imbalances are solved."""
         totals = self.summary.sum(numeric_only=True).astype(int)
+        gaps = change_text(totals["total_gap_before"], totals["total_gap_after"])
         return (
-            f"Sum of gaps: {totals['total_gap_before']:,} → {totals['total_gap_after']:,}; "
-            f"{totals['solved']:,} imbalances solved, {totals['introduced']:,} introduced"
+            f"Sum of gaps: {gaps}; {totals['solved']:,} imbalances solved, "
+            f"{totals['introduced']:,} introduced"
         )
 
     def shown(self) -> pd.DataFrame:
@@ -233,7 +224,8 @@ def imbalances(
 
     Examples
     --------
-    >>> from cobalance.reading import urbancars
+    >>> from cobalance.questions import ALL
+    from cobalance.reading import urbancars
     >>> found = imbalances(urbancars(), max_size=2)
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
@@ -270,4 +262,4 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
     OptionError
         They have different classes.
     """
-    return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=_ALL))
+    return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=ALL))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.services.cells import change_text
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
 from cobalance.reading import Data
@@ -45,10 +46,7 @@ class Plan(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """A row a query: class, concepts, n."""
-        return pd.DataFrame(
-            self.record.rows(),
-            columns=["class", "concepts", "n"],
-        )
+        return self.record.frame()
 
     @property
     def images(self) -> int:
@@ -132,8 +130,8 @@ class Simulation(Result):
 
     def title(self) -> str:
         """The sum of all gaps before and after."""
-        sums = [int(cliques.gaps().sum()) for cliques in (self.before, self.after)]
-        return f"Sum of gaps: {sums[0]:,} → {sums[1]:,}; {len(self):,} combinations change"
+        gaps = change_text(self.before.gaps().sum(), self.after.gaps().sum())
+        return f"Sum of gaps: {gaps}; {len(self):,} combinations change"
 
     def bars(self) -> tuple[str, ...]:
         """The gaps."""

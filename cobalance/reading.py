@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import pandas as pd
 
 from cobalance.display import Result, card, table_html
-from cobalance.wording import speaks_python
+from cobalance.wording import KEYWORDS, speaks_python
 from graph.counting.incidence import Incidence, incidence_of
 from graph.diagnosis.imbalance import COUNT
 from graph.records import Annotations
@@ -247,54 +247,39 @@ def read_options(function: str, given: ReaderOptions) -> ReadOptions:
     if unknown:
         known = ", ".join(ReaderOptions.__annotations__)
         raise TypeError(f"{function}() has no option {min(unknown)!r}. Its options: {known}")
-    options: dict[str, Any] = dict(given)
-    concepts: Any = options.get("concepts")
-    one_column = concepts is None or isinstance(concepts, str)
-    vocabulary = options.get("vocabulary")
-    is_file = isinstance(vocabulary, str | Path)
-    categories = options.get("class_categories", {})
-    if not isinstance(categories, Mapping):
-        categories = {name: name for name in _names(categories)}
-    return ReadOptions(
-        table=TableOptions(
-            id=options.get("id_column"),
-            class_name=options.get("class_column"),
-            concepts=concepts if one_column else None,
-            scores=options.get("scores_column"),
-            caption=options.get("caption_column"),
-            split=options.get("split_column"),
-            uri=options.get("uri_column"),
-            width=options.get("width_column"),
-            height=options.get("height_column"),
-            concept_columns=() if one_column else tuple(concepts),
-            delimiter=options.get("delimiter"),
-        ),
-        classes=ClassOptions(
-            categories=categories,
-            file=_path(options.get("class_file")),
-            captions=_path(options.get("class_captions")),
-            words=options.get("class_words"),
-        ),
-        vocabulary=VocabularyOptions(
-            file=_path(vocabulary) if is_file else None,
-            concepts=() if is_file or vocabulary is None else tuple(vocabulary),
-            mode=options.get("match", "words"),
-        ),
-        refine=Refinement(
-            min_score=options.get("min_score"),
-            min_area_px2=options.get("min_area_px2"),
-            concept_table=_path(options.get("concept_table")),
-            class_names=options.get("rename_classes", {}),
-            classes=_names(options.get("keep_classes", ())),
-            splits=_names(options.get("keep_splits", ())),
-        ),
-        split=options.get("split"),
-        on_error=options.get("on_error", "fail"),
-    )
+    groups: dict[str, dict[str, Any]] = {name: {} for name in ("", *_GROUPS)}
+    for keyword, value in given.items():
+        if value is not None:
+            place, value = _placed(keyword, value)
+            group, _, name = place.rpartition(".")
+            groups[group][name] = value
+    parts: dict[str, Any] = {name: make(**groups[name]) for name, make in _GROUPS.items()}
+    return ReadOptions(**parts, **groups[""])
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
+_GROUPS = {
+    "table": TableOptions,
+    "classes": ClassOptions,
+    "vocabulary": VocabularyOptions,
+    "refine": Refinement,
+}
+_PLACES = {keyword: place for place, keyword in KEYWORDS.items()}
+
+
+def _placed(keyword: str, value: Any) -> tuple[str, Any]:
+    """The option of `ReadOptions` that a keyword sets, such as ``table.id``, and its value."""
+    match keyword:
+        case "concepts" if not isinstance(value, str):
+            return "table.concept_columns", tuple(value)
+        case "vocabulary" if not isinstance(value, str | Path):
+            return "vocabulary.concepts", tuple(value)
+        case "class_categories" if not isinstance(value, Mapping):
+            value = {name: name for name in _names(value)}
+        case "class_file" | "class_captions" | "concept_table" | "vocabulary":
+            value = Path(value)
+        case "keep_classes" | "keep_splits":
+            value = _names(value)
+    return _PLACES[keyword], value
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

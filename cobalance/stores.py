@@ -1,7 +1,7 @@
 """Connect to a graph database, which keeps datasets, plans and jobs."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,24 +11,22 @@ import pandas as pd
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
+from app.services.console import saved_queries
 from app.services.datasets import default_dataset_name, drop_dataset, load_dataset
-from app.services.frames import jobs_frame
 from app.services.stores import open_store
 from app.settings import Settings
-from cobalance.datasets import Dataset, run_cypher
+from cobalance.datasets import Dataset
 from cobalance.display import Result
 from cobalance.jobs import Job
+from cobalance.questions import Questions
 from cobalance.reading import Data, read
 from cobalance.wording import methods_speak_python, speaks_python
-from graph.database.query import describe_parameters
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state, list_datasets
 from graph.errors import OptionError
-from graph.jobs.status import list_jobs, read_job
+from graph.jobs.status import read_job
 from graph.options import first_fault
 from graph.progress import Progress, silent
-from graph.queries.binding import bind_named
-from graph.queries.catalogue import CATALOGUE
 
 _FIELDS = {
     "uri": "neo4j_uri",
@@ -41,12 +39,11 @@ _FIELDS = {
     "output": "cobalance_output",
     "queue": "cobalance_queue",
 }
-_ALL = 2**31
 
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Store(Result):
+class Store(Questions, Result):
     """A graph database with its datasets, plans and jobs.
 
     ``store["cars"]`` is a dataset, ``"cars" in store`` asks whether it is there, and iterating
@@ -118,57 +115,9 @@ class Store(Result):
         """
         drop_dataset(self.graph, self.settings, name, self.progress)
 
-    def query(self, name: str, /, **parameters: Any) -> pd.DataFrame:
-        """Answer a saved query, see `queries`.
-
-        Raises
-        ------
-        OptionError
-            No query, parameter, class or concept has this name, or a parameter is missing.
-        StaleError
-            The dataset has to be mined first.
-        """
-        query, bound = bind_named(self.graph, name, parameters)
-        return self.graph.read_frame(query.text, **bound)
-
     def queries(self) -> pd.DataFrame:
         """The saved queries: name, parameters, what each answers."""
-        return pd.DataFrame(
-            [(name, describe_parameters(it), it.purpose) for name, it in CATALOGUE.items()],
-            columns=["query", "parameters", "answers"],
-        )
-
-    def cypher(
-        self,
-        text: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        timeout_s: float = 30.0,
-        max_rows: int = 100_000,
-        **named: Any,
-    ) -> pd.DataFrame:
-        """Run Cypher that only reads.
-
-        Parameters
-        ----------
-        parameters : mapping, optional
-            Values of ``$name``; also given as keywords.
-        timeout_s : float
-            When to give up.
-        max_rows : int
-            At most so many rows; ``frame.attrs["truncated"]`` says whether there are more.
-
-        Raises
-        ------
-        QueryRefusedError, QueryError, QueryTimeoutError
-            It does more than read, is wrong, or takes too long.
-        """
-        given = {**(parameters or {}), **named}
-        return run_cypher(self.graph, text, given, timeout_s, max_rows)
-
-    def jobs(self) -> pd.DataFrame:
-        """A row a job, the newest first."""
-        return jobs_frame(list_jobs(self.graph, None, limit=_ALL))
+        return saved_queries()
 
     def job(self, job: str) -> Job:
         """A job by its id.

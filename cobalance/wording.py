@@ -27,6 +27,15 @@ KEYWORDS = {
     "classes.captions": "class_captions",
     "classes.words": "class_words",
     "vocabulary.file": "vocabulary",
+    "vocabulary.mode": "match",
+    "refine.min_score": "min_score",
+    "refine.min_area_px2": "min_area_px2",
+    "refine.concept_table": "concept_table",
+    "refine.class_names": "rename_classes",
+    "refine.classes": "keep_classes",
+    "refine.splits": "keep_splits",
+    "split": "split",
+    "on_error": "on_error",
 }
 """Keywords of `cobalance.read`, by the option of `ingest.options.ReadOptions` that they set."""
 

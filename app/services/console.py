@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from graph.console.run import ConsoleResult, run_console_query
+from graph.database.query import describe_parameters
 from graph.database.store import GraphStore
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
@@ -50,3 +53,18 @@ class ConsoleQuery:
             timeout_s=self.timeout_s,
             max_rows=self.most_rows,
         )
+
+
+def result_frame(result: ConsoleResult) -> pd.DataFrame:
+    """A result as a frame; ``frame.attrs["truncated"]`` says whether rows are missing."""
+    frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
+    frame.attrs["truncated"] = result.truncated
+    return frame
+
+
+def saved_queries() -> pd.DataFrame:
+    """The query catalogue as a table: name, parameters, what each query answers."""
+    return pd.DataFrame(
+        [(name, describe_parameters(query), query.purpose) for name, query in CATALOGUE.items()],
+        columns=["query", "parameters", "answers"],
+    )

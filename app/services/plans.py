@@ -1,6 +1,6 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,9 @@ from generation.planning.simulation import summarize_plan
 from graph.counting.cliques import Cliques
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
-from graph.dataset.plans import write_plan
+from graph.dataset.plans import PlannedQuery, write_plan
+from graph.errors import Action, OptionError
+from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
 
 
@@ -33,13 +35,6 @@ class Planned:
     plan: Plan
     summary: pd.DataFrame
     cliques: Cliques
-
-    def queries(self) -> pd.DataFrame:
-        """The generation queries: class, concepts, n."""
-        return pd.DataFrame(
-            self.plan.rows(),
-            columns=["class", "concepts", "n"],
-        )
 
 
 def plan_dataset(
@@ -107,3 +102,34 @@ def keep_plan(
         budget=plan.options.budget,
         progress=progress,
     )
+
+
+def order_plan(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    queries: Sequence[PlannedQuery],
+    settings: Mapping[str, Any],
+    progress: Progress = silent,
+) -> str:
+    """Create a job that makes a plan's images, and return its id.
+
+    Parameters
+    ----------
+    name : str
+        What the plan is called.
+    settings : mapping
+        From `app.services.job_settings.check_settings`.
+
+    Raises
+    ------
+    OptionError
+        The plan asks for no images.
+    """
+    if not queries:
+        raise OptionError(
+            f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
+            "single concepts alone, ",
+            *(Action("plan", dataset, min_size=1), "."),
+        )
+    return create_job(store, dataset, name, queries, settings=settings, progress=progress)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
 from generation.planning.budget import share_budget
 from graph.arrays import IntArray
@@ -149,6 +150,10 @@ class Plan:
     def rows(self) -> list[tuple[str, tuple[str, ...], int]]:
         """The queries as tuples of class, concepts and n."""
         return [(query.class_name, query.concepts, query.n) for query in self.queries]
+
+    def frame(self) -> pd.DataFrame:
+        """A row a query: class, concepts, n."""
+        return pd.DataFrame(self.rows(), columns=["class", "concepts", "n"])
 
     def images_by_class(self) -> dict[str, int]:
         """Count the images asked for per class, in order of class name; no class with none."""

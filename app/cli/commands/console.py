@@ -3,13 +3,12 @@
 import json
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 
 from app.cli.common import FormatOption, OutputOption, note_limit, opened_store, out
 from app.cli.tables import Format, write_frame
-from app.services.console import ConsoleQuery
-from graph.database.query import Query, describe_parameters
+from app.services.console import ConsoleQuery, result_frame, saved_queries
+from graph.database.query import Query
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 
@@ -57,18 +56,9 @@ def cypher(
     wanted = ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
         result = wanted.run(store)
-    frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
-    write_frame(frame, format_, output, out)
+    write_frame(result_frame(result), format_, output, out)
     if result.truncated:
         note_limit(limit)
-
-
-def saved_queries() -> pd.DataFrame:
-    """The query catalogue as a table: name, parameters, what each query answers."""
-    return pd.DataFrame(
-        [(name, describe_parameters(query), query.purpose) for name, query in CATALOGUE.items()],
-        columns=["query", "parameters", "answers"],
-    )
 
 
 def parse_named(query: Query, given: list[str]) -> dict[str, Any]:

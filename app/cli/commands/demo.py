@@ -9,16 +9,16 @@ import typer
 
 from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
-from app.cli.reports import (
+from app.cli.tables import fitting_table
+from app.demo import NAME, urbancars
+from app.services.cells import change_text
+from app.services.plans import Planned, plan_dataset
+from app.services.reports import (
     comparison_table,
     describe_plan,
     imbalance_table,
     plan_table,
 )
-from app.cli.tables import fitting_table
-from app.demo import NAME, urbancars
-from app.services.cells import change_text
-from app.services.plans import Planned, plan_dataset
 from app.services.stores import open_store
 from app.settings import Settings
 from generation.planning.plan import PlanOptions

@@ -15,16 +15,16 @@ from app.cli.common import (
     out,
 )
 from app.cli.job_settings import assign
-from app.cli.reports import (
+from app.cli.tables import Format, check_output, write_frame, write_text
+from app.cli.wording import in_shell
+from app.services.plans import Planned, plan_dataset
+from app.services.reports import (
     comparison_table,
     describe_comparison,
     describe_plan,
     imbalance_table,
     plan_table,
 )
-from app.cli.tables import Format, check_output, write_frame, write_text
-from app.cli.wording import in_shell
-from app.services.plans import Planned, plan_dataset
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
@@ -209,7 +209,7 @@ def plan(
         write_frame(plan_table(planned), format_, None, out)
         out.print(describe_plan(planned.plan), markup=False)
     else:
-        write_frame(planned.queries(), format_, output, out)
+        write_frame(planned.plan.frame(), format_, output, out)
     if not planned.plan.images:
         notes.print(_why_nothing(planned, dataset), markup=False)
 

@@ -1,7 +1,6 @@
 """`cobalance enqueue`: create a job that makes a plan's images."""
 
 from pathlib import Path
-from shlex import quote
 from typing import Annotated
 
 import typer
@@ -14,9 +13,11 @@ from app.cli.common import (
     opened_store,
     out,
 )
-from app.cli.job_settings import SettingOptions, is_path, read_file, read_settings
+from app.cli.job_settings import SettingOptions, read_file, read_settings
 from app.cli.tables import Format, check_output, write_frame
 from app.services.frames import jobs_frame
+from app.services.job_settings import is_path
+from app.services.plans import order_plan
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings
@@ -24,7 +25,6 @@ from generation.planning.plan_file import plan_from_json
 from generation.recipes import DEFAULT, RECIPES
 from graph.dataset.plans import PlannedQuery, read_plan
 from graph.errors import OptionError
-from graph.jobs.lifecycle import create_job
 from graph.jobs.status import list_jobs, read_job
 from graph.options import path_options
 from graph.plugins import is_installed
@@ -94,13 +94,8 @@ def enqueue(
             queries = read_plan(store, dataset, name)
         else:
             queries, name = _read_plan_file(plan_file)
-        if not queries:
-            raise OptionError(
-                f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
-                f"single concepts alone: cobalance plan {quote(dataset)} --min-size 1"
-            )
         same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
-        job = create_job(store, dataset, name, queries, settings=checked, progress=progress)
+        job = order_plan(store, dataset, name, queries, checked, progress)
         created = read_job(store, job)
     if format_ is Format.TABLE and output is None:
         out.print(job, markup=False)

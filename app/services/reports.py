@@ -1,4 +1,4 @@
-"""Imbalances, plans and comparisons as tables and sentences for a terminal."""
+"""Imbalances, plans and comparisons as tables and sentences for people."""
 
 import pandas as pd
 
@@ -39,14 +39,14 @@ def describe_comparison(found: Comparison) -> str:
 
 
 def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of an imbalance table that fit a terminal; other formats have all."""
+    """The columns of an imbalance table that people read; files have all."""
     counts = [str(name) for name in frame.columns if str(name).startswith(COUNT)]
     return pd.DataFrame(
         {
             "concepts": frame["concepts"],
             **{name.removeprefix(COUNT): frame[name] for name in counts},
             "gap": frame["gap"],
-            "too few": frame["under_represented"],
+            "too few": frame["under_represented"].astype(object),
             "log odds ratio": log_odds_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],
         }
