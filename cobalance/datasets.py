@@ -11,18 +11,18 @@ from app.services.job_settings import check_settings
 from app.services.plans import keep_plan, order_plan, plan_dataset
 from app.settings import Settings
 from cobalance.diagnosis import Comparison, Imbalances
-from cobalance.display import Result
+from cobalance.display import ALL, Result
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
-from cobalance.questions import ALL, Questions
+from cobalance.questions import Questions
 from cobalance.reading import Data
 from cobalance.wording import methods_speak_python
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
 from graph.dataset.names import class_sizes
 from graph.dataset.plans import read_plan
 from graph.dataset.read import read_annotations
@@ -30,8 +30,6 @@ from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
-
-MAX_CLIQUES = 1_000_000
 
 
 @methods_speak_python

@@ -8,8 +8,7 @@ import pandas as pd
 
 from app.services.cells import change_text
 from app.services.reports import imbalance_table as table_for_people
-from cobalance.display import Result
-from cobalance.questions import ALL
+from cobalance.display import ALL, Result
 from cobalance.reading import Data
 from cobalance.wording import in_python, methods_speak_python, speaks_python
 from graph.arrays import IntArray
@@ -224,8 +223,7 @@ def imbalances(
 
     Examples
     --------
-    >>> from cobalance.questions import ALL
-    from cobalance.reading import urbancars
+    >>>     from cobalance.reading import urbancars
     >>> found = imbalances(urbancars(), max_size=2)
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)

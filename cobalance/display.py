@@ -1,15 +1,14 @@
 """How results look: text in a terminal, and HTML in a notebook, on light and dark pages."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Collection
 from html import escape
-from typing import Any
 
 import pandas as pd
 
-from app.services.cells import cell_text
+from app.services.cells import cell_text, is_missing
 
+ALL = 2**31  # rows: no limit
 ROWS = 10  # of a table; `.frame` has all
 BARS = ("#4c8fd6", "#e07b39", "#3aa675", "#b565c9", "#c9a227", "#5f6b7a")
 """Colours of the classes, by position; laid on at 35%, they can be read on white and on black."""
@@ -89,7 +88,7 @@ def table_html(frame: pd.DataFrame, bars: Collection[str] = (), rows: int = ROWS
         cells = []
         for name, value in zip(first.columns, row, strict=True):
             style = _align(right[name])
-            if name in colours and longest > 0 and not _is_missing(value):
+            if name in colours and longest > 0 and not is_missing(value):
                 style += _bar(colours[name], float(value) / longest)
             cells.append(f'<td style="{style}">{escape(cell_text(value))}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
@@ -111,10 +110,6 @@ def _bar(colour: str, share: float) -> str:
         f"background:linear-gradient(to right,{colour}59 {filled},transparent {filled});"
         "min-width:5em;"
     )
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def _more(total: int, rows: int = ROWS) -> str:

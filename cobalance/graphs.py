@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from cobalance.display import Result
-from cobalance.reading import Data
+from cobalance.reading import Data, concept_counts
 from graph.counting.cooccurrence import cooccurrence
 from graph.counting.incidence import Incidence
 from graph.diagnosis.imbalance import COUNT
-from graph.errors import MissingExtraError
+from graph.errors import needs_extra
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -40,9 +40,7 @@ class ConceptGraph(Result):
     def of(cls, incidence: Incidence) -> "ConceptGraph":
         """Count the graph of images (section 3.2 of the ConBias paper)."""
         counted = cooccurrence(incidence)
-        by_class = incidence.class_concept_counts()
         concepts = np.array(incidence.concepts, dtype=object)
-        nodes = {COUNT + name: by_class[code] for code, name in enumerate(incidence.classes)}
         edges = pd.DataFrame(
             {
                 "concept_1": concepts[counted.concept_pairs[:, 0]],
@@ -52,7 +50,7 @@ class ConceptGraph(Result):
         )
         sizes = dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
         return cls(
-            pd.DataFrame({"concept": concepts, "images": by_class.sum(axis=0), **nodes}),
+            concept_counts(incidence),
             edges.sort_values("images", ascending=False, kind="stable", ignore_index=True),
             sizes,
         )
@@ -76,10 +74,8 @@ class ConceptGraph(Result):
         MissingExtraError
             networkx is not installed.
         """
-        try:
+        with needs_extra("A graph for networkx", "graphs"):
             import networkx as nx
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("A graph for networkx", "graphs") from error
         graph: nx.Graph[str] = nx.Graph()
         nodes, edges = self._parts(classes)
         for name, attributes in nodes:
@@ -101,10 +97,8 @@ class ConceptGraph(Result):
         MissingExtraError
             igraph is not installed.
         """
-        try:
+        with needs_extra("A graph for igraph", "graphs"):
             import igraph
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("A graph for igraph", "graphs") from error
         nodes, edges = self._parts(classes)
         place = {name: at for at, (name, _) in enumerate(nodes)}
         graph = igraph.Graph(n=len(nodes))

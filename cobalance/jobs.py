@@ -1,19 +1,21 @@
 """A job that makes a plan's images: watched, run here, looked through, and merged or exported."""
 
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from app.services.frames import jobs_frame
+from app.services.frames import candidates_frame, jobs_frame
 from app.settings import Settings
 from cobalance.display import Result, card, table_html
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
-from graph.errors import MissingExtraError
-from graph.jobs.candidate_pages import list_candidates
+from graph.errors import needs_extra
+from graph.jobs.candidate_pages import Candidate, list_candidates
 from graph.jobs.candidates import decide
 from graph.jobs.lifecycle import cancel_job, retry_job
 from graph.jobs.status import Job as JobRecord
@@ -119,10 +121,8 @@ class Job:
         MissingExtraError
             A worker, or what the job's settings ask for, is not installed.
         """
-        try:
+        with needs_extra("A worker", "worker"):
             from app.services.workers import run_here
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("A worker", "worker") from error
         home = self.settings.cobalance_home.expanduser().absolute() / "python"
         home.mkdir(parents=True, exist_ok=True)
         run_here(self.settings, [self.id], f"sqlite:///{home / f'{self.id}.sqlite'}", self.report)
@@ -141,29 +141,31 @@ class Job:
         TimeoutError
             It has not ended by then.
         """
-        return self._wait(timeout_s, poll_s, watch=False)
+        return self._wait(timeout_s, poll_s, lambda _: None)
 
     def watch(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":
         """Print how far the job is, on one line, until it has ended; as `wait` otherwise."""
-        return self._wait(timeout_s, poll_s, watch=True)
-
-    def _wait(self, timeout_s: float | None, poll_s: float, *, watch: bool) -> "Job":
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         width = 0
+
+        def show(line: str) -> None:
+            nonlocal width
+            print(f"\r{line:<{width}}", end="", flush=True)  # noqa: T201
+            width = len(line)
+
+        self._wait(timeout_s, poll_s, show)
+        print()  # noqa: T201
+        return self
+
+    def _wait(self, timeout_s: float | None, poll_s: float, show: Callable[[str], None]) -> "Job":
+        deadline = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while True:
             now = self.progress()
-            if watch:
-                line = now.title()
-                print(f"\r{line:<{width}}", end="", flush=True)  # noqa: T201
-                width = len(line)
+            show(now.title())
             if not now.record.is_active:
-                break
-            if deadline is not None and time.monotonic() >= deadline:
+                return self
+            if time.monotonic() >= deadline:
                 raise TimeoutError(now.title())
             time.sleep(poll_s)
-        if watch:
-            print()  # noqa: T201
-        return self
 
     def cancel(self) -> "Job":
         """Cancel it: what is being made is finished and kept."""
@@ -193,13 +195,13 @@ class Job:
         verdict : {"accepted", "rejected"}, optional
             Only those.
         """
-        rows: list[dict[str, Any]] = []
+        found: list[Candidate] = []
         page, total = 1, 1
-        while len(rows) < total:
-            found = list_candidates(self.graph, self.id, verdict=verdict, page=page, per_page=_PAGE)
-            rows += [{name: getattr(it, name) for name in _COLUMNS} for it in found.candidates]
-            page, total = page + 1, found.total
-        return pd.DataFrame(rows, columns=_COLUMNS)
+        while len(found) < total:
+            more = list_candidates(self.graph, self.id, verdict=verdict, page=page, per_page=_PAGE)
+            found += more.candidates
+            page, total = page + 1, more.total
+        return candidates_frame(found)
 
     def accept(self, candidate: str) -> None:
         """Accept an image, whatever the filters say."""
@@ -228,10 +230,8 @@ class Job:
         """
         from cobalance.datasets import Dataset
 
-        try:
+        with needs_extra("Reading generated images", "worker"):
             from app.services.results import merge_job
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("Reading generated images", "worker") from error
         merged = merge_job(
             self.graph,
             self.settings,
@@ -270,10 +270,8 @@ class Job:
         ExportError, OptionError
             The folder or an option cannot be used, or images cannot be read.
         """
-        try:
+        with needs_extra("Exporting images", "worker"):
             from app.services.results import export_job
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("Exporting images", "worker") from error
         from generation.export import ExportOptions
 
         target = Path(folder)
@@ -324,9 +322,3 @@ class Export(Result):
     def title(self) -> str:
         """Where, and how much."""
         return f"{self.folder}: {self.files:,} files, {self.bytes:,} bytes"
-
-
-_COLUMNS = [
-    *("id", "query", "class_name", "concepts", "verdict", "reason", "scores", "uri"),
-    *("source_image", "source_uri", "mask_uri", "seed", "seconds", "decided_by", "created_at"),
-]

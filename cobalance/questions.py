@@ -7,12 +7,11 @@ import pandas as pd
 
 from app.services.console import ConsoleQuery, result_frame
 from app.services.frames import jobs_frame
+from cobalance.display import ALL
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
 from graph.jobs.status import list_jobs
 from graph.queries.binding import bind_named
-
-ALL = 2**31
 
 
 @methods_speak_python

@@ -91,15 +91,7 @@ class Data(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """A row a concept: its images, in all and of each class; the most frequent first."""
-        incidence = self.incidence()
-        counts = incidence.class_concept_counts()
-        frame = pd.DataFrame(
-            {
-                "concept": pd.Series(incidence.concepts, dtype=object),
-                "images": counts.sum(axis=0),
-                **{COUNT + name: counts[at] for at, name in enumerate(incidence.classes)},
-            }
-        )
+        frame = concept_counts(self.incidence())
         return frame.sort_values(["images", "concept"], ascending=[False, True], ignore_index=True)
 
     def incidence(self, split: str | None = None) -> Incidence:
@@ -133,6 +125,18 @@ class Data(Result):
     def _repr_html_(self) -> str:
         notes = pd.DataFrame({"note": self.notes})
         return card(self.title(), table_html(self.shown(), self.bars()), table_html(notes, rows=5))
+
+
+def concept_counts(incidence: Incidence) -> pd.DataFrame:
+    """A row a concept: ``concept``, ``images``, ``count_<class>``."""
+    counts = incidence.class_concept_counts()
+    return pd.DataFrame(
+        {
+            "concept": pd.Series(incidence.concepts, dtype=object),
+            "images": counts.sum(axis=0),
+            **{COUNT + name: counts[code] for code, name in enumerate(incidence.classes)},
+        }
+    )
 
 
 @speaks_python

@@ -4,7 +4,8 @@ A remedy is data, a `Setting` or an `Action`: the command line words it as a fla
 the web app as a field or a button, and ``str(error)`` as Python.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -177,6 +178,15 @@ class MissingExtraError(CobalanceError):
         super().__init__(
             f'{what} needs packages that are not installed: pip install "cobalance[{extra}]".'
         )
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Raise MissingExtraError where an import inside finds no such package."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(what, extra) from error
 
 
 class DuplicateNameError(CobalanceError):

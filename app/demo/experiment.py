@@ -24,7 +24,7 @@ from generation.planners import plan
 from generation.planning.plan import Plan, PlanOptions
 from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import build_incidence
-from graph.errors import MissingExtraError
+from graph.errors import needs_extra
 from graph.progress import Progress, silent
 from ingest.models.prompts import prompt_for
 
@@ -88,13 +88,11 @@ def train(training: TrainingSet, seed: int) -> Classifier:
     MissingExtraError
         scikit-learn is not installed.
     """
-    try:
+    with needs_extra("The demonstration with images", "demo"):
         from sklearn.decomposition import PCA
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The demonstration with images", "demo") from error
     model = make_pipeline(
         PCA(_COMPONENTS, whiten=True, svd_solver="randomized", random_state=seed),
         LogisticRegression(C=_REGULARISATION, max_iter=1000),

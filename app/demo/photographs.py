@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from graph.errors import MissingExtraError
+from graph.errors import needs_extra
 from ingest.images.decoding import decode
 
 Split = Literal["train", "test"]
@@ -158,18 +158,14 @@ def _kinds() -> npt.NDArray[np.int64]:
 
 @cache
 def _digits() -> npt.NDArray[np.float64]:
-    try:
+    with needs_extra("The demonstration with images", "demo"):
         from sklearn.datasets import load_digits
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The demonstration with images", "demo") from error
     images, kinds = load_digits(return_X_y=True)
     return np.column_stack([images, kinds])
 
 
 @cache
 def _open(package: str, path: str) -> Image.Image:
-    try:
+    with needs_extra("The demonstration with images", "demo"):
         data = files(package).joinpath(path).read_bytes()
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The demonstration with images", "demo") from error
     return decode(data).stored.convert("RGB")

@@ -23,7 +23,7 @@ def cell_text(value: Any, most: int | None = None) -> str:
             else cell_text(part, most)
             for part in value
         )
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+    if is_missing(value):
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -34,6 +34,11 @@ def cell_text(value: Any, most: int | None = None) -> str:
             return f"{value:.1e}"
         return f"{value:,.3f}"
     return _cut(str(value), most)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell has no value: None, NA or NaN."""
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def _cut(text: str, most: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Frames of jobs, and any frame as CSV, JSON and Parquet."""
+"""Frames of jobs and candidates, and any frame as CSV, JSON and Parquet."""
 
 import io
 import json
@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from graph.jobs.candidate_pages import Candidate
 from graph.jobs.status import Job
 
 
@@ -67,6 +68,16 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
             *("failed_queries", "workers", "created_at"),
         ],
     )
+
+
+def candidates_frame(found: Iterable[Candidate]) -> pd.DataFrame:
+    """What each candidate should show, the filters' verdict on it, and where its image is."""
+    columns = [
+        *("id", "query", "class_name", "concepts", "verdict", "reason", "scores", "uri"),
+        *("source_image", "source_uri", "mask_uri", "seed", "seconds", "decided_by", "created_at"),
+    ]
+    rows = [[getattr(candidate, name) for name in columns] for candidate in found]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _as_json_if_list(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Plan the missing images of a dataset, and keep the plan in the graph."""
+"""Plan the missing images of a dataset, keep the plan in the graph, and order its images."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

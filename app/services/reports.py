@@ -1,13 +1,17 @@
 """Imbalances, plans and comparisons as tables and sentences for people."""
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from app.services.cells import change_text, change_texts, log_odds_texts, q_text
-from app.services.plans import Planned
 from generation.planning.plan import Plan
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT
 from ingest.concepts.plurals import counted
+
+if TYPE_CHECKING:
+    from app.services.plans import Planned
 
 
 def comparison_table(found: Comparison) -> pd.DataFrame:
@@ -53,7 +57,7 @@ def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def plan_table(planned: Planned) -> pd.DataFrame:
+def plan_table(planned: "Planned") -> pd.DataFrame:
     """Effect of a plan per clique size, in the columns that fit a terminal."""
     summary = planned.summary.reset_index().query("cliques > 0")
     return pd.DataFrame(

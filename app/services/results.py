@@ -22,7 +22,7 @@ from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest
 from graph.database.store import GraphStore
 from graph.dataset.cliques import mined_with
-from graph.dataset.mining import mine_dataset
+from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.names import concept_names
 from graph.dataset.read import read_annotations
 from graph.errors import StaleError
@@ -38,7 +38,6 @@ from ingest.images.regions import read_regions
 from ingest.images.roots import ImageRoots
 
 _BATCH = 16  # images that an annotator looks at together
-MAX_CLIQUES = 1_000_000
 
 
 def export_job(

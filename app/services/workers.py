@@ -12,7 +12,13 @@ from app.services.stores import open_store
 from app.services.worker_resources import worker_resources
 from app.settings import Settings
 from generation.worker.worker import Worker, WorkerOptions
-from graph.errors import CobalanceError, JobNotFoundError, MissingExtraError, OptionError
+from graph.errors import (
+    CobalanceError,
+    JobNotFoundError,
+    MissingExtraError,
+    OptionError,
+    needs_extra,
+)
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
 from ingest.concepts.plurals import counted
@@ -103,10 +109,8 @@ def gpu_numbers(gpus: str) -> list[int]:
     OptionError
         The text is neither, or there is no such GPU.
     """
-    try:
+    with needs_extra("A worker on a GPU", "models"):
         import torch
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("A worker on a GPU", "models") from error
     there = range(torch.cuda.device_count())
     try:
         wanted = list(there) if gpus == "all" else [int(number) for number in gpus.split(",")]

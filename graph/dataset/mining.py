@@ -23,6 +23,9 @@ from graph.errors import UnknownNameError
 from graph.progress import Progress, silent
 from graph.records import plain_values
 
+MAX_CLIQUES = 1_000_000
+"""The default limit on cliques."""
+
 _STATISTICS = [name for name in schema.CLIQUE.property_names if name != "digest"]
 
 

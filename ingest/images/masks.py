@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from graph.arrays import BoolArray, FloatArray, IntArray
-from graph.errors import CobalanceError, MissingExtraError
+from graph.errors import CobalanceError, needs_extra
 from graph.records import ANNOTATION, Box, Mention
 
 MAX_PIXELS = 100_000_000
@@ -208,10 +208,8 @@ def mask_region(concept: str, pixels: BoolArray, source: str = ANNOTATION) -> Me
 
 
 def _coco_masks() -> Any:
-    try:
+    with needs_extra("Drawing outlines", "worker"):
         from pycocotools import mask
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Drawing outlines", "worker") from error
     return mask
 
 

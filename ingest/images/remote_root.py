@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NoReturn, TypeGuard
 from urllib.parse import unquote, urljoin, urlsplit
 
-from graph.errors import MissingExtraError, Setting
+from graph.errors import Setting, needs_extra
 from ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
@@ -107,10 +107,8 @@ def zip_root(path: str) -> RemoteRoot:
 
 
 def _import_fsspec() -> Any:
-    try:
+    with needs_extra("Reading images from URLs and ZIP files", "worker"):
         import fsspec.core
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Reading images from URLs and ZIP files", "worker") from error
     return fsspec
 
 

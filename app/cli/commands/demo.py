@@ -27,7 +27,7 @@ from graph.database.store import GraphStore
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.state import dataset_state
 from graph.dataset.write import write_annotations
-from graph.errors import DatasetNotFoundError, MissingExtraError, StaleError
+from graph.errors import DatasetNotFoundError, StaleError, needs_extra
 from graph.progress import Progress
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations
@@ -72,10 +72,8 @@ def demo(
 
 
 def _full() -> None:
-    try:
+    with needs_extra("The whole demo", "worker,demo"):
         from app.demo.full import run_full_demo
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The whole demo", "worker,demo") from error
     settings = Settings.from_environment()
     with progress_bars() as progress, open_store(settings, progress) as store:
         found = run_full_demo(store, settings, progress=progress)

@@ -28,7 +28,7 @@ from app.services.reports import (
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
 from graph.diagnosis.comparison import Comparison
 from graph.errors import OptionError, worded
 from graph.queries.comparison import compare_imbalances
@@ -62,7 +62,7 @@ def mine(
     ] = 0.95,
     max_cliques: Annotated[
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
-    ] = 1_000_000,
+    ] = MAX_CLIQUES,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class."""
     if any_class and common:

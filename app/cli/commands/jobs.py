@@ -21,7 +21,7 @@ from app.cli.tables import Format, narrowed, write_frame
 from app.services.frames import jobs_frame
 from app.settings import Settings
 from graph.dataset.state import dataset_state
-from graph.errors import JobNotFoundError, MissingExtraError, OptionError
+from graph.errors import JobNotFoundError, OptionError, needs_extra
 from graph.jobs.lifecycle import cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_job, read_queries
 from ingest.concepts.plurals import counted
@@ -154,10 +154,8 @@ def work(
     Workers on other machines join with the same NEO4J_URI, COBALANCE_QUEUE (Postgres) and
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
-    try:
+    with needs_extra("A worker", "worker"):
         from app.services.workers import gpu_numbers, run_on_gpus, run_worker
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("A worker", "worker") from error
     if gpus is not None:
         numbers = gpu_numbers(gpus)
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)

@@ -10,7 +10,7 @@ from app.cli.commands.jobs import JobId
 from app.cli.common import notes, opened_store, out
 from app.settings import Settings
 from generation.export import EXPORTERS, ExportOptions
-from graph.errors import MissingExtraError
+from graph.errors import needs_extra
 from graph.jobs.status import Job, read_job
 from ingest.annotators import ANNOTATORS
 from ingest.concepts.plurals import counted
@@ -34,10 +34,8 @@ def rebalance(
     ] = None,
 ) -> None:
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
-    try:
+    with needs_extra("Reading generated images", "worker"):
         from app.services.results import merge_job
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Reading generated images", "worker") from error
     options = {} if model is None else {"model": model}
     with opened_store() as (store, progress):
         found = read_job(store, job)
@@ -81,10 +79,8 @@ def export(
     ] = False,
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
-    try:
+    with needs_extra("Exporting images", "worker"):
         from app.services.results import export_job
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Exporting images", "worker") from error
     _ = EXPORTERS[format_]  # or an error that lists them
     options = ExportOptions(
         reference=reference,

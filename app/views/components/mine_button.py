@@ -7,10 +7,8 @@ from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset, store
 from app.views.widgets.messages import empty_state
 from app.views.widgets.task_progress import show_task
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
 from graph.progress import Progress
-
-MAX_CLIQUES = 1_000_000
 
 
 def offer(current: CurrentDataset) -> None:
