@@ -73,12 +73,12 @@ def worded(text: Text, words: Words = str) -> str:
     >>> worded(["It is too old. ", Action("mine", "cars"), " again."])
     "It is too old. Run `mine('cars')` again."
     """
-    said = ""
+    sentence = ""
     for part in parts_of(text):
         word = part if isinstance(part, str) else words(part)
-        begins = isinstance(part, Action) and (not said or said.endswith(". "))
-        said += word[:1].upper() + word[1:] if begins else word
-    return said
+        begins = isinstance(part, Action) and (not sentence or sentence.endswith(". "))
+        sentence += word[:1].upper() + word[1:] if begins else word
+    return sentence
 
 
 class CobalanceError(Exception):

@@ -33,7 +33,7 @@ def clean_name(text: str) -> str:
 
 
 def name_fault(name: str) -> str | None:
-    r"""What is wrong with a cleaned name, as a clause; None if it is valid.
+    r"""Describe the fault of a cleaned name as a clause; None if it is valid.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class ClassOptions:
 
     @property
     def from_captions(self) -> bool:
-        """Whether classes come from the words of captions."""
+        """Whether classes come from captions."""
         return self.captions is not None or self.words is not None
 
 
@@ -133,7 +133,7 @@ class VocabularyOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """What to keep of what was read, and how to rename it.
+    """Filters and renaming applied after reading.
 
     Parameters
     ----------

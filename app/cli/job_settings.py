@@ -41,7 +41,7 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
     Raises
     ------
     InputError
-        The file cannot be read, or is no TOML.
+        The file cannot be read, or is not valid TOML.
     OptionError, UnknownNameError
         A setting is unknown or cannot be used.
     """
@@ -97,7 +97,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(str(path), None, f"is no TOML ({error})", "Correct it.") from error
+        raise InputError(str(path), None, f"is not valid TOML ({error})", "Correct it.") from error
 
 
 def assign(values: dict[str, Any], assignment: str) -> None:

@@ -88,7 +88,7 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
 
 
 def _is_xl(checkpoint: "Checkpoint") -> bool:
-    """Whether the U-Net wants what this pipeline does not give it: sizes and pooled words."""
+    """Whether the U-Net expects sizes and pooled embeddings, which this pipeline does not pass."""
     unet = checkpoint.read_config("unet/config.json")
     kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
     return unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL")

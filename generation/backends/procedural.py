@@ -69,7 +69,7 @@ ALGORITHMIC = SYNTHETIC_SOURCE + "algorithmicMedia"
 SIDE_PX = 256
 """Of an image without a source, where the options name no size."""
 THING_SHARE = 1 / 3
-"""How large a sign is beside the image's shorter side; that of a class is twice as large."""
+"""Size of a sign relative to the image's shorter side; a class's sign is twice as large."""
 
 _LAYERS = 12  # of exemplars for one background; what is left takes its nearest pixel's colour
 _CANDIDATES = 6  # of which the one most alike is the next layer
@@ -157,7 +157,7 @@ class ProceduralBackend:
         canvas = self._background(grounds, size, rng)
         taken = mask.copy()
         for concept in things:
-            canvas = _set_down(canvas, self._thing(concept, size, rng), taken, rng)
+            canvas = _draw_cutout(canvas, self._object_cutout(concept, size, rng), taken, rng)
         canvas = paste_object(canvas, image, mask, self._options.feather_px)
         pictures = request.source is not None or any(map(self._pictures, request.concepts))
         box = find_box(mask)
@@ -176,7 +176,7 @@ class ProceduralBackend:
             height, width = options.height_px, options.width_px
             size = height or width or SIDE_PX, width or height or SIDE_PX
             side = max(1, round(min(size) * THING_SHARE * 2))
-            image, mask = _in_the_middle(*paint_sign(style_of(request.class_name), side), size)
+            image, mask = _centred(*paint_sign(style_of(request.class_name), side), size)
             return image, mask, {"object": "sign"}
         size = choose_output_size(options, source)
         if options.placement == "resample":
@@ -209,20 +209,20 @@ class ProceduralBackend:
     def _ground(self, concept: str, size: Size, rng: np.random.Generator) -> ImageArray:
         pictures = self._pictures(concept)
         if pictures:
-            return _put_together(pictures, size, rng)
+            return _compose_background(pictures, size, rng)
         return paint_pattern(style_of(concept), size, rng)
 
-    def _thing(self, concept: str, size: Size, rng: np.random.Generator) -> "_Cut":
+    def _object_cutout(self, concept: str, size: Size, rng: np.random.Generator) -> "_Cutout":
         """Draw an object of a concept, no larger than the image."""
         pictures = self._pictures(concept)
         if not pictures:
             side = max(1, round(min(size) * THING_SHARE))
-            return _Cut(*paint_sign(style_of(concept), side))
+            return _Cutout(*paint_sign(style_of(concept), side))
         return _cut_out(pictures[int(rng.integers(len(pictures)))], size)
 
 
 @dataclass(frozen=True, eq=False)
-class _Cut:
+class _Cutout:
     """A cutout, and the position of its top left pixel in the image."""
 
     image: ImageArray
@@ -230,7 +230,7 @@ class _Cut:
     place: tuple[int, int] | None = None
 
 
-def _cut_out(picture: "Exemplar", size: Size) -> _Cut:
+def _cut_out(picture: "Exemplar", size: Size) -> _Cutout:
     """Cut out an exemplar's object, with its scale and place if the exemplar filled the image."""
     scale = min(size[0] / picture.shown.shape[0], size[1] / picture.shown.shape[1])
     box = find_box(picture.shown)
@@ -244,10 +244,10 @@ def _cut_out(picture: "Exemplar", size: Size) -> _Cut:
         min(round(box.top * scale), size[0] - target[0]),
         min(round(box.left * scale), size[1] - target[1]),
     )
-    return _Cut(resize_image(colours, target), resize_mask(shown, target), place)
+    return _Cutout(resize_image(colours, target), resize_mask(shown, target), place)
 
 
-def _in_the_middle(cut: ImageArray, shown: MaskArray, size: Size) -> tuple[ImageArray, MaskArray]:
+def _centred(cut: ImageArray, shown: MaskArray, size: Size) -> tuple[ImageArray, MaskArray]:
     image, mask = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
     top, left = (size[0] - shown.shape[0]) // 2, (size[1] - shown.shape[1]) // 2
     there = slice(top, top + shown.shape[0]), slice(left, left + shown.shape[1])
@@ -255,8 +255,8 @@ def _in_the_middle(cut: ImageArray, shown: MaskArray, size: Size) -> tuple[Image
     return image, mask
 
 
-def _set_down(
-    canvas: ImageArray, cut: _Cut, taken: MaskArray, rng: np.random.Generator
+def _draw_cutout(
+    canvas: ImageArray, cut: _Cutout, taken: MaskArray, rng: np.random.Generator
 ) -> ImageArray:
     """Draw an object on the canvas: at its place in its exemplar, unless that is mostly occupied.
 
@@ -290,7 +290,7 @@ def _plain(size: Size, rng: np.random.Generator) -> ImageArray:
     return np.repeat(np.rint(light).astype(np.uint8)[..., np.newaxis], 3, axis=2)
 
 
-def _put_together(
+def _compose_background(
     pictures: "Sequence[Exemplar]", size: Size, rng: np.random.Generator
 ) -> ImageArray:
     """Compose a background from exemplars until no hole is left.
@@ -298,19 +298,19 @@ def _put_together(
     Each next picture shows through the holes of those above it, and they fade into it. It is, of
     some that are drawn, the one whose mean colour is most like that of the first.
     """
-    image, shown = _framed(pictures[int(rng.integers(len(pictures)))], size, rng)
+    image, shown = _random_window(pictures[int(rng.integers(len(pictures)))], size, rng)
     layers = [(image, shown)]
     mean = _mean_colour(image, shown)
-    open_still = ~shown
-    while open_still.any() and len(layers) < _LAYERS:
+    holes = ~shown
+    while holes.any() and len(layers) < _LAYERS:
         drawn = [
-            _framed(pictures[at], size, rng)
+            _random_window(pictures[at], size, rng)
             for at in rng.integers(len(pictures), size=_CANDIDATES).tolist()
         ]
-        useful = [one for one in drawn if (one[1] & open_still).any()] or drawn
+        useful = [one for one in drawn if (one[1] & holes).any()] or drawn
         image, shown = min(useful, key=lambda one: float(np.abs(_mean_colour(*one) - mean).max()))
         layers.append((image, shown))
-        open_still &= ~shown
+        holes &= ~shown
     canvas, _ = spread_colours(*layers[-1])
     for image, shown in reversed(layers[:-1]):
         share = _share_inside(shown)[..., np.newaxis]
@@ -326,7 +326,7 @@ def _share_inside(shown: MaskArray) -> npt.NDArray[np.float64]:
     return np.clip(share / _SOFT_PX, 0, 1)
 
 
-def _framed(
+def _random_window(
     picture: "Exemplar", size: Size, rng: np.random.Generator
 ) -> tuple[ImageArray, MaskArray]:
     """Crop a random window of the image's size from an exemplar, scaling small ones up."""

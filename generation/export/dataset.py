@@ -1,4 +1,4 @@
-"""What an export is made from: real and generated images, and functions that read their files."""
+"""Input of an export: real and generated images, and functions that read their files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

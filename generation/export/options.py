@@ -13,7 +13,7 @@ class ExportError(CobalanceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
-    """How to write an export.
+    """Options of an export.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export wrote.
+    """Report of a finished export.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class ObjectsOptions(DetectorOptions):
         What the class is called: one text for all classes, such as "bird" where they are kinds of
         it, or one by class; None, or a class that is left out, for the class's own name.
     vocabulary : tuple of str
-        The concepts of the dataset, to report those that nobody asked for.
+        The concepts of the dataset, to report those that were not requested.
     reject_unasked : bool
         Whether to reject an image that shows one of those: it would count for other cliques than
         those that it was made for.
@@ -118,7 +118,7 @@ class ObjectsFilter:
         if wanted:
             reasons.append(f"The detector does not find {_with_scores(wanted, scores)}.")
         if unasked and self.options.reject_unasked:
-            reasons.append(f"It finds what nobody asked for: {_with_scores(unasked, scores)}.")
+            reasons.append(f"It finds unrequested concepts: {_with_scores(unasked, scores)}.")
         score = min((scores[name] for name in request.concepts), default=1.0)
         return Judgement(score, accepted=not reasons, reason=" ".join(reasons), details=details)
 

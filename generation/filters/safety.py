@@ -120,7 +120,7 @@ def open_filter(options: SafetyOptions) -> SafetyFilter:
 
 
 def _with_processor(checkpoint: "Checkpoint") -> "Checkpoint":
-    """Where the image processor is: in a pipeline, the checker's neighbour."""
+    """Folder of the image processor: in a pipeline, next to the checker's."""
     beside = checkpoint.folder.parent / "feature_extractor"
     if not (checkpoint.folder / PROCESSOR_FILE).exists() and (beside / PROCESSOR_FILE).exists():
         return replace(checkpoint, folder=beside)

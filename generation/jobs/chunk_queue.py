@@ -27,7 +27,7 @@ _CONCURRENCY = 2  # one chunk is read and written while another one computes
 _DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
 
 ChunkResult = Literal["done", "skipped", "halved"]
-"""What became of a chunk: reported, no longer wanted, or replaced by its halves."""
+"""Outcome of a chunk: reported, no longer wanted, or replaced by its halves."""
 
 _open_queue: "Queue | None" = None  # DBOS calls a function, and is one a process itself
 

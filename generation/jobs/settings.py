@@ -17,7 +17,7 @@ from ingest.models.prompts import check_template
 
 
 class JobSettings(BaseModel):
-    """How to make a job's images: a recipe, and what the job has otherwise.
+    """Settings of a job: its recipe, and what it overrides.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str
 
 
 def _note_of(manifest: pd.DataFrame) -> str:
-    """How many images show a painted object although the dataset has image files, and why."""
+    """Count the images with a painted object although the dataset has image files, and say why."""
     accepted = manifest[manifest["verdict"] == "accepted"]
     texts = accepted["settings"]
     painted = texts[texts.str.contains(f'"{WITHOUT_SOURCE}":', regex=False)]

@@ -1,4 +1,4 @@
-"""ConBias's rebalance sampling, Algorithm 1: largest cliques first, each level counted in."""
+"""ConBias's rebalance sampling (Algorithm 1): largest cliques first, images counted for subsets."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def open_planner(_options: Options) -> Planner:
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
-    """Give the fewest images that bring the gap of every clique to zero, size after size.
+    """Plan the fewest images that close the gap of every clique, size by size.
 
     For each size k from the largest down, every class with fewer images of a clique than the
     class with most gets the difference; then the smaller cliques are counted anew, the images of

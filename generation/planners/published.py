@@ -1,4 +1,4 @@
-"""The plan that the authors of ConBias published: every clique on its own, nothing counted in."""
+"""Planner of ConBias's published code: every clique on its own, without counting subsets."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def open_planner(_options: Options) -> Planner:
 
 
 def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
-    """Give each class, for each clique, the images it has fewer than the class with most.
+    """Plan, for each clique and class, the difference to the class with the most images.
 
     Algorithm 1 without its line 15: all sizes from the counts of the dataset as it is, as the
     code published with the paper does. With one size both planners agree. With several, images

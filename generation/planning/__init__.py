@@ -1,1 +1,1 @@
-"""Plans: from imbalances to generation queries, budgets, and what a plan changes."""
+"""Plans: generation queries from imbalances, budgets, and simulated effects."""

@@ -1,4 +1,4 @@
-"""Share a budget of images out over the queries of a plan."""
+"""Allocate a budget of images to a plan's queries."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from graph.arrays import IntArray
 
 
 def share_budget(images: IntArray, budget: int) -> IntArray:
-    """Cut every query in proportion, so that all together ask for exactly the budget.
+    """Scale all queries down in proportion so that their sum is the budget.
 
     A gap changes by what the queries make, so that cutting all of them to the same share closes
     that share of every gap: half the images of a plan that balances everything leave half of each

@@ -15,7 +15,7 @@ BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
 
 def touched_rows(before: Cliques, after: Cliques) -> IntArray:
-    """Find the cliques whose counts a plan changes, those with the largest gap before it first.
+    """Find the cliques whose counts a plan changes, largest gap first.
 
     Cliques with equal gaps are in the order of the table.
     """
@@ -26,7 +26,7 @@ def touched_rows(before: Cliques, after: Cliques) -> IntArray:
 
 
 def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFrame:
-    """Give some cliques before and after a plan.
+    """Tabulate cliques before and after a plan.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _too_few(cliques: Cliques) -> pd.Categorical:
 
 
 def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray) -> dict[str, int]:
-    """Give what images cost, and what they do to the chosen cliques and to the others.
+    """Measure a plan's cost, and its effect on the chosen cliques and on the others.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray)
 def images_for(
     cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
 ) -> IntArray:
-    """Plan for some cliques alone, and give the images in the rows of the whole table.
+    """Plan for a subset of the cliques; the result has a row for each clique of the whole table.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from graph.errors import OptionError
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What to plan for. Further settings (a tolerance) join with a default each.
+    """Options shared by all planners.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class PlanOptions:
             )
 
     def resolve(self, cliques: Cliques) -> tuple[int, int]:
-        """Give the smallest and the largest size to balance, both of them mined.
+        """Resolve the smallest and the largest size to balance.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class PlanOptions:
         return self.min_size, mined if self.max_size is None else self.max_size
 
     def cap(self, images: IntArray) -> IntArray:
-        """Give the images of each query, at most `max_per_query`.
+        """Limit the images of each query to `max_per_query`.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class GenerationQuery:
-    """A wish for `n` images of a class that contain exactly these concepts.
+    """A query for `n` images of a class that contain exactly the given concepts.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class GenerationQuery:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The images that a planner wants to be made.
+    """A planner's generation queries with its options.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Plan:
 
     @property
     def images(self) -> int:
-        """All images asked for."""
+        """Total number of images."""
         return sum(query.n for query in self.queries)
 
     def rows(self) -> list[tuple[str, tuple[str, ...], int]]:
@@ -156,7 +156,7 @@ class Plan:
         return pd.DataFrame(self.rows(), columns=["class", "concepts", "n"])
 
     def images_by_class(self) -> dict[str, int]:
-        """Count the images asked for per class, in order of class name; no class with none."""
+        """Count the plan's images per class, by class name; classes without images are left out."""
         totals: dict[str, int] = {}
         for query in self.queries:
             totals[query.class_name] = totals.get(query.class_name, 0) + query.n
@@ -164,10 +164,10 @@ class Plan:
 
 
 class Planner(Protocol):
-    """A pure function from counts to images; the registry is in `generation.planners`."""
+    """Pure function from clique counts to images; the registry is in `generation.planners`."""
 
     def __call__(self, cliques: Cliques, options: PlanOptions) -> IntArray:
-        """Give the images to make of each class that contain exactly each clique.
+        """Return the number of images to generate for each clique and class.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Planner(Protocol):
 
 
 def plan_images(cliques: Cliques, planner: Planner, options: PlanOptions) -> IntArray:
-    """Run a planner, and keep within the limits of the options.
+    """Run a planner, and apply the limits of the options.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def plan_images(cliques: Cliques, planner: Planner, options: PlanOptions) -> Int
 
 
 def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...]:
-    """Write images as queries: size descending, then concepts, then class; none for no images.
+    """Convert image counts to queries, ordered by size descending, then concepts, then class.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def make_plan(
     options: PlanOptions,
     planner_options: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Run a planner and write down its queries in their order.
+    """Run a planner and return its plan.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class _PlanFile(_Strict):
 
 
 def plan_to_json(plan: Plan) -> bytes:
-    """Write a plan as UTF-8 JSON, one query a line; equal plans give equal bytes.
+    """Serialise a plan as UTF-8 JSON, one query per line; equal plans give equal bytes.
 
     Options that set no limit, or are the planner's defaults, are left out.
 
@@ -71,7 +71,7 @@ def plan_to_json(plan: Plan) -> bytes:
 
 
 def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
-    """Read a plan that `plan_to_json` wrote, or that a person edited.
+    """Read a plan written by `plan_to_json`, possibly edited by hand.
 
     Parameters
     ----------

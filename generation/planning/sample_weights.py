@@ -1,4 +1,4 @@
-"""Weights that balance the classes within groups of images: rebalancing without any new image.
+"""Reweighting: sample weights that balance the classes within groups of images.
 
 The baseline beside which generated images have to be worth their cost (reweighting, as in
 F. Kamiran and T. Calders, Data preprocessing techniques for classification without discrimination,
@@ -13,7 +13,7 @@ import pandas as pd
 
 
 def balancing_weights(groups: Sequence[object], classes: Sequence[str]) -> pd.DataFrame:
-    """Give each image a weight by which every class of its group counts for the same.
+    """Weight each image so that all classes of its group have the same total weight.
 
     An image of class c in group g has the weight::
 

@@ -1,4 +1,4 @@
-"""Exact counts after a plan, before any image is made."""
+"""Simulate a plan: the exact counts after it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ PADDING = -1  # behind the last member of a clique
 def add_to_counts(
     index: SubsetIndex, counts: IntArray, members: IntArray, images: IntArray
 ) -> None:
-    """Count new images in place: each set adds its images to every mined subset of it.
+    """Add new images to counts in place: each set of concepts counts for all its mined subsets.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def add_to_counts(
 
 
 def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
-    """Give the exact counts after a plan has been carried out.
+    """Compute the exact counts after a plan's queries.
 
     An image made for (class, concepts) contains exactly these concepts: it adds 1 to its class and
     to every mined subset of them, whatever its size. No clique joins or leaves the table.
@@ -84,7 +84,7 @@ def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
 
 
 def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
-    """Give the exact counts after images for cliques of the table itself, as planners give them.
+    """Compute the exact counts after a planner's images, given per clique and class.
 
     The same as `simulate` with the queries that `generation.planning.plan.queries_of` makes of
     them, without writing them down.
@@ -119,7 +119,7 @@ def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int
 
 
 def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
-    """Give what a plan costs and what it achieves, for every size that was mined.
+    """Summarise a plan's cost and effect for every mined clique size.
 
     Sizes that the plan leaves alone are there too: images for pairs change single concepts.
 

@@ -18,7 +18,7 @@ DEFAULT = "procedural"
 
 
 def choose_recipe(recipe: str | None, backend: str | None) -> Recipe:
-    """Recipe of a job that names a recipe, a backend, both or neither.
+    """Choose a job's recipe by the recipe and backend that it names, if any.
 
     A backend alone chooses the recipe of its name, if there is one.
 

@@ -1,4 +1,4 @@
-"""The object is kept, and a model that sees it paints everything around it."""
+"""Inpainting recipe: keep the object and inpaint its surroundings."""
 
 from generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
 from ingest.models.prompts import PHOTO

@@ -1,4 +1,4 @@
-"""The whole image is edited as an instruction says: the comparison of ConBias's table 3."""
+"""Instruction recipe: edit the whole image with InstructPix2Pix, as in ConBias's table 3."""
 
 from generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
 

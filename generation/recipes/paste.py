@@ -1,4 +1,4 @@
-"""ConBias's own way: a generated background, and the object pasted onto it."""
+"""Paste recipe (ConBias's own): generate a background and paste the object onto it."""
 
 from generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
 from ingest.models.prompts import PHOTO

@@ -1,4 +1,4 @@
-"""Scenes painted by rule around the object: for demonstrations, tests and first tries of a plan."""
+"""Procedural recipe: scenes without a model, for demonstrations, tests and trying a plan."""
 
 from generation.recipes.recipe import SIZE_FIELDS, Recipe
 from ingest.models.prompts import PHOTO

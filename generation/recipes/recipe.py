@@ -1,4 +1,4 @@
-"""What a recipe declares: everything that one way of making images needs."""
+"""Recipe declaration: backend, prompt, masks, filters and form of one way to make images."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from generation.sources.mask_settings import MaskSettings
 from graph.plugins import Declaration
 
 SECONDS_WITH_A_MODEL = (2.0, 10.0)
-"""Assumed time per image of a diffusion model, from a large graphics card to a small one."""
+"""Assumed seconds per image of a diffusion model, on a large and on a small GPU."""
 
 
 @dataclass(frozen=True)

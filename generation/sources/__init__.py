@@ -1,1 +1,1 @@
-"""Source images: which image and mask a generated image starts from."""
+"""Source images and object masks that generated images start from."""

@@ -1,4 +1,4 @@
-"""Mask files: the path of an image's own."""
+"""Path of an image's mask file."""
 
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ from generation.sources.unusable import UnusableError
 
 
 def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
-    """Give the path of an image's mask file, which is inside the folder whatever the names are.
+    """Path of an image's mask file; UnusableError if it would be outside the folder.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Settings of masks: how the object of a class is found in its images."""
+"""Mask settings: where object masks come from."""
 
 import re
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ ANY = "*"
 """In `MaskSettings.object`: a region of any concept."""
 
 PLACEHOLDER = re.compile(r"\{(id|stem|path)\}")
-"""What `MaskSettings.mask_pattern` may contain."""
+"""Placeholders of `MaskSettings.mask_pattern`."""
 
 
 def _as_tuple(value: object) -> object:
@@ -17,7 +17,7 @@ def _as_tuple(value: object) -> object:
 
 
 class MaskSettings(BaseModel):
-    """How the object of a class is found in its images.
+    """Origin and limits of object masks.
 
     Parameters
     ----------

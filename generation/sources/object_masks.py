@@ -1,4 +1,4 @@
-"""Masks of the object: from outlines, boxes or a segmenter."""
+"""Object masks from outlines, boxes or a segmenter."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from ingest.images.arrays import ImageArray, MaskArray
 from ingest.images.masks import SegmentationError, mask
 
 Segment = Callable[[ImageArray, Box | None], MaskArray]
-"""Finds an object: in an image, or within a box (x, y, width, height in pixels) of it."""
+"""Segments the object in an image, or in a box (x, y, width, height in pixels) of it."""
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectMasks:
-    """Finds the object of an image.
+    """Finds object masks of images.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ObjectMasks:
             )
 
     def regions(self, image_id: str, class_name: str) -> pd.DataFrame:
-        """The regions of an image's object; none only where a segmenter does without."""
+        """Select the regions of an image's object; may be empty only with a segmenter."""
         regions = self.read_regions([image_id])
         drawn = regions[regions["segmentation"].notna() | regions["x_px"].notna()]
         of_object = regions_with_crowds(drawn, class_name, self.settings.object)
@@ -87,12 +87,12 @@ class ObjectMasks:
         return chosen
 
     def find(self, regions: pd.DataFrame, pixels: ImageArray, class_name: str) -> MaskArray:
-        """The object's mask, by its regions.
+        """Compute the object's mask from its regions.
 
         Raises
         ------
         UnusableError
-            There is none that can be used.
+            No usable mask can be computed.
         """
         height, width = pixels.shape[:2]
         if self.settings.masks == "segmenter":
@@ -109,7 +109,7 @@ class ObjectMasks:
                     "has an outline that cannot be read", "Correct it", str(error)
                 ) from error
             found.append(outlined if self.settings.masks == "regions" else fill_bounds(outlined))
-        return self._one(found)
+        return self._combine(found)
 
     def _segmented(self, regions: pd.DataFrame, pixels: ImageArray, class_name: str) -> MaskArray:
         assert self.segment is not None  # noqa: S101
@@ -125,7 +125,7 @@ class ObjectMasks:
                 raise
             except CobalanceError as error:
                 raise UnusableError(
-                    "has an object that the segmenter cannot find",
+                    "has an object that the segmenter does not find",
                     "Take masks from another segmenter, regions, boxes or files",
                     str(error),
                 ) from error
@@ -136,16 +136,16 @@ class ObjectMasks:
                     "of the image's size."
                 )
             found.append(made)
-        return self._one(found)
+        return self._combine(found)
 
-    def _one(self, found: list[MaskArray]) -> MaskArray:
+    def _combine(self, found: list[MaskArray]) -> MaskArray:
         if self.settings.instances == "largest":
             return max(found, key=np.count_nonzero)
         every: MaskArray = np.logical_or.reduce(found)
         return every
 
     def check_share(self, found: MaskArray) -> None:
-        """Raise UnusableError unless a mask covers as much of the image as the settings ask."""
+        """Raise UnusableError unless the mask's share of the image is within the limits."""
         share = np.count_nonzero(found) / found.size
         least, most = self.settings.min_share, self.settings.max_share
         if not least <= share <= most or share in (0, 1):

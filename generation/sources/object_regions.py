@@ -1,4 +1,4 @@
-"""Regions of the object: which of an image's annotations show its class."""
+"""Select the annotated regions that show an image's class."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woma
 def object_regions(
     regions: pd.DataFrame, class_name: str, names: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Choose the regions of an image's object, as `MaskSettings.object` says, without crowds.
+    """Select the regions of an image's object by `MaskSettings.object`, without crowds.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def object_regions(
 def regions_with_crowds(
     regions: pd.DataFrame, class_name: str, names: Collection[str]
 ) -> pd.DataFrame:
-    """Choose as `object_regions` does; crowds stay."""
+    """Select regions as `object_regions` does, including crowds."""
     if ANY in names:
         return regions
     concepts = [_plain(name) for name in regions["concept"]]
@@ -57,7 +57,7 @@ def _plain(name: str) -> str:
 
 
 def annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
-    """The size of the image that the regions are in pixels of; None where it is not known."""
+    """Size of the annotated image in pixels; None if unknown."""
     if regions.empty:
         return None
     width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
@@ -65,17 +65,17 @@ def annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
 
 
 def box_of(row: Mapping[Any, Any]) -> Box:
-    """The box of a region: x, y, width, height in pixels."""
+    """Box of a region: x, y, width, height in pixels."""
     return row["x_px"], row["y_px"], row["w_px"], row["h_px"]
 
 
 def area_of(box: Box) -> float:
-    """The area of a box in pixels."""
+    """Area of a box in pixels."""
     return box[2] * box[3]
 
 
 def fill_box(box: Box, width: int, height: int) -> MaskArray:
-    """Give the pixels whose middle is in a box, as those are that an outline of it has."""
+    """Rasterise a box: a pixel is True if its centre is inside, as for outlines."""
     x, y, w, h = box
     columns, rows = np.arange(width) + 0.5, np.arange(height) + 0.5
     found: MaskArray = np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
@@ -83,7 +83,7 @@ def fill_box(box: Box, width: int, height: int) -> MaskArray:
 
 
 def fill_bounds(outlined: MaskArray) -> MaskArray:
-    """The smallest box around a mask, filled."""
+    """Fill the bounding box of a mask."""
     rows, columns = outlined.any(axis=1), outlined.any(axis=0)
     if not rows.any():
         return outlined

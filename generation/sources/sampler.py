@@ -1,4 +1,4 @@
-"""Sampling of sources: an image of the class for each image to be made, with its object's mask."""
+"""Sample source images with their object masks, reproducibly by seed."""
 
 import hashlib
 from collections import Counter
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 TRIES = 500
-"""Images that are looked at for one that can be used; where one in a hundred can, there is one
+"""Images tried for a usable one; where one in a hundred is usable, there is one
 among them 99 times in 100."""
 
 
@@ -36,7 +36,7 @@ _DEFAULTS = MaskSettings()
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """Images of the classes of a dataset, with their objects.
+    """Source images of a dataset by class, with their object masks.
 
     For any number of threads at once, if the callables are.
 
@@ -75,7 +75,7 @@ class Sources:
         object.__setattr__(self, "_masks", masks)
 
     def sample(self, class_name: str, seed: int) -> SourceImage:
-        """Give an image of a class with its object: the same for the same seed, in any process.
+        """Sample an image of a class with its object mask; the same for the same seed everywhere.
 
         Images are looked at in an order that the seed decides. Those without a file or a mask that
         can be used are passed over, `TRIES` at most.
@@ -85,7 +85,7 @@ class Sources:
         NoSourceError
             None that was tried can be used; the message has the commonest reason.
         JobBlockedError
-            Nor can an image be read that could be read before: all are out of reach.
+            An image that was read before cannot be read either: all are out of reach.
         """
         images = self.images.get(class_name)
         if images is None or not images.ids:
@@ -99,17 +99,17 @@ class Sources:
                 return self._source(images.ids[at], images.uris[at], class_name)
             except UnusableError as problem:
                 problems.append((images.ids[at], problem))
-        self._check_reach()
+        self._check_reachable()
         raise _none_usable(class_name, len(images.ids), problems)
 
-    def _check_reach(self) -> None:
+    def _check_reachable(self) -> None:
         for uri in self._read_before:
             try:
                 self.read_image(uri)
             except CobalanceError as error:
                 raise JobBlockedError(
-                    f"The image files are out of reach: {error} It could be read before. Bring "
-                    "them back, such as by mounting their folder again; then retry the job."
+                    f"The image files can no longer be read: {error} Bring them back, such as by "
+                    "mounting their folder again; then retry the job."
                 ) from error
 
     def _source(self, image_id: str, uri: str, class_name: str) -> SourceImage:
@@ -138,7 +138,7 @@ class Sources:
             picture = decode(content).turned_for(wanted_px)
         except ImageFileError as error:
             raise UnusableError(
-                "has a file that is no usable image", "Replace it", f"{unsigned(uri)}: {error}"
+                "has a file that is not a usable image", "Replace it", f"{unsigned(uri)}: {error}"
             ) from error
         if wanted_px not in (None, picture.size):
             raise _other_size("annotations of", wanted_px, picture.size)
@@ -156,7 +156,7 @@ class Sources:
             ) from error
         except ImageFileError as error:
             raise UnusableError(
-                "has a mask file that is no usable image", "Replace it", f"{path}: {error}"
+                "has a mask file that is not a usable image", "Replace it", f"{path}: {error}"
             ) from error
         try:
             return self._picture(uri, stored.size), mask_array(stored)
@@ -168,7 +168,7 @@ class Sources:
 
 
 def shuffled(count: int, seed: int) -> Iterator[int]:
-    """Yield the numbers below a count in an order that the seed decides, on every machine.
+    """Yield ``range(count)`` in a pseudorandom order, the same for a seed on every machine.
 
     The order is drawn from SHA-256, not from a random generator, whose algorithms may change from
     one version of its library to the next. It is drawn number by number (Fisher and Yates'
@@ -193,7 +193,7 @@ def _other_size(
     width, height = wanted_px or (0, 0)
     return UnusableError(
         f"has {what} another size",
-        "Use the files that were annotated; nothing is scaled in silence",
+        "Use the files that were annotated; files are never scaled to fit",
         f"{width}×{height} pixels for an image of {actual_px[0]}×{actual_px[1]}",
     )
 
@@ -201,7 +201,7 @@ def _other_size(
 def _none_usable(
     class_name: str, n_images: int, problems: list[tuple[str, UnusableError]]
 ) -> NoSourceError:
-    """Say how many were tried, the commonest reason, and what to do about it."""
+    """The error for a class without a usable image: number tried, commonest reason, remedy."""
     ((commonest, times),) = Counter(found.problem for _, found in problems).most_common(1)
     image_id, example = next(found for found in problems if found[1].problem == commonest)
     detail = f": {example.detail.rstrip('.')}" if example.detail else ""

@@ -1,4 +1,4 @@
-"""The reason why an image cannot be the source of an object."""
+"""The error of an image that cannot be used as a source."""
 
 
 class UnusableError(Exception):

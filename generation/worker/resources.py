@@ -23,7 +23,7 @@ _REFUSALS = 5  # transient errors of the graph, such as deadlocks, before a task
 
 @dataclass(frozen=True, eq=False)
 class WorkerResources:
-    """What a worker needs from outside.
+    """Resources of a worker.
 
     Parameters
     ----------

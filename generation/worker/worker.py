@@ -33,7 +33,7 @@ _AFTER_CHUNK_S = 0.02  # then longer each time: the queue may not have seen the 
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker runs.
+    """Options of a worker.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ def _require_capacity(session: Session, timeout_s: float) -> None:
 
 def _timed_out(timeout_s: float) -> QueryTimeoutError:
     return QueryTimeoutError(
-        f"The query did not end within {timeout_s:g} s and was given up. Narrow it with WHERE or "
+        f"The query did not end within {timeout_s:g} s and was cancelled. Narrow it with WHERE or "
         "LIMIT, or raise ",
         Setting("timeout_s"),
         ".",

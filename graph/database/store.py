@@ -242,9 +242,9 @@ def _other_error(error: Neo4jError | DriverError) -> StoreError:
             "again when it has ended."
         )
     if isinstance(error, TransientError):
-        return StoreError(f"The database could not finish now: {error.message}. Try again.")
+        return StoreError(f"Transient database error: {error.message}. Try again.")
     if isinstance(error, Neo4jError):
-        return StoreError(f"The database refused: {error.message}")
+        return StoreError(f"The database rejected the request: {error.message}")
     return StoreError(f"The connection to the database failed: {error}")
 
 

@@ -80,7 +80,7 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
         raise StaleError(
             f"The cliques of {state.name!r} have changed meanwhile. ",
             Action("mine", state.name),
-            ", or wait where somebody mines it now.",
+            ", or wait if it is being mined now.",
         )
     classes = tuple(name for name, _ in state.mined_classes)
     return Cliques(

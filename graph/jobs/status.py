@@ -88,8 +88,8 @@ class Job:
             f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
             "their classes and concepts of then."
         )
-        said = (self.error, self.note, changed if self.dataset_changed else "")
-        return tuple(text for text in said if text)
+        remarks = (self.error, self.note, changed if self.dataset_changed else "")
+        return tuple(text for text in remarks if text)
 
     @property
     def is_active(self) -> bool:

@@ -70,7 +70,7 @@ def coco_images(
     texts = pc.cast(ids, TEXT)
     rows.report(
         unreadable(texts),
-        lambda row: f"the id {texts[row].as_py()!r} is no readable text",
+        lambda row: f"the id {texts[row].as_py()!r} is not readable text",
         "Give it another one",
     )
     known = pd.Index(ids.to_pandas())
@@ -102,7 +102,7 @@ def coco_images(
 def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:
     given = field(images, name)
     faulty = np.array([size is not None and not 0 < size < 1 << 31 for size in given])
-    rows.report(faulty, lambda row: f"{name}: {given[row]} is no size in pixels", "Correct it")
+    rows.report(faulty, lambda row: f"{name}: {given[row]} is not a size in pixels", "Correct it")
     sound = [None if bad else size for size, bad in zip(given, faulty.tolist(), strict=True)]
     return pa.array(sound, pa.int64())
 

@@ -234,9 +234,9 @@ def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> 
         )
     found = re.search(r"\(byte (\d+)\)", message)
     if found is None:
-        return problems.fatal(f"is no JSON ({message})", "Correct it.")
+        return problems.fatal(f"is not valid JSON ({message})", "Correct it.")
     offset = int(found[1])
-    reason = f"is no JSON ({message.removeprefix('JSON is malformed: ')})"
+    reason = f"is not valid JSON ({message.removeprefix('JSON is malformed: ')})"
     if bytes(content[offset : offset + 9]).startswith((b"NaN", b"Infinity", b"-Infinity")):
         return problems.fatal(
             "JSON has no NaN and no Infinity", "Write null instead.", f"byte {offset}"

@@ -61,7 +61,7 @@ def labels_beside(
 def labels_from_mentions(
     image: IntArray, column: Coded, n_images: int, none: str, many: str
 ) -> Labels:
-    """Give each image the one class that its mentions name; set other images aside.
+    """Assign each image the only class that its mentions name; set other images aside.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def labels_from_file(
     beside = problems.beside(str(path))
     if found is None:
         raise beside.fatal(
-            f"is no table of a known kind ({', '.join(TABLES)})",
+            f"is not a table in a known format ({', '.join(TABLES)})",
             "Write the columns image_id and label as CSV.",
         )
     table = found.load(path, beside, progress)
@@ -162,7 +162,7 @@ def labels_from_captions(
     problems: Problems,
     progress: Progress,
 ) -> Labels:
-    """Give each image the only class named in its captions, from a COCO captions file."""
+    """Assign each image the only class named in its captions, from a COCO captions file."""
     ids = columns.ids
     read_head(path)
     captions = read_captions(path, None, problems.beside(str(path)), progress)
@@ -188,7 +188,7 @@ def labels_from_texts(
     options: ReadOptions,
     progress: Progress,
 ) -> Labels:
-    """Give each image the only class that its captions name."""
+    """Assign each image the only class that its captions name."""
     words = load_word_list(options.classes.words or DEFAULT_WORDS)
     rows, column = words.find_all(texts, progress)
     return labels_from_mentions(

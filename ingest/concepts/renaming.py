@@ -68,7 +68,7 @@ def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
         return [(repr(key), key, value or "") for key, value in mapping.items()]
     found = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
     if found is None:
-        raise problems.fatal("is no table of a known kind", f"{_FORM}.")
+        raise problems.fatal("is not a table in a known format", f"{_FORM}.")
     table = found.load(path, problems, silent)
     if not {"concept", "becomes"} <= table.columns.keys():
         raise problems.fatal(
@@ -107,7 +107,7 @@ def apply_concept_table(
         if concept not in known:
             close = get_close_matches(concept, concepts.names, n=5, cutoff=0.5)
             hint = f"Closest: {', '.join(close)}" if close else f"Known: {listed(concepts.names)}"
-            problems.record(place, f"{concept!r} is no concept of the data", hint)
+            problems.record(place, f"{concept!r} is not a concept of the data", hint)
     new_names = [table[name][0] if name in table else name for name in concepts.names]
     names = sorted({name for name in new_names if name})
     number = {name: code for code, name in enumerate(names)} | {"": -1}

@@ -101,7 +101,7 @@ def load_word_list(name: str) -> Vocabulary:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(where, None, f"is no TOML ({error})", f"{_LIST_FORM}.") from None
+        raise InputError(where, None, f"is not valid TOML ({error})", f"{_LIST_FORM}.") from None
     classes = content.get("classes")
     if not isinstance(classes, dict) or len(classes) < 2:
         raise InputError(where, None, "has no [classes] of two or more", f"{_LIST_FORM}.")

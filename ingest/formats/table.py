@@ -103,7 +103,7 @@ def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | No
     ids = pc.fill_null(text_column(table, name, Setting("table.id")), "")
     rows.report(
         unreadable(ids),
-        lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is no readable text",
+        lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is not readable text",
         "Give each image an id of printable characters",
     )
     known = pd.Index(ids.to_pandas())
@@ -151,7 +151,7 @@ def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.
     given = pc.not_equal(text, "").to_numpy(zero_copy_only=False)
     rows.report(
         given & ~whole,
-        lambda row: f"the {role} {text[row].as_py()!r} is no size in pixels",
+        lambda row: f"the {role} {text[row].as_py()!r} is not a size in pixels",
         "Write a whole number, or leave it empty",
     )
     return pc.cast(pc.if_else(pa.array(whole), text, pa.scalar(None, TEXT)), pa.int64())
@@ -229,8 +229,8 @@ def _labels(
     if _is_attribute(table, name, set(column.names)):  # its name says what 1 means
         named = {value: name if value == "1" else f"not {name}" for value in column.names}
         column = recode_names(column.codes, list(named.values()))
-        told = (f"{value} is {named[value]!r}" for value in sorted(named, reverse=True))
-        notes = (f"{table.problems.file}: class {', and '.join(told)}",)
+        meanings = (f"{value} is {named[value]!r}" for value in sorted(named, reverse=True))
+        notes = (f"{table.problems.file}: class {', and '.join(meanings)}",)
     nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
     return Labels(column, nothing), notes
 

@@ -1,4 +1,4 @@
-"""The one place that opens image files: decoding within limits, EXIF orientation, thumbnails.
+"""Decode image files within limits: EXIF orientation, thumbnails, RGB arrays.
 
 Pillow is imported where a file is opened, as the core installs without it.
 """
@@ -98,7 +98,7 @@ def open_image(
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """What an image file's header says; no pixel is decoded for it.
+    """Header of an image file, read without decoding pixels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Read masks from images, whichever convention they follow."""
+"""Read masks from images of any common convention."""
 
 from typing import TYPE_CHECKING
 

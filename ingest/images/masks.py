@@ -104,7 +104,7 @@ class RunLengths:
 
     @property
     def area_px2(self) -> int:
-        """How many pixels are on."""
+        """Number of pixels in the mask."""
         return int(self.counts[1::2].sum())
 
     def mask(self) -> BoolArray:

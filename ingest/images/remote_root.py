@@ -60,7 +60,7 @@ class RemoteRoot:
         except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
             _refuse(error)
         if info.get("type") == "directory":
-            raise ImageFileError("This is a folder, and no image file.")
+            raise ImageFileError("This is a folder, not an image file.")
         check_size(info.get("size"))
         about = sorted((key, str(value)) for key, value in info.items())
         identity = f"{self._url}\0{full}\0{version}\0{about}"

@@ -111,7 +111,7 @@ class Folder:
         except OSError as error:
             raise ImageFileError(f"The file cannot be read: {error.strerror}.") from error
         except ValueError as error:
-            raise ImageFileError("This is no name of a file.") from error
+            raise ImageFileError("This is not a valid file name.") from error
         _check_kind(status)
         check_size(status.st_size)
         identity = f"{path}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}"
@@ -153,6 +153,6 @@ def _read_local(path: str) -> bytes:
 
 def _check_kind(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise ImageFileError("This is a folder, and no image file.")
+        raise ImageFileError("This is a folder, not an image file.")
     if not stat.S_ISREG(status.st_mode):
-        raise ImageFileError("This is no regular file.")
+        raise ImageFileError("This is not a regular file.")

@@ -84,7 +84,7 @@ class Checkpoint:
         return digest.hexdigest()
 
     def read_config(self, name: str) -> dict[str, Any]:
-        """One of its JSON files, such as ``unet/config.json``; an empty one where it has none."""
+        """Read a JSON file of the model, such as ``unet/config.json``; empty if missing."""
         path = self.folder / name
         return read_json(path, f"The model {self.name}") if path.is_file() else {}
 
@@ -141,8 +141,8 @@ def _verify(name: str, revision: str | None, folder: Path) -> Checkpoint:
         index = read_json(folder / PIPELINE_FILE, where)
     elif not (folder / MODEL_FILE).is_file():
         raise JobBlockedError(
-            f"{where} is no model: it has neither {PIPELINE_FILE} nor {MODEL_FILE}. Give the folder"
-            " that save_pretrained wrote, not one above or below it."
+            f"{where} is not a model: it has neither {PIPELINE_FILE} nor {MODEL_FILE}. Give the "
+            "folder that save_pretrained wrote, not one above or below it."
         )
     parts = ["", *list_components(index)]
     names = {

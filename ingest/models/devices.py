@@ -17,7 +17,7 @@ SMALLER_MODEL = "Use a smaller model, half precision, or another device."
 
 
 def choose_device(device: str = "auto") -> torch.device:
-    """The device of that name; for ``auto`` a GPU where there is one.
+    """Choose a device by name; ``auto`` is a GPU if available.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def choose_device(device: str = "auto") -> torch.device:
         chosen = torch.device(device)
     except RuntimeError as error:
         raise OptionError(
-            f"torch knows no device {device!r}. Use auto, cpu, cuda, cuda:1 or mps."
+            f"torch has no device {device!r}. Use auto, cpu, cuda, cuda:1 or mps."
         ) from error
     here = ["cpu"]
     if torch.backends.mps.is_available():
@@ -53,7 +53,7 @@ def choose_device(device: str = "auto") -> torch.device:
 
 
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
-    """The precision of that name; for ``auto`` half precision on a GPU, else single.
+    """Choose a precision by name; ``auto`` is half precision on a GPU, else single.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
         return torch.bfloat16 if bfloat16 else torch.float16
     names = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
     if dtype not in names:
-        raise OptionError(f"There is no precision {dtype!r}. Use auto, {', '.join(names)}.")
+        raise OptionError(f"Unknown precision {dtype!r}. Use auto, {', '.join(names)}.")
     if dtype == "float16" and device.type == "cpu":
         raise OptionError(
             "A CPU does not compute these models in float16. Use float32 or bfloat16."

@@ -13,7 +13,7 @@ _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 
 
 def find_in_cache(model: str, revision: str | None) -> Path:
-    """The folder that an earlier download left; JobBlockedError where there is none."""
+    """Folder of an earlier download in the cache; JobBlockedError if there is none."""
     for name in (PIPELINE_FILE, MODEL_FILE):
         found = huggingface_hub.try_to_load_from_cache(model, name, revision=revision)
         if isinstance(found, str):
@@ -21,14 +21,14 @@ def find_in_cache(model: str, revision: str | None) -> Path:
     of_revision = f" of revision {revision}" if revision else ""
     option = f" --revision {revision}" if revision else ""
     raise JobBlockedError(
-        f"The model {model}{of_revision} is not on this machine, and nothing may be downloaded. "
+        f"The model {model}{of_revision} is not on this machine, and downloads are off. "
         f"Run 'hf download {model}{option}' where there is a connection, give a folder, or leave "
         "offline out."
     )
 
 
 def download(model: str, revision: str | None) -> Path:
-    """Fetch only the files that are loaded: repositories hold the same weights many times.
+    """Download only the files to load: repositories hold the same weights in many forms.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Prompt templates for models, and prompts made from them."""
+"""Prompt templates, and prompts rendered from them."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def prompt_for(
     *,
     class_name: str = "",
 ) -> str:
-    """Give the prompt for an image that shows some concepts.
+    """Render the prompt for an image with the given concepts.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def prompt_for(
 
 
 def check_template(template: str) -> None:
-    """Raise OptionError unless a text can be a template.
+    """Raise OptionError unless a text is a valid prompt template.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class VisionModel:
 
     @contextmanager
     def computing(self, what: str) -> Iterator[None]:
-        """Run a `with` block without gradients; what it does is named where memory is full.
+        """Run a `with` block without gradients; its name appears in out-of-memory errors.
 
         Raises
         ------

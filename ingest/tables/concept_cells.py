@@ -90,7 +90,7 @@ def _from_json(text: pa.Array, rows: RowProblems) -> Cells:
         try:
             concepts = decoder.decode(cell)
         except msgspec.DecodeError as error:
-            faults[at] = f"the concepts {cell[:60]!r} are no JSON list of concepts ({error})"
+            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({error})"
         else:
             found += concepts
             row += [at] * len(concepts)
@@ -166,7 +166,7 @@ def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray
     expected, given = np.bincount(cells.row, minlength=n), np.bincount(at, minlength=n)
     wrong = np.zeros(n, dtype=bool)
     wrong[at[~((values >= 0) & (values <= 1))]] = True
-    rows.report(wrong, lambda _: "a score is no number from 0 to 1", "Correct it")
+    rows.report(wrong, lambda _: "a score is not a number from 0 to 1", "Correct it")
     rows.report(
         expected != given,
         lambda row: f"has {given[row]} scores for {expected[row]} concepts",

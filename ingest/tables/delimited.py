@@ -101,6 +101,6 @@ def _header_names(line: int, header: list[str], problems: Problems) -> list[str]
             )
         if not name.isprintable():
             raise problems.fatal(
-                f"the column name {name!r} is no readable text", "Save the file as UTF-8.", place
+                f"the column name {name!r} is not readable text", "Save the file as UTF-8.", place
             )
     return names

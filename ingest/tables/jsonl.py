@@ -46,7 +46,7 @@ class JsonLines:
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     problems.record(
                         f"line {number}",
-                        f"is no JSON object ({error})",
+                        f"is not a JSON object ({error})",
                         "Write one JSON object with the columns as keys on each line",
                     )
                 else:

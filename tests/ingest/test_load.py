@@ -109,8 +109,13 @@ def test_concept_table_applies_at_once(write):
 @pytest.mark.parametrize(
     ("content", "record", "reason", "remedy"),
     [
-        ("concept,becomes\ntre,x\n", "line 2", "'tre' is no concept of the data", "Closest: tree"),
-        ('zebra = "x"\n', "'zebra'", "'zebra' is no concept", "Known: car, person, tree, truck"),
+        (
+            "concept,becomes\ntre,x\n",
+            "line 2",
+            "'tre' is not a concept of the data",
+            "Closest: tree",
+        ),
+        ('zebra = "x"\n', "'zebra'", "'zebra' is not a concept", "Known: car, person, tree, truck"),
         ("concept,becomes\ncar,x\ncar,y\n", "line 3", "'car' is at line 2 already", "Leave one"),
         ("concept,becomes\n,y\n", "line 2", "a name is empty", "concept and becomes"),
         ("concept,becomes\ncar,y\0\n", "line 2", "control character", "concept and becomes"),
@@ -118,7 +123,7 @@ def test_concept_table_applies_at_once(write):
         ("from,to\ncar,y\n", None, "no columns concept and becomes (its columns: from, to)", "CSV"),
         ("car = 3\n", "'car'", "becomes 3, which is no text", "concept and becomes"),
         ('{"car": ["x"]}', "'car'", "becomes ['x'], which is no text", "concept and becomes"),
-        ("car\n", None, "is no table of a known kind", "concept and becomes"),
+        ("car\n", None, "is not a table in a known format", "concept and becomes"),
         ("", None, "is empty", "Name a file"),
     ],
 )
@@ -160,7 +165,7 @@ def test_class_file_faults_name_the_class_file(write):
         ("image_id,kind,more\na,x,y\n", "", "there is no column 'label'"),
         ("image_id,label\nq,x\n", "", "has none of the images of"),
         ("image_id,label\n", "", "has no rows"),
-        ("nothing", "", "is no table of a known kind"),
+        ("nothing", "", "is not a table in a known format"),
     ):
         path = write(content, "classes.csv")
         with pytest.raises(InputError) as caught:

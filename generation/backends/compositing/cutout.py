@@ -132,11 +132,11 @@ def place_object(
     )
     top = int(rng.integers(size[0] - target[0], endpoint=True))
     left = int(rng.integers(size[1] - target[1], endpoint=True))
-    placed, stands = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
+    placed, placed_mask = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
     there = slice(top, top + target[0]), slice(left, left + target[1])
     placed[there] = resize_image(colours, target)
-    stands[there] = resize_mask(inside, target)
-    return placed, stands, scale
+    placed_mask[there] = resize_mask(inside, target)
+    return placed, placed_mask, scale
 
 
 def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:

@@ -28,11 +28,11 @@ class PipelineTask:
     Parameters
     ----------
     size : tuple of int
-        Height and width that the model paints at.
+        Height and width of the model's image.
     finish : callable
-        Makes the image that was asked for of the one that the model has painted.
+        Converts the model's image to the requested one.
     inputs : mapping of str to Any
-        What the pipeline takes beside words and a seed: Pillow images by argument.
+        Further arguments of the pipeline beside prompt and seed: Pillow images by name.
     """
 
     size: Size
@@ -50,7 +50,7 @@ class DiffusionBackend:
     runner : PipelineRunner
         The model.
     prepare : callable
-        Says what to paint for a request's source and seed.
+        Prepares the pipeline's inputs for a request's source and seed.
     """
 
     needs_source = True

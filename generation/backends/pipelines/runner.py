@@ -28,7 +28,7 @@ OTHER_SIGMAS = ("use_exponential_sigmas", "use_beta_sigmas", "use_lu_lambdas")
 ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
 """Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
 SEED_BITS = 0xFFFF_FFFF
-"""What torch's generator on the CPU takes of a seed: its last 32 bits."""
+"""Mask of the 32 bits of a seed that torch's CPU generator uses."""
 
 FloatImages = npt.NDArray[np.float32]
 """Of shape (images, height, width, 3), from 0 to 1."""

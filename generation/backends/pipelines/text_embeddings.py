@@ -11,7 +11,7 @@ import torch
 from graph.errors import OptionError
 
 KEPT = 64
-"""How many prompts' embeddings stay on the device; a query has one prompt, for all its images."""
+"""Number of prompts whose embeddings stay on the device; a query has one prompt."""
 
 
 def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:

@@ -1,4 +1,4 @@
-"""What an export format implements, and what formats share.
+"""Exporter and writer protocols of export formats, and functions that formats share.
 
 A format's module declares ``PLUGIN``, and ``open_export_format``, which returns an `Exporter`.
 """
@@ -20,7 +20,7 @@ _PROVENANCE = (
 
 @dataclass(frozen=True, slots=True)
 class ImageLocation:
-    """Where an image is in an export.
+    """Location of an image in an export.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ImageLocation:
 
 @dataclass(frozen=True)
 class WriterReport:
-    """What a writer wrote besides the images.
+    """Report of a writer: its files besides the images.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def with_content(image: ExportImage, content: bytes) -> ExportImage:
     try:
         found = read_header(content)
     except ImageFileError as error:
-        raise UnreadableError(f"is no usable image ({error})") from error
+        raise UnreadableError(f"is not a usable image ({error})") from error
     width, height = image.width_px or found.width_px, image.height_px or found.height_px
     stored, annotated = (found.width_px, found.height_px), (width, height)
     # Annotations are of the image as it is shown, or as it lies in its file; see `DecodedImage`.

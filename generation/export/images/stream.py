@@ -138,7 +138,7 @@ class ImageStream:
         except (OSError, CobalanceError) as error:
             raise UnreadableError(f"cannot be read ({_reason(error)})") from error
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
-            raise UnreadableError("is not the file that its row of the manifest is about")
+            raise UnreadableError("differs from the file recorded in its row of the manifest")
         image = with_content(image, content)
         if not row["mask_path"] or image.width_px is None or image.height_px is None:
             return image

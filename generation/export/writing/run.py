@@ -1,4 +1,4 @@
-"""Run an export, from the first image to the last file, whatever the format."""
+"""Run an export in any format, from the first image to the last file."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ def _write_images(
                 rows.append({**image.provenance, "path": path, "mask_path": location.mask})
         if not counts:
             raise ExportError(
-                "Not one of the images can be read, and nothing is left to export. Name the "
+                "None of the images can be read, so there is nothing to export. Name the "
                 "folder or the store that they are in."
             )
     return counts, rows

@@ -1,4 +1,4 @@
-"""Segmenter of people, by human parsing."""
+"""Segmenter of people with a human-parsing model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ParsingOptions(ModelOptions):
-    """Which parts belong to the object.
+    """Model, and labels of the parts that belong to the object.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ BACKGROUND = "background"
 
 @dataclass(frozen=True, eq=False)
 class ParsingSegmenter:
-    """The pixels of a person, by a SegFormer [1]_ that tells body parts and clothes apart.
+    """Segments a person with a SegFormer [1]_ trained on body parts and clothes.
 
     It does not tell people apart: with a box, only what is inside the box is the object.
 
@@ -63,7 +63,7 @@ class ParsingSegmenter:
     labels: Mapping[int, str]
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
-        """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
+        """Segment the object; see `generation.sources.segmenters.segmenter.Segmenter`."""
         if box is not None:
             check_box(image, box)
         with self.vision.computing("human parsing on one image"):
@@ -101,7 +101,7 @@ def _within(image: ImageArray, box: Box) -> MaskArray:
 
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
-    """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `graph.plugins.Plugins`."""
     from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
 
     from ingest.models.loading import load_processor

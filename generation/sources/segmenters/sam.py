@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SamOptions(ModelOptions):
-    """Which model to use."""
+    """Options of the segmenter's model."""
 
     model: str = "facebook/sam-vit-base"
 
@@ -31,7 +31,7 @@ PLUGIN = Plugin(
 
 @dataclass(frozen=True, eq=False)
 class SamSegmenter:
-    """The mask that SAM [1]_ gives for a box; one alone, since a box is hardly ambiguous.
+    """Segments the object in a box with SAM [1]_; a single mask, since boxes are hardly ambiguous.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class SamSegmenter:
     prepare: Any
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
-        """The object's pixels; see `generation.sources.segmenters.segmenter.Segmenter`."""
+        """Segment the object; see `generation.sources.segmenters.segmenter.Segmenter`."""
         if box is None:
             raise GenerationError(
                 "The image has no box for its object, and the segmenter sam needs one. Annotate a "
@@ -100,7 +100,7 @@ class SamSegmenter:
 
 
 def open_segmenter(options: SamOptions) -> SamSegmenter:
-    """The segmenter with its model loaded; see `graph.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `graph.plugins.Plugins`."""
     from transformers import SamImageProcessorPil, SamModel, SamProcessor
 
     from ingest.models.loading import load_processor

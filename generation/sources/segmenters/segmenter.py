@@ -1,4 +1,4 @@
-"""Segmenter protocol: the mask of an image's object, where annotations have none."""
+"""Segmenter protocol: segment the object of an image without annotated outlines."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -9,10 +9,10 @@ from ingest.images.arrays import ImageArray, MaskArray
 
 
 class Segmenter(Protocol):
-    """Finds an object's pixels. It is opened once a process, and used by one thread at a time."""
+    """Segments objects; opened once per process, used by one thread at a time."""
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
-        """The mask of the object in an image.
+        """Segment the object in an image.
 
         Parameters
         ----------
@@ -31,7 +31,7 @@ class Segmenter(Protocol):
         ...
 
     def describe(self) -> Mapping[str, Any]:
-        """Its settings, and its model with revision and weights, for provenance; for JSON."""
+        """Settings, model, revision and weights for provenance; JSON values."""
         ...
 
 
@@ -44,7 +44,7 @@ def check_box(image: ImageArray, box: Box) -> None:
     >>> check_box(np.zeros((8, 8, 3), np.uint8), (9, 0, 2, 2))
     Traceback (most recent call last):
     ...
-    generation.image_request.GenerationError: The box (9, 0, 2, 2) of the object has nothing of \
+    generation.image_request.GenerationError: The box (9, 0, 2, 2) of the object lies outside \
 the image of 8 x 8 px. Correct the annotation.
     """
     left, top, width, height = box
@@ -55,13 +55,13 @@ the image of 8 x 8 px. Correct the annotation.
     )
     if not all(side > 0 for side in common):
         raise GenerationError(
-            f"The box {box} of the object has nothing of the image of {columns} x {rows} px. "
+            f"The box {box} of the object lies outside the image of {columns} x {rows} px. "
             "Correct the annotation."
         )
 
 
 def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:
-    """Give a mask back that tells the object from the rest; GenerationError for any other."""
+    """Return the mask; GenerationError if it is empty or covers the whole image."""
     if mask.any() and not mask.all():
         return mask
     what = "nothing but the object" if mask.any() else "no object"

@@ -179,7 +179,7 @@ def test_a_missing_real_image_is_an_error_that_names_it(image_format, fault, sam
 def test_an_export_without_any_image_left_is_none(image_format, sample, tmp_path):
     sample.stores.real.clear()
     dataset = replace(sample.dataset, generated=sample.dataset.generated.iloc[:0])
-    with pytest.raises(ExportError, match="Not one of the images can be read"):
+    with pytest.raises(ExportError, match="None of the images can be read"):
         export(dataset, image_format, tmp_path / "out", ExportOptions(skip_missing=True))
     assert only(tmp_path) == []
 

@@ -77,10 +77,10 @@ def test_what_nobody_asked_for_is_reported(fixed: Any) -> None:
     assert found.details["unasked"] == pytest.approx({"boat": 0.2})
     strict = fixed(vocabulary=vocabulary, reject_unasked=True)
     assert not strict.accepted
-    assert strict.reason == "It finds what nobody asked for: boat (0.20)."
+    assert strict.reason == "It finds unrequested concepts: boat (0.20)."
     both = fixed(concepts=("cow",), vocabulary=vocabulary, reject_unasked=True)
     assert both.reason == (
-        "The detector does not find cow (0.05). It finds what nobody asked for: beach (0.50), "
+        "The detector does not find cow (0.05). It finds unrequested concepts: beach (0.50), "
         "boat (0.20), and ocean (0.25)."
     )
 

@@ -196,7 +196,7 @@ def test_mask_files(sources, image, tmp_path):
     with pytest.raises(GenerationError, match=r"mask file of another size.*30×20 .* of 60×40"):
         sources([image("c")], **settings).sample("cat", 0)
     (folder / "c.png").write_bytes(b"no image")
-    with pytest.raises(GenerationError, match="mask file that is no usable image"):
+    with pytest.raises(GenerationError, match="mask file that is not a usable image"):
         sources([image("c")], **settings).sample("cat", 0)
 
 
@@ -263,7 +263,7 @@ def test_a_segmenter_gets_the_objects_box(sources, image):
     def nothing(pixels, box):
         raise GenerationError("It finds nothing.")
 
-    with pytest.raises(GenerationError, match="cannot find, such as 'a': It finds nothing"):
+    with pytest.raises(GenerationError, match="does not find, such as 'a': It finds nothing"):
         sources(records, nothing, masks="segmenter").sample("cat", 0)
 
     def blocked(pixels, box):
@@ -302,7 +302,7 @@ def test_images_that_go_out_of_reach_are_not_taken_for_missing(sources, image, t
 
     (tmp_path / "there.png").rename(tmp_path / "unmounted.png")
     for class_name in ("cat", "dog"):
-        with pytest.raises(JobBlockedError, match=r"out of reach: there\.png.*retry the job"):
+        with pytest.raises(JobBlockedError, match=r"no longer be read: there\.png.*retry the job"):
             made.sample(class_name, 0)
     (tmp_path / "unmounted.png").rename(tmp_path / "there.png")
     assert made.sample("cat", 0).image_id == "there"
@@ -339,7 +339,7 @@ def test_broken_outlines_and_files(sources, image, tmp_path):
         sources([image("a", outlined(segmentation=runs))]).sample("cat", 0)
     record = image("a", outlined())
     (tmp_path / "a.png").write_bytes(b"GIF89a")
-    with pytest.raises(GenerationError, match="no usable image"):
+    with pytest.raises(GenerationError, match="not a usable image"):
         sources([record]).sample("cat", 0)
 
 

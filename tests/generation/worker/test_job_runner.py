@@ -69,7 +69,7 @@ def test_what_is_said_of_a_painted_object_names_no_file(open_runner, folder):
     ChunkRecord(folder, "job", "000").write([row])
     assert json.loads(row["settings"])["without_source"] == (
         "No object of class 'cat' can be taken from 1 of its 1 images. Most often (1 times) an "
-        "image has a file that is no usable image."
+        "image has a file that is not a usable image."
     )
     written = folder.read(row["path"]) + folder.read("job/chunks/000.json")
     assert b"hunter2" not in written

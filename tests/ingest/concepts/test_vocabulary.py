@@ -154,7 +154,7 @@ def test_word_lists_match_whole_listed_words_only():
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("man = [", "is no TOML"),
+        ("man = [", "is not valid TOML"),
         ("[words]\nman = ['man']", "has no [classes] of two or more"),
         ("[classes]\nman = ['man']", "has no [classes] of two or more"),
         ("[classes]\nman = ['man']\nwoman = []", "has no list of words"),

@@ -51,8 +51,8 @@ IMAGES = {
     "image id of a wrong type": ("images", 2, {"id": [3]}, "id: expected int | str", "Correct"),
     "image id is true": ("images", 2, {"id": True}, "id: expected int | str, got bool", "Correct"),
     "repeated image id": ("images", 2, {"id": 2}, "the id 2 is taken by images[1]", "of its own"),
-    "empty image id": ("images", 2, {"id": ""}, "the id '' is no readable text", "another"),
-    "width of 0": ("images", 2, {"width": 0}, "width: 0 is no size", "Correct"),
+    "empty image id": ("images", 2, {"id": ""}, "the id '' is not readable text", "another"),
+    "width of 0": ("images", 2, {"width": 0}, "width: 0 is not a size", "Correct"),
     "height as text": ("images", 2, {"height": "big"}, "height: expected int", "Correct"),
     "file name as number": ("images", 2, {"file_name": 3}, "file_name: expected str", "Correct"),
 }
@@ -160,7 +160,12 @@ WHOLE = json.dumps(INSTANCES)
 FILES = {
     "cut off": (WHOLE[:300], "byte 300", "ends in the middle", "whole file again"),
     "trailing text": (WHOLE + " x", "byte", "trailing characters", "Correct it"),
-    "missing comma": (WHOLE.replace(', "categories"', ' "categories"'), "byte", "no JSON", "Corr"),
+    "missing comma": (
+        WHOLE.replace(', "categories"', ' "categories"'),
+        "byte",
+        "valid JSON",
+        "Corr",
+    ),
     "NaN": (WHOLE.replace("80}", "NaN}"), "byte", "no NaN and no Infinity", "null"),
     "Infinity": (WHOLE.replace("80}", "-Infinity}"), "byte", "no NaN and no Infinity", "null"),
     "not UTF-8": (

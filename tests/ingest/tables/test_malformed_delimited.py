@@ -27,8 +27,8 @@ RECORDS = {
         "UTF-8",
     ),
     "empty id": (f"{HEADER}{ROW},dog,x\n", "line 3", "'' in column 'image_id'", "printable"),
-    "NUL in id": (f"{HEADER}{ROW}b\0,dog,x\n", "line 3", "no readable text", "printable"),
-    "long id": (f"{HEADER}{ROW}{'b' * 1001},dog,x\n", "line 3", "no readable text", "printable"),
+    "NUL in id": (f"{HEADER}{ROW}b\0,dog,x\n", "line 3", "not readable text", "printable"),
+    "long id": (f"{HEADER}{ROW}{'b' * 1001},dog,x\n", "line 3", "not readable text", "printable"),
     "repeated id": (f"{HEADER}{ROW}b,dog,x\na,dog,y\n", "line 4", "'a' is on line 2", "one row"),
     "empty class": (f"{HEADER}{ROW}b, ,x\n", "line 3", "the class is empty", "class"),
     "control in class": (f"{HEADER}{ROW}b,d\x07g,x\n", "line 3", r"character '\x07'", "class"),
@@ -37,13 +37,13 @@ RECORDS = {
     "wide as text": (
         "id,label,concepts,width\na,cat,x,640\nb,dog,y,wide\n",
         "line 3",
-        "the width 'wide' is no size",
+        "the width 'wide' is not a size",
         "whole number",
     ),
     "negative height": (
         "id,label,concepts,height\na,cat,x,3\nb,cat,x,-3\n",
         "line 3",
-        "the height '-3' is no size",
+        "the height '-3' is not a size",
         "whole number",
     ),
     "control in split": (
@@ -61,7 +61,7 @@ RECORDS = {
     "broken JSON list": (
         HEADER + 'a,cat,"[""sofa""]"\nb,dog,"[\'bed\']"\n',
         "line 3",
-        "are no JSON list",
+        "are not a JSON list",
         '{"concept": "tree"',
     ),
     "score over 1": (
@@ -103,7 +103,7 @@ FILES = {
     "no class": ("id,concepts\na,x\n", None, "which class an image has", "table.class_name"),
     "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "table.concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
-    "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "no readable text", "UTF-8"),
+    "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "not readable text", "UTF-8"),
 }
 
 

@@ -23,7 +23,7 @@ RECORDS = {
     "empty class": ('{"image_id": "b", "label": " "}', "the class is empty", "class"),
     "concepts as text": (
         '{"image_id": "b", "label": "dog", "concepts": "sofa"}',
-        "no JSON list",
+        "not a JSON list",
         "JSON list of names",
     ),
     "concepts as numbers": (

@@ -19,8 +19,8 @@ RECORDS = {
     "text": ("2.jpg -1 yes 1", "the column 'Smiling' holds 'yes'", "-1 or 1"),
     "repeated": ("1.jpg -1 1 1", "'1.jpg' is on line 3 already", "one row"),
     "not UTF-8": (b"\xe9.jpg -1 1 1", "0xe9 is not UTF-8", "UTF-8"),
-    "NUL": ("2\0.jpg -1 1 1", "no readable text", "printable"),
-    "long name": ("2" * 1001 + " -1 1 1", "no readable text", "printable"),
+    "NUL": ("2\0.jpg -1 1 1", "not readable text", "printable"),
+    "long name": ("2" * 1001 + " -1 1 1", "not readable text", "printable"),
 }
 
 FILES = {

@@ -57,7 +57,7 @@ RECORDS = {
     ),
     "negative width": (
         {"id": ["a", "b"], "label": ["x", "y"], "concepts": LISTS, "width": pa.array([1, -1])},
-        "the width '-1' is no size",
+        "the width '-1' is not a size",
         "whole number",
     ),
 }
