@@ -37,12 +37,7 @@ from graph.queries.comparison import compare_imbalances
 class Dataset(Questions, Result):
     """A dataset of a `Store`, by its name.
 
-    Parameters
-    ----------
-    graph, settings, progress
-        Those of the store.
-    name : str
-        Its name there.
+    `graph`, `settings` and `progress` are those of the store.
     """
 
     graph: GraphStore
@@ -151,12 +146,7 @@ class Dataset(Questions, Result):
     def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> Comparison:
         """Say what has become of each imbalance in another dataset, such as a rebalanced one.
 
-        Parameters
-        ----------
-        other : Dataset or str
-            The dataset after.
-        min_gap : int
-            The smallest gap that is an imbalance.
+        A gap of less than `min_gap` images is no imbalance.
 
         Raises
         ------
@@ -198,13 +188,7 @@ class Dataset(Questions, Result):
         return Job(self.graph, self.settings, job, self.progress)
 
     def rename(self, new: str) -> "Dataset":
-        """Give it another name, and return it by that.
-
-        Raises
-        ------
-        DatasetExistsError
-            The name is taken.
-        """
+        """Give it another name, and return it by that; DatasetExistsError if it is taken."""
         rename_dataset(self.graph, self.settings, self.name, new, self.progress)
         return replace(self, name=new)
 
@@ -213,13 +197,7 @@ class Dataset(Questions, Result):
         return Data(read_annotations(self.graph, self.name, self.progress), self.name)
 
     def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
-        """The concept graph of the images.
-
-        Parameters
-        ----------
-        split : str, optional
-            Count only images of this split.
-        """
+        """The concept graph of the images, or of those of a split."""
         return ConceptGraph.of(load_incidence(self.graph, self.name, split))
 
     @property

@@ -66,13 +66,7 @@ class Imbalances(Result):
         return self.cliques.take(np.sort(self.rows))
 
     def sort(self, by: str = "gap", *, ascending: bool = False) -> "Imbalances":
-        """The same rows in another order; among equals, small cliques first.
-
-        Raises
-        ------
-        UnknownNameError
-            No such column.
-        """
+        """The same rows by a column, else UnknownNameError; among equals, small cliques first."""
         if by not in self.table.columns:
             raise UnknownNameError("column", by, map(str, self.table.columns))
         part = self.table.iloc[np.sort(self.rows)]
@@ -141,13 +135,7 @@ class Imbalances(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """What has become of the imbalances of one dataset in another.
-
-    Parameters
-    ----------
-    record : graph.diagnosis.comparison.Comparison
-        All of it.
-    """
+    """What has become of the imbalances of one dataset in another; `record` has all of it."""
 
     record: ComparedRecord
 

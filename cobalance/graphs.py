@@ -142,12 +142,7 @@ class ConceptGraph(Result):
 
 
 def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
-    """Count the concept graph of a dataset.
-
-    Parameters
-    ----------
-    split : str, optional
-        Count only images of this split.
+    """Count the concept graph of a dataset, or of one split of it.
 
     Examples
     --------

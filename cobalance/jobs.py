@@ -30,13 +30,7 @@ _PAGE = 1000  # candidates read at once
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JobProgress(Result):
-    """How far a job is.
-
-    Parameters
-    ----------
-    record : graph.jobs.status.Job
-        State, counts, workers and times.
-    """
+    """How far a job is; `record` has its state, counts, workers and times."""
 
     record: JobRecord
 
@@ -82,12 +76,7 @@ class JobProgress(Result):
 class Job:
     """A job of a `Store`, by its id.
 
-    Parameters
-    ----------
-    graph, settings, report
-        Those of the store.
-    id : str
-        Its id there.
+    `graph`, `settings` and `report` are those of the store.
     """
 
     graph: GraphStore
@@ -96,13 +85,7 @@ class Job:
     report: Progress = silent
 
     def progress(self) -> JobProgress:
-        """How far it is now.
-
-        Raises
-        ------
-        JobNotFoundError
-            It was dropped with its dataset.
-        """
+        """How far it is now; JobNotFoundError where it was dropped with its dataset."""
         return JobProgress(read_job(self.graph, self.id))
 
     @property
@@ -175,10 +158,7 @@ class Job:
     def retry(self, *, short: bool = False) -> "Job":
         """Queue its failed queries again, and go on with a cancelled one.
 
-        Parameters
-        ----------
-        short : bool
-            Also ask again for images that a query gave up, or people rejected.
+        With `short`, also ask again for images that a query gave up, or people rejected.
         """
         retry_job(self.graph, self.id, short=short)
         return self
@@ -235,7 +215,7 @@ class Job:
         merged = merge_job(
             self.graph,
             self.settings,
-            read_job(self.graph, self.id),
+            self.progress().record,
             into,
             annotator=annotator,
             annotator_options=annotator_options,
@@ -278,7 +258,7 @@ class Job:
         report = export_job(
             self.graph,
             self.settings,
-            read_job(self.graph, self.id),
+            self.progress().record,
             format,
             target,
             ExportOptions(**options),
@@ -297,17 +277,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Export(Result):
-    """What an export wrote.
-
-    Parameters
-    ----------
-    folder : Path
-        Where.
-    counts : dict of str to int
-        How many images of which kind.
-    files, bytes : int
-        How many files, and their size.
-    """
+    """What an export wrote: the folder, images by kind, and the number and size of its files."""
 
     folder: Path
     counts: dict[str, int]

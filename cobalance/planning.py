@@ -102,13 +102,7 @@ class Plan(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(Result):
-    """Every clique that a plan changes, before and after.
-
-    Parameters
-    ----------
-    before, after : Cliques
-        The same cliques with both counts.
-    """
+    """Every clique that a plan changes: the same cliques with their counts before and after."""
 
     before: Cliques
     after: Cliques

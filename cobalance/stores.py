@@ -106,13 +106,7 @@ class Store(Questions, Result):
         return self.datasets()
 
     def drop(self, name: str) -> None:
-        """Delete a dataset with its plans and jobs.
-
-        Raises
-        ------
-        DatasetNotFoundError
-            There is none of this name.
-        """
+        """Delete a dataset with its plans and jobs; DatasetNotFoundError if there is none."""
         drop_dataset(self.graph, self.settings, name, self.progress)
 
     def queries(self) -> pd.DataFrame:
@@ -120,13 +114,7 @@ class Store(Questions, Result):
         return saved_queries()
 
     def job(self, job: str) -> Job:
-        """A job by its id.
-
-        Raises
-        ------
-        JobNotFoundError
-            There is none.
-        """
+        """A job by its id; JobNotFoundError if there is none."""
         read_job(self.graph, job)
         return Job(self.graph, self.settings, job, self.progress)
 
