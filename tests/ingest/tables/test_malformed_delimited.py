@@ -91,7 +91,7 @@ RECORDS = {
     "score as text": (
         "id,label,concepts,scores\na,cat,x,1\nb,cat,x|y,0.5|high\n",
         "line 3",
-        "a score is no number",
+        "a score is not a number",
         "Correct",
     ),
 }
