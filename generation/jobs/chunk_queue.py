@@ -24,7 +24,7 @@ _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 _CONCURRENCY = 2  # one chunk is read and written while another one computes
-_DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
+DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
 
 ChunkResult = Literal["done", "skipped", "halved"]
 """Outcome of a chunk: reported, no longer wanted, or replaced by its halves."""
@@ -177,7 +177,7 @@ class Queue:
     def delete_job(self, job: str) -> None:
         """Delete all chunks of an ended job: each look for work scans all that are stored."""
         with self._checked():
-            while found := self._list(f"{job}/", limit=_DELETE_BATCH):
+            while found := self._list(f"{job}/", limit=DELETE_BATCH):
                 DBOS.delete_workflows([status.workflow_id for status in found])
 
     def close(self, wait_s: int = 0) -> None:

@@ -16,7 +16,6 @@ from graph.dataset.state import find_dataset
 from graph.jobs.lifecycle import create_job
 from graph.jobs.status import read_job
 from tests.app.cli.commands import call, spawn
-from tests.browser.server import environment_of
 
 ROWS = "id,class,concepts\n" + "".join(
     f"{i},{name},{concepts}\n"
@@ -26,26 +25,6 @@ ROWS = "id,class,concepts\n" + "".join(
     )
 )  # fmt: skip
 SMALL = ("--set", "making.width_px=32", "--set", "making.height_px=32")
-
-
-@pytest.fixture
-def environment(settings, tmp_path):
-    return environment_of(settings) | {
-        "COBALANCE_OUTPUT": str(tmp_path / "generated"),
-        "COBALANCE_QUEUE": f"sqlite:///{tmp_path}/queue.sqlite",
-        "PYTHONWARNINGS": "error",
-    }
-
-
-@pytest.fixture
-def run(environment):
-    def command(*arguments, exit_code=0):
-        # A worker's process is its own: it ends with what it registers for signals and the queue.
-        done = (spawn if arguments[0] == "work" else call)(environment, *arguments)
-        assert done.returncode == exit_code, done.stderr
-        return done
-
-    return command
 
 
 @pytest.fixture

@@ -14,8 +14,6 @@ from generation.planning.plan_file import plan_to_json
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
 from graph.jobs.lifecycle import cancel_job
-from tests.app.cli.commands import call, spawn
-from tests.browser.server import environment_of
 
 SMALL = ("--set", "making.width_px=48", "--set", "making.height_px=48", "--filter", "none")
 SQUARE = [[8, 8, 40, 8, 40, 40, 8, 40]]
@@ -23,23 +21,8 @@ CATEGORIES = ("cat", "dog", "sofa", "grass")
 
 
 @pytest.fixture
-def environment(settings, tmp_path):
-    return environment_of(settings) | {
-        "COBALANCE_IMAGES": str(tmp_path / "photos"),
-        "COBALANCE_OUTPUT": str(tmp_path / "generated"),
-        "COBALANCE_QUEUE": f"sqlite:///{tmp_path}/queue.sqlite",
-        "PYTHONWARNINGS": "error",
-    }
-
-
-@pytest.fixture
-def run(environment):
-    def command(*arguments, exit_code=0):
-        done = (spawn if arguments[0] == "work" else call)(environment, *arguments)
-        assert done.returncode == exit_code, done.stderr
-        return done
-
-    return command
+def environment(environment, tmp_path):
+    return environment | {"COBALANCE_IMAGES": str(tmp_path / "photos")}
 
 
 def coco(numbers, class_name, folder):

@@ -3,15 +3,16 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 import torch
 
 from generation.image_request import ImageRequest, SourceImage
+from tests.generation.backends.suite import GUIDANCE_SCALES, STEPS, Ask
 from tests.tiny.diffusion import save_pipeline
 
-Ask = Callable[..., list[ImageRequest]]
 PROMPTS = ("a photo of forest", "a photo of ocean, and beach", "cat", "a photo of a woman")
 
 
@@ -41,6 +42,19 @@ def pipelines(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 def copied(pipelines: Callable[[str], str], tmp_path: Path) -> Callable[[str], Path]:
     """A pipeline's folder of a test's own, to be broken."""
     return lambda name: Path(shutil.copytree(pipelines(name), tmp_path / name))
+
+
+@pytest.fixture(params=GUIDANCE_SCALES)
+def guidance_scale(request: pytest.FixtureRequest) -> float | None:
+    return cast("float | None", request.param)
+
+
+@pytest.fixture(params=["faithful", "fast"])
+def batch_options(
+    request: pytest.FixtureRequest, guidance_scale: float | None
+) -> dict[str, object]:
+    """What batches are checked with: each preset, with and without guidance."""
+    return {"steps": STEPS, "preset": request.param, "guidance_scale": guidance_scale}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ GUIDANCE_SCALES = [1.0, None]
 """Without guidance, and with the pipeline's own."""
 
 Open = Callable[[Any], DiffusionBackend]
+Find = Callable[[str], str]
+Ask = Callable[..., list[ImageRequest]]
+Copied = Callable[[str], Path]
 
 
 class Floats:

@@ -3,7 +3,6 @@
 import inspect
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,11 @@ from generation.backends.inpaint import open_backend as open_inpaint
 from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from ingest.models.loading import quiet
 from tests.generation.backends import suite
+from tests.generation.backends.suite import Ask, Copied, Find
 from tests.tiny.other_pipelines import save_other_pipeline
-
-Find = Callable[[str], str]
-Ask = Callable[..., list[ImageRequest]]
-Copied = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,4 @@
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +18,7 @@ from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import GenerationError, ImageRequest, SourceImage
 from graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
-
-Find = Callable[[str], str]
-Ask = Callable[..., list[ImageRequest]]
+from tests.generation.backends.suite import Ask, Find
 
 
 @pytest.fixture(scope="module")
@@ -38,25 +35,21 @@ def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
     # the errors of the tiny transformer grow with the steps, to 2.8e-6 after 20
     [("sd-inpaint", suite.STEPS), ("sdxl-inpaint", suite.STEPS), ("flux-fill", 4)],
 )
-@pytest.mark.parametrize("preset", ["faithful", "fast"])
-@pytest.mark.parametrize("guidance_scale", suite.GUIDANCE_SCALES)
 def test_batches(
     pipelines: Find,
     ask: Ask,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     steps: int,
-    preset: str,
-    guidance_scale: float | None,
+    batch_options: dict[str, object],
 ) -> None:
     settings = InpaintOptions.model_validate(
         {
             "model": pipelines(name),
+            **batch_options,
             "steps": steps,
-            "preset": preset,
             "width_px": 64,
             "height_px": 64,
-            "guidance_scale": guidance_scale,
         }
     )
     suite.check_batches(open_inpaint(settings), ask(4), monkeypatch)

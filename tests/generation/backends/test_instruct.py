@@ -1,6 +1,4 @@
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,13 +6,9 @@ import pytest
 from generation.backends.instruct import InstructOptions
 from generation.backends.instruct import open_backend as open_instruct
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError
 from tests.generation.backends import suite
-
-Find = Callable[[str], str]
-Ask = Callable[..., list[ImageRequest]]
-Copied = Callable[[str], Path]
+from tests.generation.backends.suite import Ask, Copied, Find
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +20,13 @@ def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
     suite.check_seeds(backend, ask()[0])
 
 
-@pytest.mark.parametrize("preset", ["faithful", "fast"])
-@pytest.mark.parametrize("guidance_scale", suite.GUIDANCE_SCALES)
 def test_batches(
     pipelines: Find,
     ask: Ask,
     monkeypatch: pytest.MonkeyPatch,
-    preset: str,
-    guidance_scale: float | None,
+    batch_options: dict[str, object],
 ) -> None:
-    settings = InstructOptions.model_validate(
-        {
-            "model": pipelines("sd-ip2p"),
-            "steps": suite.STEPS,
-            "preset": preset,
-            "guidance_scale": guidance_scale,
-        }
-    )
+    settings = InstructOptions.model_validate({"model": pipelines("sd-ip2p"), **batch_options})
     suite.check_batches(open_instruct(settings), ask(4), monkeypatch)
 
 

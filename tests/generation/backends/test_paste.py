@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +10,9 @@ from generation.backends.compositing.framing import fit_source
 from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import ImageRequest
 from graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
-
-Find = Callable[[str], str]
-Ask = Callable[..., list[ImageRequest]]
+from tests.generation.backends.suite import Ask, Find
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +42,14 @@ def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("name", ["sd-text2img", "sdxl-text2img"])
-@pytest.mark.parametrize("preset", ["faithful", "fast"])
-@pytest.mark.parametrize("guidance_scale", suite.GUIDANCE_SCALES)
 def test_batches(
     pipelines: Find,
     ask: Ask,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
-    preset: str,
-    guidance_scale: float | None,
+    batch_options: dict[str, object],
 ) -> None:
-    settings = PasteOptions.model_validate(
-        {
-            "model": pipelines(name),
-            "steps": suite.STEPS,
-            "preset": preset,
-            "guidance_scale": guidance_scale,
-        }
-    )
+    settings = PasteOptions.model_validate({"model": pipelines(name), **batch_options})
     suite.check_batches(open_paste(settings), ask(4), monkeypatch)
 
 

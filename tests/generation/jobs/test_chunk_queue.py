@@ -25,7 +25,7 @@ def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
 
 
 def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
-    monkeypatch.setattr(generation.jobs.chunk_queue, "_DELETE_BATCH", 5)
+    monkeypatch.setattr(generation.jobs.chunk_queue, "DELETE_BATCH", 5)
     made = []
 
     def work(chunk, _attempt):

@@ -1,7 +1,6 @@
 """What the console's guard lets through, on a corpus and on random mixtures around it."""
 
 import json
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -218,12 +217,11 @@ def test_procedures_and_functions_pass_by_name_alone():
             check_read_only(f"RETURN other.{name}(1)")
 
 
+@pytest.mark.timeout(5, func_only=True)
 @pytest.mark.parametrize(
     "part", ["'", '"', "`", "/*", "//", "\\", "(", "a.", "a ", "$", "''", "1."]
 )
 def test_takes_time_in_proportion_to_the_length(part):
     query = "RETURN " + part * ((MAX_LENGTH - 7) // len(part))
-    started = time.perf_counter()
     with suppress(QueryRefusedError):
         check_read_only(query)
-    assert time.perf_counter() - started < 2

