@@ -66,12 +66,12 @@ def choose(page: Page, label: str, option: str) -> None:
 
 def test_a_model_s_form(pages: Pages, cows: str) -> None:
     page = pages.open(f"/plan?dataset={cows}&recipe=inpaint&preset=fast&model=./models/sd")
-    expect(page.get_by_text("inpaint · model sd · fast")).to_be_visible()
+    expect(page.get_by_text("inpaint · model sd · preset fast")).to_be_visible()
     page.get_by_text("How to make them").click()
     expect(page.get_by_text("Keeps the object, and paints everything around it")).to_be_visible()
     screenshot(page, "plan-making-model")
-    choose(page, "Backend", "instruct")
-    expect(page.get_by_text("instruct · model sd · fast")).to_be_visible()
+    choose(page, "Recipe", "instruct")
+    expect(page.get_by_text("instruct · model sd · preset fast")).to_be_visible()
     expect(page.get_by_text("Edits the whole image")).to_be_visible()  # and it is still open
     screenshot(page, "plan-making-instruct")
 

@@ -88,9 +88,13 @@ for an image
     if settings.backend != RECIPES[settings.recipe].backend:
         said += [f"backend {settings.backend}"]
     paths = path_options(BACKENDS[settings.backend].options)
-    for name, value in settings.making.items():
+    making = dict(settings.making)
+    sides = [making.pop(side, None) for side in ("width_px", "height_px")]
+    if any(sides):
+        said += [f"{' x '.join(str(side or 'usual') for side in sides)} px"]
+    for name, value in making.items():
         shown = _last_part(str(value)) if name in paths else str(value)
-        said += [f"{name.removesuffix('_px').replace('_', ' ')} {shown}"]
+        said += [f"{name.replace('_', ' ')} {shown}"]
     if settings.masks.object:
         names = ", ".join("any" if name == ANY else name for name in settings.masks.object)
         said += [f"object {names}"]
