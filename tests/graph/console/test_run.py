@@ -286,8 +286,8 @@ def test_a_query_of_hours_is_given_up_and_stopped(ask, query):
 
 
 def test_a_query_that_the_server_cannot_stop_is_given_up_and_holds_nothing(ask, store):
-    ask(ENDLESS.replace("1200000000", "1"), {"least": 0})  # compiled before the second counts
     threads = threading.active_count()
+    ask(ENDLESS.replace("1200000000", "1"), {"least": 0})  # compiled before the second counts
     # On a busy machine a query may be given up before it has reached the server: so, until refused.
     for given_up in count():
         with pytest.raises((QueryTimeoutError, QueryRefusedError)) as caught:
@@ -297,7 +297,7 @@ def test_a_query_that_the_server_cannot_stop_is_given_up_and_holds_nothing(ask, 
     assert given_up >= MAX_STUCK
     assert re.search(r"still computes \d+ earlier queries", str(caught.value))
     assert store.read("RETURN 1 AS x") == [{"x": 1}]
-    until(lambda: threading.active_count() == threads)
+    until(lambda: threading.active_count() <= threads)  # those of earlier tests may end, too
     wait_until_none_is_stuck(ask)
 
 

@@ -354,9 +354,8 @@ def test_how_a_job_is_made_reaches_the_job(
     app.checkbox(key="keep_rejected").set_value(False).run()
     assert not app.exception
     said = shown_text(app).replace("\\", "")
-    assert (
-        "inpaint · width 64 · model sd · preset fast · object cow · filters blank, objects" in said
-    )
+    how = "inpaint · 64 x usual px · model sd · preset fast · object cow · filters blank, objects"
+    assert how in said
     settings = created(app, store, cars).settings
     assert settings == {
         "recipe": "inpaint",
