@@ -211,7 +211,7 @@ def imbalances(
 
     Examples
     --------
-    >>>     from cobalance.reading import urbancars
+    >>> from cobalance.reading import urbancars
     >>> found = imbalances(urbancars(), max_size=2)
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
