@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
             assign(values, assignment)
     if of_filters and "filters" not in values:  # the others that the recipe has are kept
         recipe = choose_recipe(values.get("recipe"), values.get("backend"))
-        values["filters"] = dict(recipe.filters)
+        values["filters"] = deepcopy(dict(recipe.filters))
     for assignment in of_filters:
         assign(values, assignment)
     return check_settings(values)

@@ -7,10 +7,13 @@ import os
 import shlex
 import subprocess
 import sys
+from copy import deepcopy
 
 import pandas as pd
 import pytest
 
+from app.cli.job_settings import SettingOptions, read_settings
+from generation.recipes import RECIPES
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
 from graph.jobs.lifecycle import create_job
@@ -394,3 +397,9 @@ def test_options_win_over_the_file_of_settings(run, planned, tmp_path):
             "enqueue", planned, "--settings", file, "--model", "m", "--filter", "blank", exit_code=2
         )
         assert "is no table of settings" in " ".join(said.stderr.split())
+
+
+def test_an_option_of_a_job_leaves_the_recipe_as_it_was():
+    before = deepcopy(dict(RECIPES["procedural"].filters))
+    read_settings(None, SettingOptions(assignments=["filters.blank.threshold=0.1"]))
+    assert dict(RECIPES["procedural"].filters) == before
