@@ -20,7 +20,14 @@ from ingest.options import ReadOptions
 
 ROOT = Path(__file__).parents[1]
 BELOW_APP = ("graph", "ingest", "generation")
-PLAN = {"name": "x", "planner": "conbias", "min_size": 2, "max_size": 3, "max_per_query": 4}
+PLAN = {
+    "name": "x",
+    "planner": "conbias",
+    "min_size": 2,
+    "max_size": 3,
+    "max_per_query": 4,
+    "planner_options": {"share": 0.5},
+}
 
 
 @cache

@@ -1,5 +1,6 @@
 """Word what mends an error as a flag, an environment variable or a command."""
 
+import json
 from shlex import quote
 
 from app.settings import VARIABLES
@@ -53,6 +54,8 @@ def in_shell(part: Setting | Action) -> str:
     "run `cobalance mine 'my zoo' --max-size 3`"
     >>> in_shell(Action("ingest", ..., dataset="zoo"))
     'run `cobalance ingest FILE --dataset zoo`'
+    >>> in_shell(Action("plan", "zoo", planner_options={"share": 0.5}))
+    'run `cobalance plan zoo --set share=0.5`'
     """
     if isinstance(part, Action):
         return f"run `{command(part)}`"
@@ -71,8 +74,12 @@ def command(action: Action) -> str:
     for word in COMMANDS[action.name].split():
         value = next(arguments, ...) if word.isupper() else ...
         words.append(word if value is ... else quote(str(value)))
-    flags = (_given(f"--{name.replace('_', '-')}", it) for name, it in action.options.items())
-    return " ".join(["cobalance", *words, *flags])
+    for name, value in action.options.items():
+        if name == "planner_options" and isinstance(value, dict):
+            words += [_given("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
+        else:
+            words.append(_given(f"--{name.replace('_', '-')}", value))
+    return " ".join(["cobalance", *words])
 
 
 def _given(flag: str, value: object) -> str:

@@ -100,6 +100,7 @@ def keep_plan(
         max_size=max_size,
         max_per_query=plan.options.max_per_query,
         budget=plan.options.budget,
+        planner_options=plan.planner_options,
         progress=progress,
     )
 

@@ -110,6 +110,7 @@ PLAN = Node(
         Property("images", int, "that it asks for"),
         Property("max_per_query", int, "the limit it was made with"),
         Property("budget", int, "the limit it was made with"),
+        Property("planner_options", Json, "the planner's own options"),
     ),
 )
 GENERATION_QUERY = Node(

@@ -28,7 +28,7 @@ _PLAN_OPTIONS: dict[str, str | int | None] = {
     "max_per_query": None,
     "budget": None,
 }
-"""The options of planning that a plan's node keeps, and what they are by default."""
+"""The options of planning that a plan's node keeps, with their defaults."""
 
 
 def write_plan(
@@ -42,6 +42,7 @@ def write_plan(
     max_size: int,
     max_per_query: int | None = None,
     budget: int | None = None,
+    planner_options: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> None:
     """Write a plan, replacing the dataset's plan of that name if there is one.
@@ -52,6 +53,8 @@ def write_plan(
     ----------
     max_per_query, budget : int or None
         The limits that it was made with, for `planned_again` to repeat.
+    planner_options : mapping, optional
+        The planner's own options; anything that JSON can hold.
 
     Raises
     ------
@@ -83,6 +86,7 @@ def write_plan(
         "images": int(frame["n"].sum()),
         "max_per_query": max_per_query,
         "budget": budget,
+        "planner_options": json.dumps(dict(planner_options or {}), ensure_ascii=False),
     }
     store.write(
         statements.MERGE_PLAN,
@@ -142,6 +146,8 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
         for name, usual in _PLAN_OPTIONS.items()
         if kept.get(name, usual) not in (None, usual)
     }
+    if own := json.loads(kept.get("planner_options") or "{}"):
+        given["planner_options"] = own
     return (*first, Action("plan", state.name, **given))
 
 

@@ -1,7 +1,10 @@
 """Word what mends an error as a field to fill in or a button to press; the import form's labels."""
 
+from typing import Any
+
 from app.settings import VARIABLES
 from graph.errors import Action, Setting
+from ingest.concepts.wording import readable
 
 BY_COLUMN, BY_CATEGORY, BY_FILE = "Column", "Category", "Another file"
 BY_CAPTIONS, BY_OWN_CAPTIONS = "Words in a captions file", "Words in its captions"
@@ -81,7 +84,10 @@ def in_app(part: Setting | Action) -> str:
     """
     if isinstance(part, Action):
         labels = _OPTIONS.get(part.name, {})
-        given = [f"“{labels[name]}”: {value}" for name, value in part.options.items()]
+        options = dict(part.options)
+        own: Any = options.pop("planner_options", {})  # each has a field of its own
+        given = [f"“{labels[name]}”: {value}" for name, value in options.items()]
+        given += [f"“{readable(name)}”: {value}" for name, value in own.items()]
         return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
     group, _, name = part.name.partition(".")
     if group == "parameters":  # of a saved query

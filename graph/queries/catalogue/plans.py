@@ -8,11 +8,12 @@ QUERIES = (
         "plans",
         "The plans of a dataset: how each was made, how many images it asks for, and whether it "
         "was made for the cliques that are there now.",
-        "plan planner min_size max_size queries images current",
+        "plan planner planner_options min_size max_size queries images current",
         """
 MATCH (d:Dataset {name: $dataset})
 MATCH (p:Plan {dataset: $dataset})
-RETURN p.name AS plan, p.planner AS planner, p.min_size AS min_size, p.max_size AS max_size,
+RETURN p.name AS plan, p.planner AS planner, coalesce(p.planner_options, '{}') AS planner_options,
+       p.min_size AS min_size, p.max_size AS max_size,
        COUNT { (p)<-[:ASKED_BY]-() } AS queries, p.images AS images,
        coalesce(p.mined_as = toString(d.cliques_digest) + ' ' + d.mining, false) AS current
 ORDER BY plan""",

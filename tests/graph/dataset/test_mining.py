@@ -15,7 +15,7 @@ from graph.counting.cliques import mine_cliques
 from graph.dataset import clique_table
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.plans import read_plan
+from graph.dataset.plans import read_plan, write_plan
 from graph.dataset.state import dataset_state
 from graph.dataset.write import load_incidence
 from graph.diagnosis.imbalance import imbalance_table
@@ -306,7 +306,7 @@ def test_a_plan_for_other_cliques_is_refused(store, load, ask, random_annotation
     assert ask("plan-queries", plan="conbias")
 
 
-def test_a_plan_is_made_again_with_its_options(store, load, random_annotations):
+def test_a_plan_is_made_again_with_its_options(store, load, ask, random_annotations):
     dataset = load(random_annotations(100), MiningOptions(max_size=3))
     options = PlanOptions(1, 2, max_per_query=4, budget=40)
     plan_dataset(store, dataset, "published", options, "a small one")
@@ -326,6 +326,20 @@ def test_a_plan_is_made_again_with_its_options(store, load, random_annotations):
     assert asked_for() == f"Run `plan({made}, max_size=2)`."
     mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=10**6)
     assert asked_for() == f"Run `plan({made})`."  # of a larger size there is nothing now
+    write_plan(
+        store,
+        dataset,
+        "a small one",
+        [],
+        planner="mine",
+        min_size=2,
+        max_size=2,
+        planner_options={"share": 0.5},
+    )
+    assert ask("plans")[0]["planner_options"] == '{"share": 0.5}'
+    mine_dataset(store, dataset, MiningOptions(max_size=2, min_support=2), max_cliques=10**6)
+    made = f"{dataset!r}, name='a small one', planner='mine'"
+    assert asked_for() == f"Run `plan({made}, planner_options={{'share': 0.5}})`."
     plan_dataset(store, dataset, "conbias", PlanOptions(), "a small one")
     mine_dataset(store, dataset, MiningOptions(max_size=3), max_cliques=10**6)
     assert asked_for() == f"Run `plan({dataset!r}, name='a small one', max_size=2)`."
