@@ -1,6 +1,6 @@
 """Cypher derived from declared nodes and edges: constraints, indexes, writes and comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from graph.database.declarations import DATASET, Definition, Edge, Node
 from graph.database.query import Statement
@@ -9,6 +9,8 @@ HAS_WRITER = Statement(
     "Whether a writer still has the claim on a dataset.",
     "MATCH (d:Dataset {name: $dataset, writer: $writer}) RETURN d.name AS name",
 )
+
+_DELETE = "CALL ({0}) {{ DETACH DELETE {0} }} IN TRANSACTIONS OF 5000 ROWS"
 
 
 def definition_statement(definition: Definition) -> str:
@@ -29,20 +31,30 @@ def definition_statement(definition: Definition) -> str:
     return f"{start} FOR (n:{definition.label}) ON ({properties})"
 
 
-def unknown_names(nodes: Sequence[Node]) -> str:
-    """Give an expression for those of ``$names``, by kind, that no node of ``$dataset`` has.
+def unknown_names_statement(nodes: Sequence[Node]) -> str:
+    """Cypher that reads the dataset's properties, and the ``$names`` of each kind it lacks.
 
     Examples
     --------
     >>> from graph.database.schema import CONCEPT
-    >>> print(unknown_names([CONCEPT]))
-    [[key IN $names[0] WHERE NOT EXISTS { (:Concept {dataset: $dataset, name: key}) }]]
+    >>> print(unknown_names_statement([CONCEPT]))
+    OPTIONAL MATCH (d:Dataset {name: $dataset})
+    RETURN properties(d) AS dataset,
+      [[key IN $names[0] WHERE NOT EXISTS { (:Concept {dataset: $dataset, name: key}) }]] AS unknown
     """
     lists = (
         f"[key IN $names[{at}] WHERE NOT EXISTS {{ ({_one(node, 'key')}) }}]"
         for at, node in enumerate(nodes)
     )
-    return f"[{', '.join(lists)}]"
+    return (
+        "OPTIONAL MATCH (d:Dataset {name: $dataset})\n"
+        f"RETURN properties(d) AS dataset,\n  [{', '.join(lists)}] AS unknown"
+    )
+
+
+def names_statement(node: Node) -> str:
+    """Cypher that reads the key of every node of a kind in ``$dataset``."""
+    return f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) RETURN n.{node.key.name} AS name"
 
 
 def merge_clause(node: Node, variable: str, row: str) -> str:
@@ -136,25 +148,46 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
 
 def merge_statement(node: Node) -> str:
     """Cypher that merges nodes with the keys in ``$keys`` in ``$dataset``."""
-    return (
-        f"UNWIND $keys AS key MERGE (n:{node.label} {{{DATASET}: $dataset, {node.key.name}: key}})"
-    )
+    return f"UNWIND $keys AS key MERGE (n{_one(node, 'key')})"
 
 
 def delete_statement(node: Node) -> str:
     """Cypher that deletes the nodes with the keys in ``$keys`` in ``$dataset``, and their edges."""
-    return (
-        f"UNWIND $keys AS key MATCH (n:{node.label} {{{DATASET}: $dataset, {node.key.name}: key}}) "
-        "DETACH DELETE n"
-    )
+    return f"UNWIND $keys AS key MATCH (n{_one(node, 'key')}) DETACH DELETE n"
 
 
 def drop_statement(node: Node) -> str:
     """Cypher that deletes all nodes of a kind in the datasets ``$names``, in transactions."""
     return (
-        f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) "
-        "CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+        f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) {_DELETE.format('n')}"
     )
+
+
+def orphan_statements(edge: Edge, dependants: Sequence[Edge]) -> Iterator[str]:
+    """Yield Cypher that deletes the ends in ``$dataset`` that no such edge leads to any more.
+
+    Each of them is run in turn, in transactions of its own: first those that delete the starts of
+    `dependants`, which were derived from the ends.
+
+    Examples
+    --------
+    >>> from graph.database.schema import CONTAINS, HAS
+    >>> for text in orphan_statements(CONTAINS, [HAS]):
+    ...     print(text)
+    MATCH (n:Concept {dataset: $dataset}) WHERE NOT EXISTS { (n)<-[:CONTAINS]-() }
+    MATCH (n)<-[:HAS]-(d:Clique)
+    CALL (d) { DETACH DELETE d } IN TRANSACTIONS OF 5000 ROWS
+    MATCH (n:Concept {dataset: $dataset}) WHERE NOT EXISTS { (n)<-[:CONTAINS]-() }
+    CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS
+    """
+    orphans = (
+        f"MATCH (n:{edge.end.label} {{{DATASET}: $dataset}}) "
+        f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }}\n"
+    )
+    for dependant in dependants:
+        derived = f"MATCH (n)<-[:{dependant.type}]-(d:{dependant.start.label})\n"
+        yield orphans + derived + _DELETE.format("d")
+    yield orphans + _DELETE.format("n")
 
 
 def rename_statement(node: Node) -> str:
@@ -216,12 +249,7 @@ def _one(node: Node, key: str) -> str:
 
 def delete_edges_statement(edge: Edge) -> str:
     """Cypher that deletes the edges between the pairs of keys in ``$rows``."""
-    return "\n".join(
-        [
-            "UNWIND $rows AS row",
-            f"MATCH (a:{edge.start.label} {{{DATASET}: $dataset, {edge.start.key.name}: row[0]}})"
-            f"-[e:{edge.type}]->"
-            f"(b:{edge.end.label} {{{DATASET}: $dataset, {edge.end.key.name}: row[1]}})",
-            "DELETE e",
-        ]
+    return (
+        f"UNWIND $rows AS row\nMATCH (a{_one(edge.start, 'row[0]')})"
+        f"-[e:{edge.type}]->(b{_one(edge.end, 'row[1]')})\nDELETE e"
     )

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from graph.database.declarations import DATASET, Node
-from graph.database.statements import unknown_names
-from graph.database.store import GraphStore
+from graph.database.declarations import Node
+from graph.database.schema import CONCEPT
+from graph.database.statements import names_statement, unknown_names_statement
+from graph.database.store import GraphStore, Row
 from graph.dataset import statements
 from graph.dataset.state import DatasetState, dataset_state
 from graph.errors import UnknownNameError
@@ -34,42 +35,33 @@ def state_with_names(
     UnknownNameError
         It has no node of the kind with one of the names.
     """
-    (row,) = store.read(
-        "OPTIONAL MATCH (d:Dataset {name: $dataset}) "
-        f"RETURN properties(d) AS dataset, {unknown_names([*names])} AS unknown",
-        dataset=dataset,
-        names=[list(of_kind) for of_kind in names.values()],
-    )
-    if row["dataset"] is None:
+    found = _look_up(store, dataset, names)
+    if found["dataset"] is None:
         return dataset_state(store, dataset)  # raises, with the names that there are
-    state = DatasetState.of(row["dataset"])
+    state = DatasetState.of(found["dataset"])
     if mined:
         state.require_mined()
     else:
         state.require_complete()
-    _raise_unknown(store, dataset, names, row["unknown"])
+    _raise_unknown(store, dataset, names, found)
     return state
 
 
 def check_names(store: GraphStore, dataset: str, names: Names) -> None:
     """Raise UnknownNameError unless the dataset has a node of the kind with each name."""
-    (row,) = store.read(
-        f"RETURN {unknown_names([*names])} AS unknown",
-        dataset=dataset,
-        names=[list(of_kind) for of_kind in names.values()],
-    )
-    _raise_unknown(store, dataset, names, row["unknown"])
+    _raise_unknown(store, dataset, names, _look_up(store, dataset, names))
 
 
-def _raise_unknown(
-    store: GraphStore, dataset: str, names: Names, unknown: Sequence[Sequence[str]]
-) -> None:
-    for node, missing in zip(names, unknown, strict=True):
+def _look_up(store: GraphStore, dataset: str, names: Names) -> Row:
+    of_kinds = [list(of_kind) for of_kind in names.values()]
+    (row,) = store.read(unknown_names_statement([*names]), dataset=dataset, names=of_kinds)
+    return row
+
+
+def _raise_unknown(store: GraphStore, dataset: str, names: Names, found: Row) -> None:
+    for node, missing in zip(names, found["unknown"], strict=True):
         if missing:
-            rows = store.read(
-                f"MATCH (n:{node.label} {{{DATASET}: $dataset}}) RETURN n.{node.key.name} AS name",
-                dataset=dataset,
-            )
+            rows = store.read(names_statement(node), dataset=dataset)
             raise UnknownNameError(node.label.lower(), missing[0], [row["name"] for row in rows])
 
 
@@ -81,7 +73,7 @@ def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
 
 def concept_names(store: GraphStore, dataset: str) -> list[str]:
     """The dataset's concepts, in ascending order."""
-    rows = store.read(statements.CONCEPT_NAMES, dataset=dataset)
+    rows = store.read(names_statement(CONCEPT), dataset=dataset)
     return sorted(row["name"] for row in rows)
 
 

@@ -83,10 +83,6 @@ MATCH (y:Class {dataset: $dataset})
 RETURN y.name AS name, COUNT { (y)<-[:LABELED]-() } AS images""",
 )
 
-CONCEPT_NAMES = Statement(
-    "All concepts.", "MATCH (c:Concept {dataset: $dataset}) RETURN c.name AS name"
-)
-
 SPLIT_SIZES = Statement(
     "Images of each split.",
     """

@@ -8,8 +8,7 @@ from graph.arrays import IntArray
 from graph.counting.cooccurrence import cooccurrence
 from graph.counting.incidence import Incidence, build_incidence, incidence_of
 from graph.database import schema
-from graph.database.declarations import DATASET
-from graph.database.statements import merge_statement
+from graph.database.statements import merge_statement, orphan_statements
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset import statements
@@ -196,17 +195,8 @@ def _delete_orphans(store: GraphStore, dataset: str) -> None:
         (schema.LABELED, (schema.FOR_CLASS, schema.COUNTED_IN)),
         (schema.CONTAINS, (schema.HAS,)),
     ):
-        orphans = (
-            f"MATCH (n:{edge.end.label} {{{DATASET}: $dataset}}) "
-            f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }} "
-        )
-        for dependant in derived:
-            store.write_in_batches(
-                f"{orphans} MATCH (n)<-[:{dependant.type}]-(d:{dependant.start.label}) "
-                "CALL (d) { DETACH DELETE d } IN TRANSACTIONS OF 5000 ROWS",
-                dataset=dataset,
-            )
-        store.write(f"{orphans} DETACH DELETE n", dataset=dataset)
+        for text in orphan_statements(edge, derived):
+            store.write_in_batches(text, dataset=dataset)
 
 
 def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -> None:
