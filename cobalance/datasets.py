@@ -25,9 +25,8 @@ from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
 from graph.dataset.names import class_sizes
 from graph.dataset.plans import read_plan
-from graph.dataset.read import read_annotations
+from graph.dataset.read import load_incidence, read_annotations
 from graph.dataset.state import dataset_state
-from graph.dataset.write import load_incidence
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from app.services.import_sources import Source, inside
 from graph.database.store import GraphStore
-from graph.dataset.dry_run import dry_run
-from graph.dataset.write import IngestReport
+from graph.dataset.write import IngestReport, dry_run
 from graph.errors import InputError, OptionError, parts_of
 from graph.progress import Progress
 from graph.records import Annotations

@@ -12,8 +12,8 @@ from generation.sources.sampler import Sources
 from generation.sources.segmenters import SEGMENTERS
 from generation.worker.resources import WorkerResources
 from graph.database.store import GraphStore
-from graph.dataset.class_images import read_class_images
 from graph.dataset.cliques import mined_with
+from graph.dataset.read import read_class_images
 from graph.errors import StaleError
 from graph.records import Box
 from ingest.images.arrays import ImageArray, MaskArray

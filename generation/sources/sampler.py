@@ -15,7 +15,7 @@ from generation.sources.mask_settings import MaskSettings
 from generation.sources.object_masks import ObjectMasks, Segment
 from generation.sources.object_regions import annotated_px
 from generation.sources.unusable import UnusableError
-from graph.dataset.class_images import ClassImages
+from graph.dataset.read import ClassImages
 from graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
 from ingest.images.arrays import MaskArray
 from ingest.images.decoding import decode, rgb_array
@@ -43,7 +43,7 @@ class Sources:
     Parameters
     ----------
     images : mapping of str to ClassImages
-        By class, from `graph.dataset.class_images.read_class_images`.
+        By class, from `graph.dataset.read.read_class_images`.
     read_image : callable
         Gives an image file's content by its address, and raises a CobalanceError where it cannot.
     read_regions : callable

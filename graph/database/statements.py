@@ -80,7 +80,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     """Cypher that writes a batch of nodes, each with all its edges to nodes that exist.
 
     The statement takes ``$dataset``; ``$writer``, which must be the token of the dataset's latest
-    writer (see `graph.dataset.claim.claim`); ``$targets``, for each edge the keys of the nodes
+    writer (see `graph.dataset.state.claim`); ``$targets``, for each edge the keys of the nodes
     that the batch points to; and ``$rows``: ``[key, [properties...], edges of the first kind,
     ...]``. A row's edges of a kind are columns of equal length: ``[positions in the targets,
     values of the first property, ...]``. It returns how many rows it wrote: fewer than were sent
@@ -158,9 +158,7 @@ def delete_statement(node: Node) -> str:
 
 def drop_statement(node: Node) -> str:
     """Cypher that deletes all nodes of a kind in the datasets ``$names``, in transactions."""
-    return (
-        f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) {_DELETE.format('n')}"
-    )
+    return f"UNWIND $names AS name MATCH (n:{node.label} {{{DATASET}: name}}) {_DELETE.format('n')}"
 
 
 def orphan_statements(edge: Edge, dependants: Sequence[Edge]) -> Iterator[str]:

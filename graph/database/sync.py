@@ -105,7 +105,7 @@ def apply_change(
     Parameters
     ----------
     writer : str
-        The token from `graph.dataset.claim.claim`.
+        The token from `graph.dataset.state.claim`.
     rows_at : callable
         Gives the rows of the wanted nodes at the positions it is called with.
     stage, progress

@@ -31,7 +31,7 @@ def write_clique_table(
     Parameters
     ----------
     writer : str
-        The token from `graph.dataset.claim.claim`.
+        The token from `graph.dataset.state.claim`.
     mined_as : str
         As `DatasetState.mined_as` will be.
     """

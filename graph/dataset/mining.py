@@ -13,11 +13,10 @@ from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare, stored_digests
 from graph.dataset import statements
-from graph.dataset.claim import claim, finish
 from graph.dataset.clique_table import has_clique_table, write_clique_table
 from graph.dataset.names import class_sizes, split_sizes
-from graph.dataset.state import dataset_state
-from graph.dataset.write import load_incidence
+from graph.dataset.read import load_incidence
+from graph.dataset.state import claim, dataset_state, finish
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import UnknownNameError
 from graph.progress import Progress, silent

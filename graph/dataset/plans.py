@@ -12,8 +12,7 @@ from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare
 from graph.dataset import statements
-from graph.dataset.claim import claim, finish
-from graph.dataset.state import DatasetState, check_name, dataset_state
+from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
 from graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
 from graph.progress import Progress, silent
 

@@ -1,11 +1,13 @@
-"""Read a dataset back from the graph as annotations."""
+"""Read a dataset from the graph: annotations, the incidence matrix, files of each class."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from graph.arrays import IntArray
+from graph.counting.incidence import Incidence, build_incidence
 from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.state import dataset_state
@@ -25,7 +27,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     graph, see `ingest.images.regions`.
 
     118,000 images with 640,000 edges take 2.5 s of one core, about as
-    `graph.dataset.write.load_incidence`.
+    `load_incidence`.
 
     Parameters
     ----------
@@ -63,6 +65,74 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     place[order] = np.arange(len(order))
     image = np.repeat(place, lengths)
     return Annotations(frame, _mention_frame(image, concepts, sources, scores, counts))
+
+
+def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
+    """Read the image-by-concept incidence and the images' classes from the graph.
+
+    Parameters
+    ----------
+    split : str or None
+        Only the images of that split.
+    """
+    class_codes: dict[str, int] = {}
+    concept_codes: dict[str, int] = {}
+    labels: list[int] = []
+    lengths: list[int] = []
+    codes: list[int] = []
+    rows = store.stream(statements.INCIDENCE, dataset=dataset, split=split)
+    for row in rows:
+        labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
+        found = row["concepts"]
+        lengths.append(len(found))
+        codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
+    images = np.repeat(np.arange(len(lengths)), lengths)
+    return build_incidence(
+        images,
+        np.array(codes, dtype=np.int64),
+        np.array(labels, dtype=np.int64),
+        tuple(concept_codes),
+        tuple(class_codes),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassImages:
+    """Images of a class.
+
+    Parameters
+    ----------
+    ids : tuple of str
+        Of the images, ascending.
+    uris : tuple of str
+        Where each is, as the annotations have it.
+    """
+
+    ids: tuple[str, ...]
+    uris: tuple[str, ...]
+
+
+def read_class_images(
+    store: GraphStore, dataset: str, *, split: str | None = None
+) -> dict[str, ClassImages]:
+    """Read the images of each class that have an address and were not generated.
+
+    Returns
+    -------
+    dict of str to ClassImages
+        Those classes that have such images, by name in ascending order.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    dataset_state(store, dataset).require_complete()
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in store.stream(statements.REAL_FILES, dataset=dataset, split=split):
+        found.setdefault(row["class_name"], []).append((row["id"], row["uri"]))
+    # Sorted here: a choice by place must not depend on how a server compares letters.
+    return {name: ClassImages(*zip(*sorted(found[name]), strict=True)) for name in sorted(found)}
 
 
 _COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")

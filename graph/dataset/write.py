@@ -1,4 +1,4 @@
-"""Load annotations into the concept graph: images with their edges, then co-occurrence weights."""
+"""Load annotations into the concept graph: images with their edges, then co-occurrence edges."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,23 @@ import numpy as np
 
 from graph.arrays import IntArray
 from graph.counting.cooccurrence import cooccurrence
-from graph.counting.incidence import Incidence, build_incidence, incidence_of
+from graph.counting.incidence import Incidence, incidence_of
 from graph.database import schema
 from graph.database.statements import merge_statement, orphan_statements
 from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset import statements
-from graph.dataset.claim import claim, finish, invalidate
 from graph.dataset.contents import ImageContents, image_digests
-from graph.dataset.state import DatasetState, check_name, dataset_state
+from graph.dataset.read import load_incidence
+from graph.dataset.state import (
+    DatasetState,
+    check_name,
+    claim,
+    dataset_state,
+    find_dataset,
+    finish,
+    invalidate,
+)
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
 
@@ -36,6 +44,13 @@ class IngestReport:
     deleted: int
     unchanged: int
     kept: int
+
+    @classmethod
+    def of(cls, change: Change, stored: int) -> "IngestReport":
+        """Count a change of a dataset that had `stored` images."""
+        created, updated, deleted = map(len, (change.created, change.updated, change.deleted))
+        kept = stored - change.unchanged - updated - deleted
+        return cls(created, updated, deleted, change.unchanged, kept)
 
 
 def write_annotations(
@@ -73,9 +88,9 @@ def write_annotations(
     keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
     change = compare(stored, keys, digests.tolist(), delete=replace)
-    kept = len(stored) - change.unchanged - len(change.updated) - len(change.deleted)
+    report = IngestReport.of(change, len(stored))
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
-        return IngestReport(0, 0, 0, change.unchanged, kept)
+        return report
     writer = claim(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     _write_images(store, dataset, writer, annotations, change, keys, digests, progress)
@@ -98,38 +113,34 @@ def write_annotations(
         cooccurrence_digest=digest,
         images=len(final),
     )
-    return IngestReport(
-        len(change.created), len(change.updated), len(change.deleted), change.unchanged, kept
-    )
+    return report
 
 
-def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
-    """Read the image-by-concept incidence and the images' classes from the graph.
+def dry_run(
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Return the report of `write_annotations` without writing anything.
 
-    Parameters
-    ----------
-    split : str or None
-        Only the images of that split.
+    Raises
+    ------
+    OptionError
+        The name cannot name a dataset.
+    StaleError
+        A rename of the dataset did not end.
     """
-    class_codes: dict[str, int] = {}
-    concept_codes: dict[str, int] = {}
-    labels: list[int] = []
-    lengths: list[int] = []
-    codes: list[int] = []
-    rows = store.stream(statements.INCIDENCE, dataset=dataset, split=split)
-    for row in rows:
-        labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
-        found = row["concepts"]
-        lengths.append(len(found))
-        codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
-    images = np.repeat(np.arange(len(lengths)), lengths)
-    return build_incidence(
-        images,
-        np.array(codes, dtype=np.int64),
-        np.array(labels, dtype=np.int64),
-        tuple(concept_codes),
-        tuple(class_codes),
-    )
+    check_name(dataset)
+    state = find_dataset(store, dataset)
+    if state is not None and state.renaming_to is not None:
+        state.require_complete()
+    progress("compare", 0, None)
+    stored = stored_digests(store, schema.IMAGE, dataset)
+    keys, digests = annotations.images["id"].tolist(), image_digests(annotations).tolist()
+    return IngestReport.of(compare(stored, keys, digests, delete=replace), len(stored))
 
 
 def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:

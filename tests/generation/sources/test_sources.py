@@ -14,7 +14,7 @@ from generation.image_request import GenerationError
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.object_regions import object_regions
 from generation.sources.sampler import TRIES, Sources, shuffled
-from graph.dataset.class_images import ClassImages
+from graph.dataset.read import ClassImages
 from graph.errors import InputError, JobBlockedError, OptionError
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.decoding import MAX_PIXELS, decode, rgb_array

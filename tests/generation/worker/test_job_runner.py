@@ -18,7 +18,7 @@ from generation.output.folder import OutputFolder
 from generation.output.image_files import save_images
 from generation.sources.sampler import Sources, shuffled
 from generation.worker.job_runner import JobRunner
-from graph.dataset.class_images import ClassImages
+from graph.dataset.read import ClassImages
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
 

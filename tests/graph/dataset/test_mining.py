@@ -16,8 +16,8 @@ from graph.dataset import clique_table
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.plans import read_plan, write_plan
+from graph.dataset.read import load_incidence
 from graph.dataset.state import dataset_state
-from graph.dataset.write import load_incidence
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from graph.queries.binding import bind_named

@@ -2,9 +2,8 @@
 
 import pytest
 
-from graph.dataset.class_images import read_class_images
 from graph.dataset.contents import image_digests
-from graph.dataset.read import read_annotations
+from graph.dataset.read import read_annotations, read_class_images
 from graph.dataset.state import dataset_state
 from graph.dataset.write import write_annotations
 from graph.errors import DatasetNotFoundError

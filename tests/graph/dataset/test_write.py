@@ -7,8 +7,9 @@ import pytest
 
 from graph.database.sync import BATCH
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
+from graph.dataset.read import load_incidence
 from graph.dataset.state import dataset_state, find_dataset, list_datasets
-from graph.dataset.write import load_incidence, write_annotations
+from graph.dataset.write import dry_run, write_annotations
 from graph.errors import DatasetExistsError, DatasetNotFoundError, OptionError, StaleError
 from graph.records import Annotations, ImageRecord, Mention
 
@@ -208,3 +209,22 @@ def test_rename_moves_everything_and_can_be_finished_later(
 def test_a_name_that_cannot_be_typed_again_is_refused(store, random_annotations, name):
     with pytest.raises(OptionError, match="cannot name a dataset"):
         write(store, name, random_annotations(1))
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_dry_run_tells_what_the_load_does(store, dataset, dump, random_annotations, replace):
+    assert dry_run(store, dataset, random_annotations(30)).created == 30
+    assert dump(dataset) == set()
+    write(store, dataset, random_annotations(30))
+    before = dump(dataset)
+    for other in (random_annotations(30), random_annotations(20, seed=1)):
+        told = dry_run(store, dataset, other, replace=replace)
+        assert dump(dataset) == before
+        done = write(store, dataset, other, replace=replace)
+        assert told == done
+        before = dump(dataset)
+
+
+def test_a_dry_run_of_a_name_that_no_dataset_can_have(store, random_annotations):
+    with pytest.raises(OptionError, match="cannot name a dataset"):
+        dry_run(store, " ", random_annotations(1))

@@ -1,17 +1,22 @@
 """Around one node: neighbours as the records have them, and links as networkx finds them."""
 
+import io
 from collections import Counter
 from itertools import combinations, pairwise
+from xml.etree import ElementTree as ET
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graph.dataset.mining import MiningOptions
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import OptionError, UnknownNameError
 from graph.queries.concept_counts import class_counts
-from graph.queries.neighbourhood import Link, read_neighbourhood, shortest_link
+from graph.queries.neighbourhood import Link, read_neighbourhood, shortest_link, to_graphml
 from graph.records import Annotations, ImageRecord, Mention
 
 
@@ -216,3 +221,58 @@ def test_misspelt_names_are_refused(store, load, random_annotations):
         read_neighbourhood(store, dataset, "concept 0", limit=0)
     with pytest.raises(UnknownNameError, match="unknown concept 'x'"):
         shortest_link(store, dataset, "concept 0", "x")
+
+
+HOSTILE_IN_XML = [
+    "<script>alert(1)</script>",
+    "a & b \"c\" 'd' ]]>",
+    "\u0634\u0627\u0631\u0639 \U0001f6e3",
+    "bell \x07 null \x00 escape \x1b",
+    "\ufffe \uffff",
+    "long " * 60,
+]
+
+
+def nodes_of(names, class_name="a"):
+    return pd.DataFrame(
+        {
+            "kind": ["class", *["concept"] * (len(names) - 1)],
+            "name": names,
+            "images": np.arange(len(names)),
+            "expanded": True,
+            "count_" + class_name: np.arange(len(names)),
+        }
+    )
+
+
+def test_hostile_names_come_back():
+    for class_name in HOSTILE_IN_XML:
+        names = [HOSTILE_IN_XML[0], *HOSTILE_IN_XML]
+        nodes = nodes_of(names, class_name)
+        edges = pd.DataFrame(
+            {
+                "source_kind": ["class", "concept"],
+                "source": [HOSTILE_IN_XML[0], HOSTILE_IN_XML[1]],
+                "target": [HOSTILE_IN_XML[0], HOSTILE_IN_XML[2]],
+                "images": [7, 8],
+                "lift": [1.5, np.nan],
+                "count_" + class_name: [np.nan, 2.0],
+            }
+        )
+        content = to_graphml(nodes, edges)
+        assert ET.fromstring(content) is not None
+        graph = nx.read_graphml(io.BytesIO(content))
+        labels = [values["label"] for _, values in graph.nodes(data=True)]
+        assert labels[:4] == [HOSTILE_IN_XML[0], *HOSTILE_IN_XML[:3]]
+        assert labels[4] == "bell \ufffd null \ufffd escape \ufffd"
+        assert labels[5] == "\ufffd \ufffd"
+        assert [values["kind"] for _, values in graph.nodes(data=True)][:2] == ["class", "concept"]
+        assert graph.edges["n0", "n1"] == {"images": 7, "lift": 1.5}
+        assert sorted(map(str, graph.edges["n2", "n3"].values())) == ["2.0", "8"]
+        assert all("expanded" not in values for _, values in graph.nodes(data=True))
+
+
+@given(st.lists(st.text(max_size=20), min_size=1, max_size=5, unique=True))
+def test_any_names_are_xml(names):
+    graph = nx.read_graphml(io.BytesIO(to_graphml(nodes_of(names), pd.DataFrame())))
+    assert len(graph) == len(names)

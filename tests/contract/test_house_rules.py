@@ -18,7 +18,7 @@ from app.views.widgets.wording import LABELS, in_app
 from graph.errors import Action, Setting
 from ingest.options import ReadOptions
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BELOW_APP = ("graph", "ingest", "generation")
 PLAN = {
     "name": "x",
