@@ -19,7 +19,7 @@ some care. Each of these ways is tried with three of its miners, and the quickes
 The first two know a count below the support as what is left of the total, which needs two classes.
 PyFIM's transactions are lists prepared beforehand, and its answer is a dict in no order: neither
 the preparation nor a conversion to arrays is counted. Ours starts from the incidence, and gives
-arrays in order. ``--engines`` measures what `graph.counting.cliques.choose_engine` goes by instead.
+arrays in order. ``--engines`` measures what `graph.counting.engines.choice.choose_engine` goes by.
 """
 
 import argparse

@@ -4,7 +4,7 @@ A remedy is data, a `Setting` or an `Action`: the command line words it as a fla
 the web app as a field or a button, and ``str(error)`` as Python.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -162,6 +162,13 @@ class UnknownNameError(OptionError):
         else:
             hint = f"Known: {', '.join(names) or 'none'}"
         super().__init__(f"unknown {kind} {name!r}. {hint}.")
+
+
+def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise UnknownNameError for the first of `names` that is not among the known ones."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
 
 
 class MissingExtraError(CobalanceError):

@@ -1,30 +1,18 @@
 """Mine all concept cliques up to a size, with exact joint counts per class."""
 
-import sys
-from collections.abc import Collection, Generator
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, replace
-from math import comb
-from typing import Literal, get_args
 
 import numpy as np
 
 from graph.arrays import BoolArray, IntArray
-from graph.counting.engines import expansion
+from graph.counting.engines.choice import ENGINES, Block, Engine, choose_engine, mine, numba_ready
 from graph.counting.incidence import Incidence
-from graph.errors import OptionError, TooManyCliquesError, UnknownNameError
-
-Block = tuple[IntArray, IntArray]  # members and counts of some cliques
-Engine = Literal["auto", "numpy", "numba"]
-
-ENGINES: tuple[str, ...] = get_args(Engine)
+from graph.errors import OptionError, TooManyCliquesError, check_known
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
-
-# Occurrences (image, clique in it) from which numba is the quicker engine; see choose_engine.
-NUMBA_FROM = 20_000_000
-READY_NUMBA_FROM = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +115,7 @@ def mine_cliques(
         paper's common class cliques. None stands for all classes, an empty collection for no
         condition. Counts are given for all classes in any case.
     engine : {"auto", "numpy", "numba"}
-        Implementation, see `choose_engine`. The result is the same.
+        Implementation, see `graph.counting.engines.choice.choose_engine`. The result is the same.
     threads : int or None
         Threads of the numba engine, by default one per available core.
     max_cliques : int or None
@@ -175,18 +163,14 @@ def mine_cliques(
     ):
         if value is not None and value < 1:
             raise OptionError(f"{option} is {value}. Give a whole number of 1 or more.")
-    if engine not in ENGINES:
-        raise UnknownNameError("engine", engine, ENGINES)
-    for name in common or ():
-        if name not in incidence.classes:
-            raise UnknownNameError("class", name, list(incidence.classes))
+    check_known("engine", [engine], ENGINES)
+    check_known("class", common or (), incidence.classes)
     limit = max_cliques or max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
     if engine == "auto":
-        engine = choose_engine(incidence, max_size, numba_ready=_numba_ready())
-    mine = _mine_numba if engine == "numba" else _mine_numpy
+        engine = choose_engine(incidence, max_size, numba_ready=numba_ready())
     blocks: list[Block] = []
     found = 0
-    with closing(mine(incidence, max_size, min_support, common, threads, limit)) as more:
+    with closing(mine(engine, incidence, max_size, min_support, common, threads, limit)) as more:
         while found <= limit and (block := next(more, None)) is not None:
             blocks.append(block)
             found += len(block[0])
@@ -197,96 +181,6 @@ def mine_cliques(
             "maximum size; or, if memory allows, for more cliques."
         )
     return _ordered(blocks, max_size, incidence)
-
-
-def choose_engine(incidence: Incidence, max_size: int, *, numba_ready: bool) -> Engine:
-    """Choose the faster engine: "numba" above a number of occurrences, else "numpy".
-
-    An occurrence is an image with a clique of two or more in it; all are counted, supported or
-    not, for that takes no time. numba pays from `NUMBA_FROM` on, or from `READY_NUMBA_FROM` on in
-    a process that has its machine code already.
-
-    Seconds by ``python -m benchmarks.mining --engines`` on two Xeon cores at 2.6 GHz, with the
-    machine code on disk; compiling it the first time of all takes 18 s more:
-
-    ====================  ========  ===========  ======  ==================  ============
-    images x concepts     max_size  occurrences   NumPy  numba, new process  numba, ready
-    ====================  ========  ===========  ======  ==================  ============
-    8,000 x 18                   4      114,767   0.017                 1.7         0.001
-    32,582 x 80                  3      595,211   0.067                 1.3         0.009
-    32,582 x 80                  4    1,014,535   0.14                  1.2         0.026
-    250,000 x 80                 4    7,812,165   0.85                  1.6         0.066
-    2,000,000 x 600              3  282,540,376  36                     3.2         1.4
-    ====================  ========  ===========  ======  ==================  ============
-
-    Parameters
-    ----------
-    incidence : Incidence
-        What to mine.
-    max_size : int
-        Members of the largest clique.
-    numba_ready : bool
-        Whether the machine code is there: compiled or loaded by an earlier call.
-    """
-    least = READY_NUMBA_FROM if numba_ready else NUMBA_FROM
-    occurrences = 0
-    for length, images in enumerate(np.bincount(np.diff(incidence.indptr)).tolist()):
-        for size in range(2, min(length, max_size) + 1 if images else 0):
-            occurrences += images * comb(length, size)
-            if occurrences >= least:
-                return "numba"
-    return "numpy"
-
-
-def _numba_ready() -> bool:
-    """Check for compiled code without importing numba, which alone takes half a second."""
-    projection = sys.modules.get("graph.counting.engines.projection")
-    return projection is not None and projection.is_ready()
-
-
-def _mine_numpy(
-    incidence: Incidence,
-    max_size: int,
-    min_support: int,
-    common: Collection[str] | None,
-    _threads: int | None,
-    _limit: int,
-) -> Generator[Block]:
-    """Yield all cliques in blocks, single concepts first."""
-    singles = incidence.class_concept_counts()
-    codes = _kept_concepts(singles, incidence.classes, common, min_support)
-    yield codes[:, None], singles[:, codes].T
-    kept = np.zeros(len(incidence.concepts), dtype=np.bool_)
-    kept[codes] = True
-    yield from expansion.mine(incidence.restrict(kept), codes, min_support, max_size)
-
-
-def _mine_numba(
-    incidence: Incidence,
-    max_size: int,
-    min_support: int,
-    common: Collection[str] | None,
-    threads: int | None,
-    limit: int,
-) -> Generator[Block]:
-    """Yield all cliques in blocks, single concepts first."""
-    from graph.counting.engines import projection
-
-    threads = projection.threads_for(incidence, threads)
-    singles = projection.count_items(incidence, threads)
-    codes = _kept_concepts(singles, incidence.classes, common, min_support)
-    yield codes[:, None], singles[:, codes].T
-    rarest_first = codes[np.argsort(singles[:, codes].sum(axis=0), kind="stable")]
-    yield from projection.mine(incidence, rarest_first, min_support, max_size, threads, limit)
-
-
-def _kept_concepts(
-    singles: IntArray, classes: tuple[str, ...], common: Collection[str] | None, min_support: int
-) -> IntArray:
-    """Return the concepts with enough support that occur with every class in `common`."""
-    named = np.array([common is None or name in common for name in classes], dtype=np.bool_)
-    adjacent = (singles[named] > 0).all(axis=0)
-    return np.flatnonzero(adjacent & (singles.max(axis=0, initial=0) >= min_support))
 
 
 def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Cliques:

@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.counting import cliques as cliques_module
-from graph.counting.cliques import Cliques, choose_engine, mine_cliques
+from graph.counting.cliques import Cliques, mine_cliques
 from graph.counting.engines import expansion
+from graph.counting.engines.choice import choose_engine
 from graph.counting.engines.compiled import intrinsics
 from graph.counting.engines.compiled.intrinsics import entry_point, stored
 from graph.counting.engines.compiled.threads import shared

@@ -1,4 +1,4 @@
-"""State of the depth-first search: its parameters, scratch memory and results."""
+"""State of the depth-first search: parameters, current path, scratch memory and results."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graph.counting.engines.compiled.intrinsics import compiled
+from graph.counting.engines.compiled.rows import Node
 
 
 class Search(NamedTuple):
@@ -26,6 +27,53 @@ class Found(NamedTuple):
     members: Any  # int32, (room, max_size): codes ascending, -1 behind
     counts: Any  # uint32, (room, n_classes)
     used: Any
+
+
+class Levels(NamedTuple):
+    """Stack of the nodes on the current path, one row a level."""
+
+    rows: Any
+    labels: Any
+    ends: Any
+    segment_rows: Any
+    segments: Any
+    items: Any  # number of items, which is the END
+    codes: Any  # concept code of each item
+    near: Any  # whether the pair (a, b) is kept, at a * items + b
+    occurrences: Any
+    starts: Any  # where the occurrences of each item begin
+    following: Any  # the item that makes the next child
+
+
+@compiled
+def levels_for(depth, room, items, n_classes, rows, occurrences):
+    """Return `depth` empty levels; memory that is never touched costs nothing."""
+    deep = depth > 1
+    return Levels(
+        np.empty((depth, room + 1), rows.dtype),
+        np.empty((depth, n_classes), np.int64),
+        np.empty((depth, n_classes), np.int64),
+        np.empty((depth, n_classes), np.int64),
+        np.empty(depth, np.int64),
+        np.empty(depth, np.int64),
+        np.empty((depth, items), np.int32),
+        np.empty((depth, items * items * deep), np.bool_),
+        np.empty((depth, room * deep), occurrences.dtype),
+        np.empty((depth, items + 1), np.int64),
+        np.empty(depth, np.int64),
+    )
+
+
+@compiled
+def node_at(levels, level, segments):
+    """Return the node of one level."""
+    return Node(
+        levels.rows[level],
+        levels.items[level],
+        levels.labels[level, :segments],
+        levels.ends[level, :segments],
+        levels.segment_rows[level, :segments],
+    )
 
 
 @compiled

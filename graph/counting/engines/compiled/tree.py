@@ -2,8 +2,6 @@
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from graph.counting.engines.compiled.bitmaps import (
@@ -17,8 +15,14 @@ from graph.counting.engines.compiled.bitmaps import (
 )
 from graph.counting.engines.compiled.intrinsics import compiled, entry_point
 from graph.counting.engines.compiled.pairs import count_band, count_behind, scratch_for, table_fits
-from graph.counting.engines.compiled.rows import Node, count_occurrences, fill_occurrences, project
-from graph.counting.engines.compiled.state import Search, nothing_found, record
+from graph.counting.engines.compiled.rows import count_occurrences, fill_occurrences, project
+from graph.counting.engines.compiled.state import (
+    Search,
+    levels_for,
+    node_at,
+    nothing_found,
+    record,
+)
 
 # Counting through the rows of all children costs this much for each pair in a node's rows, in the
 # unit of `graph.counting.engines.compiled.bitmaps`.
@@ -27,53 +31,6 @@ ROWS_PER_PAIR = 4.0
 # numba compiles a function once more for a literal argument; these are none.
 TOP = np.int64(0)
 UNKNOWN = np.int64(0)
-
-
-class Levels(NamedTuple):
-    """Stack of the nodes on the current path, one row a level."""
-
-    rows: Any
-    labels: Any
-    ends: Any
-    segment_rows: Any
-    segments: Any
-    items: Any  # number of items, which is the END
-    codes: Any  # concept code of each item
-    near: Any  # whether the pair (a, b) is kept, at a * items + b
-    occurrences: Any
-    starts: Any  # where the occurrences of each item begin
-    following: Any  # the item that makes the next child
-
-
-@compiled
-def levels_for(depth, room, items, n_classes, rows, occurrences):
-    """Return `depth` empty levels; memory that is never touched costs nothing."""
-    deep = depth > 1
-    return Levels(
-        np.empty((depth, room + 1), rows.dtype),
-        np.empty((depth, n_classes), np.int64),
-        np.empty((depth, n_classes), np.int64),
-        np.empty((depth, n_classes), np.int64),
-        np.empty(depth, np.int64),
-        np.empty(depth, np.int64),
-        np.empty((depth, items), np.int32),
-        np.empty((depth, items * items * deep), np.bool_),
-        np.empty((depth, room * deep), occurrences.dtype),
-        np.empty((depth, items + 1), np.int64),
-        np.empty(depth, np.int64),
-    )
-
-
-@compiled
-def node_at(levels, level, segments):
-    """Return the node of one level."""
-    return Node(
-        levels.rows[level],
-        levels.items[level],
-        levels.labels[level, :segments],
-        levels.ends[level, :segments],
-        levels.segment_rows[level, :segments],
-    )
 
 
 @compiled
