@@ -9,10 +9,7 @@ from threading import Thread
 from typing import Any
 
 from neo4j import READ_ACCESS, Driver, Query, Session
-from neo4j.exceptions import (
-    DriverError,
-    Neo4jError,
-)
+from neo4j.exceptions import DriverError, Neo4jError
 
 from graph.console.guard import check_read_only
 from graph.console.values import PlainValues, TooLargeError

@@ -67,11 +67,7 @@ class Incidence:
         codes = (np.cumsum(kept) - 1).astype(np.int32)
         concepts = tuple(self.concepts[code] for code in np.flatnonzero(kept))
         return Incidence(
-            before[self.indptr],
-            codes[self.indices[stays]],
-            self.labels,
-            concepts,
-            self.classes,
+            before[self.indptr], codes[self.indices[stays]], self.labels, concepts, self.classes
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.database.declarations import Node
-from graph.errors import OptionError, Setting, UnknownNameError
+from graph.errors import OptionError, Setting, check_known
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,7 @@ class Query:
         ...
         graph.errors.OptionError: rare: max_images is 'few'; it takes a whole number.
         """
-        for name in given:
-            if name not in self.parameters:
-                raise UnknownNameError(f"parameter of {self.name}", name, self.parameters)
+        check_known(f"parameter of {self.name}", given, self.parameters)
         bound = {}
         for name, parameter in self.parameters.items():
             value = given.get(name, parameter.default)

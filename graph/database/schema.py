@@ -8,7 +8,12 @@ _DIGEST = Property("digest", int, "of its content, to find what has changed")
 _NAME = Property("name")
 _STARTED_AT = Property("started_at", datetime)
 _ENDED_AT = Property("ended_at", datetime)
-_SECONDS = Property("seconds", float, "that its images took to make")
+_ASKED = (
+    Property("class_name"),
+    Property("concepts", list[str]),
+    Property("n", int, "images wanted"),
+)
+_JUDGED = (Property("accepted", int, "candidates"), Property("rejected", int, "candidates"))
 
 DATASET_NODE = Node(
     "Dataset",
@@ -117,26 +122,19 @@ GENERATION_QUERY = Node(
     "GenerationQuery",
     "Images that a plan asks for: so many of a class that show some concepts",
     Property("key", list[str], "plan, class and concepts"),
-    (
-        _DIGEST,
-        Property("plan"),
-        Property("class_name"),
-        Property("concepts", list[str]),
-        Property("n", int, "images"),
-    ),
+    (_DIGEST, Property("plan"), *_ASKED),
     (("plan",),),
 )
 
 JOB_COUNTERS = (
-    Property("queued", int, "queries in this state"),
-    Property("running", int, "queries in this state"),
-    Property("done", int, "queries in this state"),
-    Property("failed", int, "queries in this state"),
+    *(
+        Property(state, int, "queries in this state")
+        for state in ("queued", "running", "done", "failed")
+    ),
     Property("short", int, "queries that are done with fewer accepted images than wanted"),
     Property("wanted", int, "images that its queries ask for"),
     Property("covered", int, "wanted images that have an accepted candidate"),
-    Property("accepted", int, "candidates"),
-    Property("rejected", int, "candidates"),
+    *_JUDGED,
     Property("remaining", int, "images that queries still to run have yet to get accepted"),
     Property("microseconds", int, "that its candidates took"),
 )
@@ -174,13 +172,10 @@ JOB_QUERY = Node(
     (
         Property("job"),
         Property("position", int, "among the job's queries, from 0"),
-        Property("class_name"),
-        Property("concepts", list[str]),
-        Property("n", int, "images wanted"),
+        *_ASKED,
         Property("state", str, "queued, running, done or failed"),
-        Property("accepted", int, "candidates"),
-        Property("rejected", int, "candidates"),
-        _SECONDS,
+        *_JUDGED,
+        Property("seconds", float, "that its images took to make"),
         Property("message", str, "why it failed, or what people should know"),
         Property("retries", int, "how often it was queued again"),
         _STARTED_AT,

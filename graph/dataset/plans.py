@@ -70,11 +70,7 @@ def write_plan(
     digests = frame["n"].tolist()
     stored = {
         tuple(row["key"]): row["digest"]
-        for row in store.stream(
-            statements.STORED_QUERIES,
-            dataset=dataset,
-            plan=name,
-        )
+        for row in store.stream(statements.STORED_QUERIES, dataset=dataset, plan=name)
     }
     writer = claim(store, dataset)
     properties = {
@@ -88,10 +84,7 @@ def write_plan(
         "planner_options": json.dumps(dict(planner_options or {}), ensure_ascii=False),
     }
     store.write(
-        statements.MERGE_PLAN,
-        dataset=dataset,
-        plan=name,
-        properties=schema.PLAN.check(properties),
+        statements.MERGE_PLAN, dataset=dataset, plan=name, properties=schema.PLAN.check(properties)
     )
 
     def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:

@@ -107,9 +107,7 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
         names = [row["name"] for row in store.read(statements.DATASET_NAMES)]
         known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
         raise DatasetNotFoundError(
-            f"No dataset {name!r}. {known} ",
-            Action("ingest", ..., dataset=name),
-            ".",
+            f"No dataset {name!r}. {known} ", Action("ingest", ..., dataset=name), "."
         )
     return state
 

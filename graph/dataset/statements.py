@@ -68,8 +68,7 @@ RETURN taken""",
 )
 
 END_RENAME = Statement(
-    "End a rename.",
-    "MATCH (d:Dataset {name: $dataset}) SET d.name = $new, d.renaming_to = null",
+    "End a rename.", "MATCH (d:Dataset {name: $dataset}) SET d.name = $new, d.renaming_to = null"
 )
 
 DELETE_DATASET = Statement(
@@ -98,8 +97,7 @@ RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } A
 )
 
 COUNT_IMAGES = Statement(
-    "How many images there are.",
-    "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images",
+    "How many images there are.", "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
 )
 
 IMAGES = Statement(
@@ -168,8 +166,7 @@ MERGE_PLAN = Statement(
 PLANS = Statement("All plans.", "MATCH (p:Plan {dataset: $dataset}) RETURN properties(p) AS plan")
 
 PLAN = Statement(
-    "One plan.",
-    "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan",
+    "One plan.", "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan"
 )
 
 # One whose clique was mined anew has lost it and is written again.

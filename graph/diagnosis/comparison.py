@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from graph.counting.cliques import Cliques
-from graph.errors import OptionError, Text, UnknownNameError
+from graph.errors import OptionError, Text, check_known
 
 Clique = tuple[str, ...]
 
@@ -123,9 +123,7 @@ def compare_cliques(
 
 def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
     """Raise OptionError or UnknownNameError if the options cannot be used."""
-    for status in statuses:
-        if status not in STATUSES:
-            raise UnknownNameError("status", status, STATUSES)
+    check_known("status", statuses, STATUSES)
     if min_gap < 1 or limit < 0:
         raise OptionError(
             f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."

@@ -8,7 +8,7 @@ import numpy as np
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import homogeneity_test, leading_classes, q_values
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, check_known
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,12 @@ class CliqueFilter:
         gaps = cliques.gaps()
         passed = gaps >= self.min_gap
         if self.under_represented is not None:
-            code = _code("class", self.under_represented, cliques.classes)
+            check_known("class", [self.under_represented], cliques.classes)
+            code = cliques.classes.index(self.under_represented)
             passed &= (leading_classes(cliques.counts)[1] == code) & (gaps > 0)
+        check_known("concept", self.concepts, cliques.concepts)
         for name in self.concepts:
-            passed &= (cliques.members == _code("concept", name, cliques.concepts)).any(axis=1)
+            passed &= (cliques.members == cliques.concepts.index(name)).any(axis=1)
         if self.max_q_value is not None:
             p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
             passed &= q_values(p_values) <= self.max_q_value
@@ -107,9 +109,3 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
         codes = [code_of.get(name, -2) for name in names] + [-1] * (width - len(names))
         found[position] = row_of.get(np.array(codes, dtype=np.int64).tobytes(), -1)
     return found
-
-
-def _code(kind: str, name: str, names: tuple[str, ...]) -> int:
-    if name not in names:
-        raise UnknownNameError(kind, name, names)
-    return names.index(name)

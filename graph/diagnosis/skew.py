@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph.arrays import FloatArray
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, check_known
 
 
 def class_axis(
@@ -43,9 +43,7 @@ def class_axis(
     ([0], [1])
     """
     code_of = {name: code for code, name in enumerate(classes)}
-    for name in (left, right):
-        if name is not None and name not in code_of:
-            raise UnknownNameError("class", name, classes)
+    check_known("class", [name for name in (left, right) if name is not None], classes)
     if left is not None and left == right:
         raise OptionError(f"Both ends of the axis are {left!r}. Compare it with another class.")
     if left is None:

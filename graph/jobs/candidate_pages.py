@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from graph.database.store import GraphStore, Row
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, check_known
 from graph.jobs import reads
 from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 from graph.jobs.times import utc_time
@@ -87,8 +87,7 @@ def list_candidates(
     page : int
         From 1.
     """
-    if verdict is not None and verdict not in VERDICTS:
-        raise UnknownNameError("verdict", verdict, VERDICTS)
+    check_known("verdict", [] if verdict is None else [verdict], VERDICTS)
     if page < 1 or per_page < 1:
         raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
     (found,) = store.read(

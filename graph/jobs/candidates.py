@@ -12,7 +12,7 @@ from typing import Any
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, check_known
 from graph.jobs import reads, statements
 from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 
@@ -60,7 +60,7 @@ class NewCandidate:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_verdict(self.verdict)
+        check_known("verdict", [self.verdict], VERDICTS)
         if self.seconds is not None and not self.seconds >= 0:
             raise OptionError(f"Candidate {self.id!r} took {self.seconds} seconds.")
 
@@ -140,11 +140,7 @@ def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None
     """
     rows = [[candidate, reason] for candidate, reason in reasons.items()]
     for start in range(0, len(rows), BATCH):
-        store.write(
-            statements.REJECT_CANDIDATES,
-            job=job,
-            rows=rows[start : start + BATCH],
-        )
+        store.write(statements.REJECT_CANDIDATES, job=job, rows=rows[start : start + BATCH])
 
 
 def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> QueryCounts:
@@ -165,13 +161,8 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     OptionError
         It is to be accepted, and has no file: none could be made, or it was not kept.
     """
-    _check_verdict(verdict)
-    rows = store.write(
-        statements.DECIDE,
-        candidate=candidate,
-        verdict=verdict,
-        by=by,
-    )
+    check_known("verdict", [verdict], VERDICTS)
+    rows = store.write(statements.DECIDE, candidate=candidate, verdict=verdict, by=by)
     if not rows:
         if store.read(reads.HAS_CANDIDATE, candidate=candidate):
             raise OptionError(
@@ -204,8 +195,3 @@ def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
         "provenance": json.dumps(dict(candidate.provenance), ensure_ascii=False, sort_keys=True),
     }
     return schema.CANDIDATE.check(properties)
-
-
-def _check_verdict(verdict: str) -> None:
-    if verdict not in VERDICTS:
-        raise UnknownNameError("verdict", verdict, VERDICTS)

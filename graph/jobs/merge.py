@@ -97,9 +97,7 @@ def read_accepted(store: GraphStore, job: str) -> list[GeneratedImage]:
 
 
 def generated_annotations(
-    images: Iterable[GeneratedImage],
-    split_of: Mapping[str, str | None],
-    split: str | None = None,
+    images: Iterable[GeneratedImage], split_of: Mapping[str, str | None], split: str | None = None
 ) -> Annotations:
     """Convert generated images to annotations.
 

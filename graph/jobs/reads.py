@@ -24,8 +24,7 @@ JOB = Statement("One job.", f"MATCH (j:Job {{id: $job}}){_SUMMARY}")
 JOBS = Statement("The newest jobs.", f"MATCH (j:Job) {_NEWEST}{_SUMMARY}")
 
 JOBS_OF_DATASET = Statement(
-    "The newest jobs of a dataset.",
-    f"MATCH (j:Job {{dataset: $dataset}}) {_NEWEST}{_SUMMARY}",
+    "The newest jobs of a dataset.", f"MATCH (j:Job {{dataset: $dataset}}) {_NEWEST}{_SUMMARY}"
 )
 
 HAS_JOB = Statement("Whether there is a job.", "MATCH (j:Job {id: $job}) RETURN j.id AS job")

@@ -25,12 +25,7 @@ def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[s
     queries : sequence of str
         Ids of queries of the job.
     """
-    rows = store.write(
-        statements.START_QUERIES,
-        job=job,
-        attempt=attempt,
-        queries=list(queries),
-    )
+    rows = store.write(statements.START_QUERIES, job=job, attempt=attempt, queries=list(queries))
     return rows[0]["dataset"] if rows and rows[0]["started"] else None
 
 
@@ -50,10 +45,7 @@ def finish_queries(
     rows = [[query, message] for query, message in messages.items()]
     for start in range(0, len(rows), BATCH):
         store.write(
-            statements.FINISH_QUERIES,
-            job=job,
-            after=after,
-            rows=rows[start : start + BATCH],
+            statements.FINISH_QUERIES, job=job, after=after, rows=rows[start : start + BATCH]
         )
 
 

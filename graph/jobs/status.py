@@ -9,15 +9,9 @@ from typing import Any
 import pandas as pd
 
 from graph.database.store import GraphStore, Row
-from graph.errors import UnknownNameError
+from graph.errors import check_known
 from graph.jobs import reads
-from graph.jobs.lifecycle import (
-    QUERY_STATES,
-    JobState,
-    QueryState,
-    not_found,
-    query_id,
-)
+from graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, not_found, query_id
 from graph.jobs.times import utc_time
 from graph.jobs.workers import ALIVE_S
 
@@ -171,8 +165,7 @@ def read_queries(
         needs for the images that are missing, at the query's own rate or else the job's; NaN
         where it has ended, and where nothing is measured yet.
     """
-    if state is not None and state not in QUERY_STATES:
-        raise UnknownNameError("state of a query", state, QUERY_STATES)
+    check_known("state of a query", [] if state is None else [state], QUERY_STATES)
     # Positions leave no gap, so that the ids of a page are known.
     by_id = state is None and limit is not None
     frame = store.read_frame(

@@ -12,7 +12,7 @@ from graph.database import schema
 from graph.database.store import GraphStore, Row
 from graph.dataset.names import check_names, state_with_names
 from graph.diagnosis.imbalance import COUNT
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, check_known
 from graph.queries.catalogue import CATALOGUE
 from graph.queries.concept_counts import ClassSizes, CountedDataset
 from graph.records import plain_values
@@ -86,15 +86,12 @@ def read_neighbourhood(
 
     Raises
     ------
-    DatasetNotFoundError
-        No such dataset.
-    StaleError
-        An ingest of it did not end.
+    DatasetNotFoundError, StaleError
+        As from `CountedDataset.of`.
     UnknownNameError
         No such kind, class or concept.
     """
-    if kind not in KINDS:
-        raise UnknownNameError("kind of node", kind, KINDS)
+    check_known("kind of node", [kind], KINDS)
     if limit < 1:
         raise OptionError(f"The limit is {limit} neighbours a node; give 1 or more.")
     counted = CountedDataset.of(store, dataset)
@@ -139,10 +136,8 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
 
     Raises
     ------
-    DatasetNotFoundError
-        No such dataset.
-    StaleError
-        An ingest of it did not end.
+    DatasetNotFoundError, StaleError
+        No such dataset, or an ingest of it did not end.
     UnknownNameError
         No such concept.
     """
@@ -207,11 +202,7 @@ def _edge_rows(found: Iterable[Row]) -> list[Row]:
     edges: dict[tuple[str, str], Row] = {}
     for row in found:
         source, target = sorted((row["concept"], row["neighbour"]))
-        edges[source, target] = row | {
-            "source_kind": "concept",
-            "source": source,
-            "target": target,
-        }
+        edges[source, target] = row | {"source_kind": "concept", "source": source, "target": target}
     return list(edges.values())
 
 

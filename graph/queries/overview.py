@@ -11,7 +11,7 @@ from graph.database import schema
 from graph.database.store import GraphStore, Row
 from graph.dataset.names import check_names
 from graph.diagnosis.skew import skew
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import OptionError, check_known
 from graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
 
 Order = Literal["images", "skew"]
@@ -84,15 +84,12 @@ def read_overview(
 
     Raises
     ------
-    DatasetNotFoundError
-        No such dataset.
-    StaleError
-        An ingest of it did not end.
+    DatasetNotFoundError, StaleError
+        As from `CountedDataset.of`.
     UnknownNameError
         No such order, class or concept.
     """
-    if order not in ORDERS:
-        raise UnknownNameError("order", order, ORDERS)
+    check_known("order", [order], ORDERS)
     if min(max_concepts, max_edges) < 1:
         raise OptionError(
             f"An overview of {max_concepts} concepts and {max_edges} edges; give 1 or more of each."
@@ -101,9 +98,7 @@ def read_overview(
     always = list(dict.fromkeys(include))
     options: dict[str, Any] = {"search": search or "", "always": always, "limit": max_concepts}
     if order == "skew":
-        for name in (*left, *right):
-            if name not in counted.class_sizes:
-                raise UnknownNameError("class", name, counted.class_sizes)
+        check_known("class", [*left, *right], counted.class_sizes)
         options |= {"left": list(left), "right": list(right)}
     rows = counted.ask(_BY_ORDER[order], **options)
     concepts = counted.concept_frame(rows, ["concept", "images"])

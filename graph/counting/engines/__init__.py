@@ -1,1 +1,1 @@
-"""The counting engines behind `graph.counting.cliques.mine_cliques`, which chooses one."""
+"""Counting engines of `graph.counting.cliques.mine_cliques`, and the choice among them."""

@@ -57,12 +57,7 @@ def count_items(incidence: Incidence, threads: int) -> IntArray:
 
 
 def mine(
-    incidence: Incidence,
-    codes: IntArray,
-    min_support: int,
-    max_size: int,
-    threads: int,
-    limit: int,
+    incidence: Incidence, codes: IntArray, min_support: int, max_size: int, threads: int, limit: int
 ) -> Generator[Block]:
     """Return every clique of two or more concepts, in blocks.
 

@@ -18,9 +18,7 @@ QUERIES = (
 MATCH (c:Concept {dataset: $dataset})
 RETURN c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images
 ORDER BY images DESC, concept LIMIT $limit""",
-        parameters={
-            "limit": Parameter("the most rows to return", int, 1000),
-        },
+        parameters={"limit": Parameter("the most rows to return", int, 1000)},
     ),
     dataset_query(
         "concepts-by-class",
@@ -58,9 +56,7 @@ OPTIONAL MATCH (y)-[e:CO_OCCURS]->(c)
 WITH y, coalesce(e.images, 0) AS images, COUNT { (y)<-[:LABELED]-() } AS class_size
 RETURN y.name AS class, images, class_size, toFloat(images) / class_size AS rate
 ORDER BY images DESC, class""",
-        parameters={
-            "concept": CONCEPT,
-        },
+        parameters={"concept": CONCEPT},
     ),
     dataset_query(
         "rare-concepts",
@@ -71,10 +67,7 @@ MATCH (c:Concept {dataset: $dataset})
 WITH c, COUNT { (c)<-[:CONTAINS]-() } AS images WHERE images <= $max_images
 RETURN c.name AS concept, images
 ORDER BY images, concept LIMIT $limit""",
-        parameters={
-            "max_images": Parameter("the most images", int, 10),
-            "limit": LIMIT,
-        },
+        parameters={"max_images": Parameter("the most images", int, 10), "limit": LIMIT},
     ),
     dataset_query(
         "missing-concepts",
@@ -86,8 +79,6 @@ MATCH (c:Concept {dataset: $dataset})
 WHERE NOT EXISTS { (y)-[:CO_OCCURS]->(c) }
 RETURN y.name AS class, c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images
 ORDER BY images DESC, class, concept LIMIT $limit""",
-        parameters={
-            "limit": LIMIT,
-        },
+        parameters={"limit": LIMIT},
     ),
 )

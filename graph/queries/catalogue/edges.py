@@ -26,10 +26,7 @@ MATCH (s:Dataset {name: $dataset})
 RETURN c.name AS concept, images, toFloat(images) * s.images / (with_d * with_c) AS lift
 ORDER BY images DESC, concept
 LIMIT $limit""",
-        parameters={
-            "concept": CONCEPT,
-            "limit": LIMIT,
-        },
+        parameters={"concept": CONCEPT, "limit": LIMIT},
     ),
     dataset_query(
         "edges-between-concepts",

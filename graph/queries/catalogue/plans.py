@@ -26,10 +26,7 @@ ORDER BY plan""",
 MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
 RETURN g.class_name AS class, g.concepts AS concepts, g.n AS n
 ORDER BY n DESC, concepts, class LIMIT $limit""",
-        parameters={
-            "plan": PLAN,
-            "limit": LIMIT,
-        },
+        parameters={"plan": PLAN, "limit": LIMIT},
     ),
     dataset_query(
         "plan-coverage",
@@ -53,9 +50,6 @@ RETURN q.concepts AS concepts, q.size AS size, q.gap AS gap,
        reduce(n = 0, a IN asked | n + a[2]) AS planned, max(images) - min(images) AS gap_after
 ORDER BY gap DESC, size, concepts""",
         reads_cliques=True,
-        parameters={
-            "plan": PLAN,
-            "limit": Parameter("the most rows to return", int, 10),
-        },
+        parameters={"plan": PLAN, "limit": Parameter("the most rows to return", int, 10)},
     ),
 )

@@ -103,9 +103,7 @@ WITH y, coalesce([f IN found WHERE f[0] = y | f[1]][0], 0) AS images,
   COUNT { (y)<-[:LABELED]-() } AS class_size
 RETURN y.name AS class, images, class_size, toFloat(images) / class_size AS rate
 ORDER BY images DESC, class""",
-        parameters={
-            "concepts": CONCEPTS,
-        },
+        parameters={"concepts": CONCEPTS},
     ),
     dataset_query(
         "edges-from-images",

@@ -16,13 +16,7 @@ from graph.counting.engines.compiled.bitmaps import (
 from graph.counting.engines.compiled.intrinsics import compiled, entry_point
 from graph.counting.engines.compiled.pairs import count_band, count_behind, scratch_for, table_fits
 from graph.counting.engines.compiled.rows import count_occurrences, fill_occurrences, project
-from graph.counting.engines.compiled.state import (
-    Search,
-    levels_for,
-    node_at,
-    nothing_found,
-    record,
-)
+from graph.counting.engines.compiled.state import Search, levels_for, node_at, nothing_found, record
 
 # Counting through the rows of all children costs this much for each pair in a node's rows, in the
 # unit of `graph.counting.engines.compiled.bitmaps`.
