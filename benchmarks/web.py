@@ -28,8 +28,8 @@ from graph.dataset.cliques import clique_totals, load_cliques
 from graph.dataset.names import class_sizes
 from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.lifecycle import create_job
+from graph.jobs.reports import workers_alive
 from graph.jobs.status import list_jobs, measured_speeds, read_queries
-from graph.jobs.workers import workers_alive
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
 from graph.queries.imbalances import Ranking, read_imbalances

@@ -13,9 +13,8 @@ from generation.output.job_manifest import write_job_manifest
 from generation.worker.resources import RetryingStore
 from generation.worker.worker_id import is_dead
 from graph.errors import JobBlockedError, JobNotFoundError, MissingExtraError, OptionError
-from graph.jobs.reports import end_job, fail_job
+from graph.jobs.reports import end_job, fail_job, workers_alive
 from graph.jobs.rounds import Round, read_query_progress, read_round
-from graph.jobs.workers import workers_alive
 
 
 class JobSupervisor:

@@ -19,9 +19,9 @@ from generation.worker.resources import RetryingStore, WorkerResources, WorkerSt
 from generation.worker.supervisor import JobSupervisor
 from generation.worker.worker_id import new_worker_id
 from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUnavailableError
+from graph.jobs.reports import heartbeat, stop_worker
 from graph.jobs.rounds import active_jobs
 from graph.jobs.status import read_job
-from graph.jobs.workers import heartbeat, stop_worker
 from graph.plugins import EXTRAS, is_installed
 from graph.progress import Progress, silent
 

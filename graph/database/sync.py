@@ -20,6 +20,7 @@ SESSIONS = 2  # Neo4j commits two streams of new nodes 1.5 times as fast as one
 
 Key = str | tuple[str, ...]
 K = TypeVar("K", str, tuple[str, ...])
+RowT = TypeVar("RowT")
 NodeRow = tuple[Key, list[Any], list[list[Sequence[Any]]]]
 """A node's key, its properties as declared, and its edges of each kind as columns: the keys of
 their ends, then each property as declared."""
@@ -114,10 +115,9 @@ def apply_change(
     total = len(change.created) + len(change.updated) + len(change.deleted)
     done = 0
 
-    def batches() -> Iterator[tuple[str, dict[str, Any], int]]:
-        for start in range(0, len(change.deleted), BATCH):
-            keys = list(change.deleted[start : start + BATCH])
-            yield statements.delete_statement(node), {"keys": keys}, 0
+    def work() -> Iterator[tuple[str, dict[str, Any], int]]:
+        for keys in batches(change.deleted):
+            yield statements.delete_statement(node), {"keys": list(keys)}, 0
         for positions, replace in ((change.created, False), (change.updated, True)):
             text = statements.write_statement(node, *edges, replace=replace)
             for start in range(0, len(positions), BATCH):
@@ -138,7 +138,7 @@ def apply_change(
         store.write(text, dataset=dataset, **parameters)
         return len(parameters["keys"])
 
-    for count in in_parallel(write, batches()):
+    for count in in_parallel(write, work()):
         done += count
         progress(stage, done, total)
 
@@ -177,17 +177,20 @@ def sync_edges(
         (row["start"], row["end"]): tuple(row[name] for name in edge.property_names)
         for row in store.stream(statements.edges_statement(edge), dataset=dataset)
     }
-    gone = [[*ends] for ends in stored.keys() - wanted.keys()]
+    gone = sorted([*ends] for ends in stored.keys() - wanted.keys())
     new = [[*ends, *values] for ends, values in wanted.items() if stored.get(ends) != values]
-    for start in range(0, len(gone), 10 * BATCH):
-        rows = sorted(gone)[start : start + 10 * BATCH]
-        store.write(statements.delete_edges_statement(edge), dataset=dataset, rows=rows)
-    for start in range(0, len(new), 10 * BATCH):
-        rows = new[start : start + 10 * BATCH]
-        store.write_all(
-            statements.merge_edges_statement(edge), len(rows), dataset=dataset, rows=rows
-        )
+    delete, merge = statements.delete_edges_statement(edge), statements.merge_edges_statement(edge)
+    for rows in batches(gone, 10 * BATCH):
+        store.write(delete, dataset=dataset, rows=rows)
+    for rows in batches(new, 10 * BATCH):
+        store.write_all(merge, len(rows), dataset=dataset, rows=rows)
     return bool(gone or new)
+
+
+def batches(rows: Sequence[RowT], size: int = BATCH) -> Iterator[Sequence[RowT]]:
+    """Split rows into consecutive slices of `size`; the last one may be shorter."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
 
 
 def in_parallel(

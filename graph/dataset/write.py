@@ -48,7 +48,8 @@ class IngestReport:
     @classmethod
     def of(cls, change: Change, stored: int) -> "IngestReport":
         """Count a change of a dataset that had `stored` images."""
-        created, updated, deleted = map(len, (change.created, change.updated, change.deleted))
+        created, updated = len(change.created), len(change.updated)
+        deleted = len(change.deleted)
         kept = stored - change.unchanged - updated - deleted
         return cls(created, updated, deleted, change.unchanged, kept)
 

@@ -9,8 +9,7 @@ from typing import Any
 from graph.database.store import GraphStore, Row
 from graph.errors import OptionError, check_known
 from graph.jobs import reads
-from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
-from graph.jobs.times import utc_time
+from graph.jobs.lifecycle import VERDICTS, Verdict, not_found, utc_time
 
 
 @dataclass(frozen=True)

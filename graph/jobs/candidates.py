@@ -11,7 +11,7 @@ from typing import Any
 
 from graph.database import schema
 from graph.database.store import GraphStore
-from graph.database.sync import BATCH
+from graph.database.sync import batches
 from graph.errors import OptionError, check_known
 from graph.jobs import reads, statements
 from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
@@ -138,9 +138,8 @@ def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None
     reasons : mapping of str to str
         By the candidate's id.
     """
-    rows = [[candidate, reason] for candidate, reason in reasons.items()]
-    for start in range(0, len(rows), BATCH):
-        store.write(statements.REJECT_CANDIDATES, job=job, rows=rows[start : start + BATCH])
+    for rows in batches([[candidate, reason] for candidate, reason in reasons.items()]):
+        store.write(statements.REJECT_CANDIDATES, job=job, rows=rows)
 
 
 def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> QueryCounts:

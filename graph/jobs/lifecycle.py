@@ -18,11 +18,12 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from graph.database import schema
 from graph.database.store import GraphStore, Row
-from graph.database.sync import BATCH
+from graph.database.sync import BATCH, batches
 from graph.dataset.names import state_with_names
 from graph.dataset.plans import PlannedQuery
 from graph.dataset.state import check_name
@@ -124,10 +125,11 @@ def _write_job(
     if created[0]["state"] != "preparing":
         return
     rows = [_query_row(job, position, query) for position, query in enumerate(queries)]
-    for start in range(0, len(rows), BATCH):
-        batch = rows[start : start + BATCH]
+    written = 0
+    for batch in batches(rows):
         store.write_all(statements.ADD_QUERIES, len(batch), job=job, rows=batch)
-        progress("write job", start + len(batch), len(rows))
+        written += len(batch)
+        progress("write job", written, len(rows))
     store.write(statements.COMPLETE_JOB, job=job)
 
 
@@ -177,7 +179,11 @@ def cancel_job(store: GraphStore, job: str) -> JobState:
     JobNotFoundError
         There is no such job.
     """
-    return _state_of(store.write(statements.CANCEL_JOB, job=job), job)
+    rows = store.write(statements.CANCEL_JOB, job=job)
+    if not rows:
+        raise not_found("job", job)
+    state: JobState = rows[0]["state"]
+    return state
 
 
 def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
@@ -217,11 +223,9 @@ def not_found(kind: str, name: str) -> JobNotFoundError:
     )
 
 
-def _state_of(rows: list[Row], job: str) -> JobState:
-    if not rows:
-        raise not_found("job", job)
-    state: JobState = rows[0]["state"]
-    return state
+def utc_time(milliseconds: int | None) -> datetime | None:
+    """Convert milliseconds since 1970 to a UTC datetime."""
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:

@@ -3,16 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 from pandas.api.types import union_categoricals
 
 from graph.database import schema
-from graph.database.declarations import Edge
 from graph.database.statements import merge_edges_statement
 from graph.database.store import GraphStore
-from graph.database.sync import BATCH
+from graph.database.sync import batches
 from graph.dataset.read import read_annotations
 from graph.dataset.state import check_name
 from graph.dataset.write import IngestReport, write_annotations
@@ -193,7 +191,7 @@ def write_rebalanced(
         replace=True,
         progress=progress,
     )
-    _link(store, into, [*_linked(store, dataset), *images])
+    _link(store, dataset, into, images)
     return report
 
 
@@ -218,27 +216,16 @@ def _claim_copy(store: GraphStore, into: str, job: str) -> None:
         )
 
 
-def _linked(store: GraphStore, dataset: str) -> list[GeneratedImage]:
-    """The generated images of a dataset with their edges, by which alone `_link` goes."""
-    rows = store.read(reads.GENERATED_IMAGES, dataset=dataset)
-    return [
-        GeneratedImage(row["id"], "", (), row["job"] or "", source_image=row["source_image"])
-        for row in rows
+def _link(store: GraphStore, dataset: str, into: str, images: Sequence[GeneratedImage]) -> None:
+    """Link generated images, old and new, to their jobs and originals where these exist."""
+    linked = [
+        (row["id"], row["job"], row["source_image"])
+        for row in store.read(reads.GENERATED_IMAGES, dataset=dataset)
     ]
-
-
-def _link(store: GraphStore, dataset: str, images: Sequence[GeneratedImage]) -> None:
-    """Give images their edges to jobs and originals, where these are there."""
-    jobs = [[image.id, image.job] for image in images]
-    originals = [[image.id, image.source_image] for image in images if image.source_image]
-    _merge(store, dataset, schema.GENERATED_BY, jobs)
-    _merge(store, dataset, schema.DERIVED_FROM, originals)
-
-
-def _merge(store: GraphStore, dataset: str, edge: Edge, rows: list[list[Any]]) -> None:
-    text = merge_edges_statement(edge)
-    for start in range(0, len(rows), BATCH):
-        store.write(text, dataset=dataset, rows=rows[start : start + BATCH])
+    linked += [(image.id, image.job, image.source_image) for image in images]
+    for edge, end in ((schema.GENERATED_BY, 1), (schema.DERIVED_FROM, 2)):
+        for rows in batches([[image[0], image[end]] for image in linked if image[end]]):
+            store.write(merge_edges_statement(edge), dataset=into, rows=rows)
 
 
 def _joined(first: Annotations, second: Annotations) -> Annotations:

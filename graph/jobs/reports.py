@@ -1,15 +1,18 @@
-"""State changes reported by workers: queries started, done or failed, and the job's end.
+"""Reports of workers: heartbeats, queries started, done or failed, and the job's end.
 
-All may be repeated, by any number of workers. Candidates are in `graph.jobs.candidates`, workers in
-`graph.jobs.workers`.
+All may be repeated, by any number of workers. Candidates are in `graph.jobs.candidates`.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from graph.database.store import GraphStore
-from graph.database.sync import BATCH
-from graph.jobs import statements
+from graph.database.sync import batches
+from graph.jobs import reads, statements
 from graph.jobs.lifecycle import not_found
+
+ALIVE_S = 30.0
+"""A worker whose last heartbeat is older than this many seconds is taken for dead."""
 
 
 def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[str]) -> str | None:
@@ -42,11 +45,8 @@ def finish_queries(
         Only while this is the job's round: who decided this while others began the next one has
         seen a part of that.
     """
-    rows = [[query, message] for query, message in messages.items()]
-    for start in range(0, len(rows), BATCH):
-        store.write(
-            statements.FINISH_QUERIES, job=job, after=after, rows=rows[start : start + BATCH]
-        )
+    for rows in batches([[query, message] for query, message in messages.items()]):
+        store.write(statements.FINISH_QUERIES, job=job, after=after, rows=rows)
 
 
 def fail_queries(
@@ -61,13 +61,9 @@ def fail_queries(
     attempt : int
         See `graph.jobs.rounds.Round`.
     """
-    for start in range(0, len(queries), BATCH):
+    for some in batches(list(queries)):
         store.write(
-            statements.FAIL_QUERIES,
-            job=job,
-            attempt=attempt,
-            message=message,
-            queries=list(queries[start : start + BATCH]),
+            statements.FAIL_QUERIES, job=job, attempt=attempt, message=message, queries=some
         )
 
 
@@ -90,3 +86,49 @@ def fail_job(store: GraphStore, job: str, error: str) -> None:
     rows = store.write(statements.FAIL_JOB, job=job, error=error)
     if not rows:
         raise not_found("job", job)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker with a recent heartbeat.
+
+    Parameters
+    ----------
+    id, host : str
+        Its process and its machine.
+    job : str or None
+        What it works on.
+    silent_s : float
+        Seconds since its last heartbeat.
+    """
+
+    id: str
+    host: str
+    job: str | None
+    silent_s: float
+
+
+def heartbeat(store: GraphStore, worker: str, *, host: str = "", job: str | None = None) -> None:
+    """Record a worker's heartbeat and current work.
+
+    Parameters
+    ----------
+    worker : str
+        Unique to its process.
+    host : str
+        The machine's name, for people.
+    job : str or None
+        The job that it works on.
+    """
+    store.write(statements.HEARTBEAT, worker=worker, host=host, job=job)
+
+
+def stop_worker(store: GraphStore, worker: str) -> None:
+    """Record that a worker has stopped."""
+    store.write(statements.STOP_WORKER, worker=worker)
+
+
+def workers_alive(store: GraphStore, *, within_s: float = ALIVE_S) -> list[Worker]:
+    """List the workers with a recent heartbeat by the database's clock, by name."""
+    rows = store.read(reads.WORKERS_ALIVE, alive_ms=int(within_s * 1000))
+    return [Worker(**row) for row in rows]

@@ -11,9 +11,8 @@ import pandas as pd
 from graph.database.store import GraphStore, Row
 from graph.errors import check_known
 from graph.jobs import reads
-from graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, not_found, query_id
-from graph.jobs.times import utc_time
-from graph.jobs.workers import ALIVE_S
+from graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, not_found, query_id, utc_time
+from graph.jobs.reports import ALIVE_S
 
 _ALL = 2**31
 
@@ -208,26 +207,15 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 
 def _job(row: Row) -> Job:
     stored, counts = row["job"], row["counts"]
+    times = ("created_at", "started_at", "ended_at", "heartbeat_at")
+    sums = ("short", "wanted", "covered", "accepted", "rejected", "remaining")
     return Job(
-        id=stored["id"],
-        dataset=stored["dataset"],
-        plan=stored["plan"],
-        state=stored["state"],
-        settings=json.loads(stored["settings"]),
-        created_by=stored["created_by"] or "",
-        error=stored["error"] or "",
-        note=stored["note"] or "",
-        created_at=utc_time(stored["created_at"]),
-        started_at=utc_time(stored["started_at"]),
-        ended_at=utc_time(stored["ended_at"]),
-        heartbeat_at=utc_time(stored["heartbeat_at"]),
+        **stored
+        | {"settings": json.loads(stored["settings"])}
+        | {name: stored[name] or "" for name in ("created_by", "error", "note")}
+        | {name: utc_time(stored[name]) for name in times}
+        | {name: counts[name] for name in sums},
         queries={state: counts[state] for state in QUERY_STATES},
-        short=counts["short"],
-        wanted=counts["wanted"],
-        covered=counts["covered"],
-        accepted=counts["accepted"],
-        rejected=counts["rejected"],
-        remaining=counts["remaining"],
         seconds=counts["microseconds"] / 1e6,
         workers=row["workers"],
         dataset_changed=row["dataset_changed"],

@@ -15,8 +15,8 @@ from generation.worker.worker import Worker
 from graph.database.store import GraphStore
 from graph.errors import StoreError, StoreUnavailableError
 from graph.jobs.lifecycle import create_job
+from graph.jobs.reports import workers_alive
 from graph.jobs.statements import ADD_CANDIDATES
-from graph.jobs.workers import workers_alive
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
 from tests.forwarder import Forwarder
 from tests.waiting import until

@@ -12,8 +12,8 @@ from app.views.widgets.messages import empty_state, errors_in_fragment
 from app.views.widgets.theme import shorten
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
+from graph.jobs.reports import workers_alive
 from graph.jobs.status import Job, list_jobs, read_queries
-from graph.jobs.workers import workers_alive
 from graph.plugins import is_installed
 
 

@@ -33,10 +33,18 @@ from graph.jobs.candidates import (
     reject_made,
 )
 from graph.jobs.lifecycle import QUERY_STATES, cancel_job, create_job, query_id, retry_job
-from graph.jobs.reports import end_job, fail_job, fail_queries, finish_queries, start_queries
+from graph.jobs.reports import (
+    end_job,
+    fail_job,
+    fail_queries,
+    finish_queries,
+    heartbeat,
+    start_queries,
+    stop_worker,
+    workers_alive,
+)
 from graph.jobs.rounds import Span, begin_round, read_query_progress
 from graph.jobs.status import list_jobs, measured_speeds, read_job, read_queries
-from graph.jobs.workers import heartbeat, stop_worker, workers_alive
 from graph.records import Annotations, ImageRecord, Mention
 
 COUNTS = [counter.name for counter in JOB_COUNTERS]

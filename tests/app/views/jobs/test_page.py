@@ -25,9 +25,8 @@ from graph.dataset.state import dataset_state, find_dataset
 from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import cancel_job, create_job, query_id
-from graph.jobs.reports import fail_job, finish_queries, start_queries
+from graph.jobs.reports import fail_job, finish_queries, heartbeat, start_queries, stop_worker
 from graph.jobs.status import list_jobs, read_job, read_queries
-from graph.jobs.workers import heartbeat, stop_worker
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]
