@@ -8,7 +8,7 @@ import platformdirs
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from graph.database.local.server import LocalServerSettings
+from graph.database.local.settings import LocalServerSettings
 from graph.errors import Action, OptionError, Setting
 from graph.options import first_fault
 

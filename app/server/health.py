@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from app.settings import Settings, in_environment
 from graph.database.local import server as local_server
-from graph.database.local.process import USERNAME, Home
+from graph.database.local.home import USERNAME, Home
 from graph.database.local.server import Endpoint
 from graph.errors import CobalanceError, StoreUnavailableError
 
@@ -82,7 +82,7 @@ def _endpoint(settings: Settings) -> Endpoint:
     if server.phase != "ready":
         raise StoreUnavailableError(f"The local server is {server.phase}.")
     try:
-        password = Home(local.home.expanduser().resolve()).password.read_text(encoding="utf-8")
+        password = Home(local.home).password.read_text(encoding="utf-8")
     except OSError as error:
         raise StoreUnavailableError("The local server's password cannot be read.") from error
     return Endpoint(server.uri, USERNAME, password, server.pid)

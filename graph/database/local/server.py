@@ -1,8 +1,8 @@
 """Find, start, inspect and stop the user's local Neo4j server, from any process.
 
-One server per home folder serves every process of the user. It lives on when the process that
-started it ends, and stops when it is told to or when nobody has been connected for a while.
-`graph.database.local.process` is the server itself.
+One server per home folder serves all processes of the user. It outlives the process that started
+it, and stops on request or after some time without a connection. The server itself is
+`graph.database.local.process`.
 """
 
 import contextlib
@@ -15,86 +15,21 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import platformdirs
 import psutil
 from filelock import Timeout
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graph.database.local.process import (
-    HOST,
-    USERNAME,
-    Home,
-    ServerOrder,
-    ServerState,
-    write_private,
-)
-from graph.errors import OptionError, Setting, StoreUnavailableError
+from graph.database.local.home import HOST, USERNAME, Home, ServerState, write_private
+from graph.database.local.process import ServerOrder
+from graph.database.local.settings import LocalServerSettings
+from graph.errors import Setting, StoreUnavailableError
 from graph.progress import Progress, silent
 
 STAGE = "Neo4j"
 """Stage name of the start, which counts seconds."""
 
 _POLL_S = 0.05
-_SMALLEST_HEAP_MB = 256
-
-
-@dataclass(frozen=True)
-class LocalServerSettings:
-    """Settings of the local server; a running server keeps those it was started with.
-
-    Parameters
-    ----------
-    home : Path
-        Data folder: the databases, the password, the logs. Its owner's alone.
-    cache : Path
-        Folder of Neo4j's jars. May be read-only if it is complete.
-    idle_stop_s : float
-        Seconds without a connection after which the server stops; `math.inf` for never.
-    heap_mb : int
-        Java heap. A transaction may use half of it, all together 70%.
-    pagecache_mb : int
-        Page cache beside the heap.
-    transaction_timeout_s : int
-        Seconds after which the server ends a transaction.
-    start_timeout_s : float
-        How long a start may take, downloads not counted.
-    answer_timeout_s : float
-        How long a running server may take to answer before it counts as hung.
-    stop_timeout_s : float
-        How long a clean stop may take before the process is killed (which loses no commit).
-    repository : str or None
-        Base address of a Maven repository to download from instead of the default one.
-
-    Examples
-    --------
-    >>> LocalServerSettings(idle_stop_s=0)
-    Traceback (most recent call last):
-    ...
-    graph.errors.OptionError: idle_stop_s is 0: give seconds above 0, or inf for never.
-    """
-
-    home: Path = field(default_factory=lambda: platformdirs.user_data_path("cobalance") / "neo4j")
-    cache: Path = field(default_factory=lambda: platformdirs.user_cache_path("cobalance") / "neo4j")
-    idle_stop_s: float = 1800.0
-    heap_mb: int = 1024
-    pagecache_mb: int = 256
-    transaction_timeout_s: int = 600
-    start_timeout_s: float = 120.0
-    answer_timeout_s: float = 30.0
-    stop_timeout_s: float = 60.0
-    repository: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self.idle_stop_s > 0:
-            raise OptionError(
-                f"idle_stop_s is {self.idle_stop_s}: give seconds above 0, or inf for never."
-            )
-        if self.heap_mb < _SMALLEST_HEAP_MB:
-            raise OptionError(
-                f"heap_mb is {self.heap_mb}: Neo4j does not work with less than "
-                f"{_SMALLEST_HEAP_MB}."
-            )
 
 
 @dataclass(frozen=True)
@@ -122,22 +57,22 @@ class ServerStatus:
 def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -> Endpoint:
     """Return the address of the user's server; start it if it is not running.
 
-    Processes that call this at once get one server. It stays for at least `idle_stop_s` after
-    this returns.
+    Concurrent calls, from any process, get the same server. It runs for at least `idle_stop_s`
+    after this returns.
 
     Parameters
     ----------
     settings : LocalServerSettings
-        Where the server lives, and its memory and patience if it is started now.
+        Home folder of the server; the rest counts only if it is started now.
     progress : Progress
         Called from this thread: bytes of jars downloaded, then seconds of the start.
 
     Raises
     ------
     StoreUnavailableError
-        The server cannot be had; the message says why, what to do, and where its log is.
+        The server cannot be started or does not answer.
     """
-    home = Home(settings.home.expanduser().resolve())
+    home = Home(settings.home)
     try:
         home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         home.folder.chmod(0o700)
@@ -161,7 +96,7 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
 
 def status(settings: LocalServerSettings) -> ServerStatus | None:
     """Return the status of the home folder's server, in any phase; None if none runs."""
-    home = Home(settings.home.expanduser().resolve())
+    home = Home(settings.home)
     state = _live_state(home)
     if state is None:
         return None
@@ -178,10 +113,9 @@ def status(settings: LocalServerSettings) -> ServerStatus | None:
 def stop(settings: LocalServerSettings) -> bool:
     """Stop the server and wait until it has ended; return whether one was running.
 
-    A server that has not ended cleanly after `stop_timeout_s` is killed: what it acknowledged is
-    in its transaction log, and there after the next start.
+    After `stop_timeout_s` it is killed. Acknowledged commits survive in its transaction log.
     """
-    home = Home(settings.home.expanduser().resolve())
+    home = Home(settings.home)
     if not home.folder.exists():
         return False
     with home.joining():
@@ -209,7 +143,7 @@ def _joining(home: Home, progress: Progress) -> Iterator[None]:
 
 
 def _live_state(home: Home) -> ServerState | None:
-    """Return the state of the server that lives; a file left behind by a dead one is None."""
+    """Return the state of a running server; None if the state file belongs to a dead one."""
     state = ServerState.read(home.state)
     if state is None or state.phase in ("stopped", "failed") or not _is_alive(state.pid, home):
         return None
@@ -217,9 +151,9 @@ def _live_state(home: Home) -> ServerState | None:
 
 
 def _is_alive(pid: int, home: Home) -> bool:
-    """Whether `pid` is the server of this home, and not another process that got its number.
+    """Whether `pid` is the server of this home, not another process that reuses the number.
 
-    Told by the command line: unlike a start time, it does not move when the clock is set.
+    Compares the command line, which unlike a start time does not depend on the system clock.
     """
     try:
         process = psutil.Process(pid)
@@ -235,7 +169,7 @@ def _command(home: Home) -> list[str]:
 
 
 def _end(pid: int, timeout_s: float) -> None:
-    """Ask a process to end and return once it has; after `timeout_s` it is killed."""
+    """Terminate a process and wait until it has ended; kill it after `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
@@ -247,7 +181,7 @@ def _end(pid: int, timeout_s: float) -> None:
 
 
 def _password(home: Home) -> tuple[str, bool]:
-    """Return the password that belongs to the data folder, and whether it is yet to be set."""
+    """Return the data folder's password, and whether it is new."""
     with contextlib.suppress(FileNotFoundError):
         return home.password.read_text(encoding="utf-8"), False
     password = secrets.token_urlsafe(24)
@@ -256,7 +190,7 @@ def _password(home: Home) -> tuple[str, bool]:
 
 
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
-    """Have a server process in the phase ``starting``, with its state file written."""
+    """Start a server process; return when its state file says ``starting``."""
     folder = settings.cache.expanduser().resolve()
     from graph.database.local.jars import ensure_jars  # only a start needs requests
 
@@ -273,7 +207,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         transaction_timeout_s=settings.transaction_timeout_s,
     )
     try:
-        launched = subprocess.run(  # noqa: S603 -- our own module, in this very Python
+        launched = subprocess.run(  # noqa: S603 -- our own module, in this Python
             _command(home),
             input=json.dumps(asdict(order)),
             capture_output=True,
@@ -306,7 +240,7 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
         progress(STAGE, round(waited_s), None)
         time.sleep(_POLL_S)
     last = ServerState.read(home.state)
-    raise _failed(home, (last and last.reason) or "its process ended without a word")
+    raise _failed(home, (last and last.reason) or "its process ended without an error message")
 
 
 def _failed(home: Home, reason: str) -> StoreUnavailableError:
@@ -323,7 +257,7 @@ def _uri(state: ServerState) -> str:
 
 
 def _check_that_it_answers(endpoint: Endpoint, home: Home, timeout_s: float) -> None:
-    """Log in once: a process that lives may hang, and its password may have been changed."""
+    """Log in once: a running process may hang, and its password may have been changed."""
     try:
         with GraphDatabase.driver(
             endpoint.uri,

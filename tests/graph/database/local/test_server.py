@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,21 +16,17 @@ from filelock import FileLock
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, ServiceUnavailable
 
-from graph.database.local.process import Home, ServerState
-from graph.database.local.server import (
-    Endpoint,
-    LocalServerSettings,
-    ensure_running,
-    status,
-    stop,
-)
+from graph.database.local.home import Home, ServerState
+from graph.database.local.server import Endpoint, ensure_running, status, stop
+from graph.database.local.settings import LocalServerSettings
 from graph.errors import StoreUnavailableError
 from tests.waiting import until
 
 CLIENT = """
 import json, sys
 from pathlib import Path
-from graph.database.local.server import LocalServerSettings, ensure_running
+from graph.database.local.server import ensure_running
+from graph.database.local.settings import LocalServerSettings
 endpoint = ensure_running(LocalServerSettings(home=Path(sys.argv[1]), heap_mb=512))
 print(json.dumps([endpoint.pid, endpoint.uri, endpoint.password]))
 """
@@ -175,7 +170,7 @@ def test_kill_9_during_the_first_start_is_told_and_overcome(
     assert state is not None
     os.kill(state.pid, signal.SIGKILL)
     _, errors = starter.communicate()
-    assert "its process ended without a word. Its log is" in errors
+    assert "its process ended without an error message. Its log is" in errors
     endpoint = ensure_running(settings)
     assert execute(endpoint, "RETURN 1") == [[1]]
 
@@ -290,17 +285,17 @@ def test_stop_without_a_home(tmp_path: Path) -> None:
 def test_idle_server_stops_but_a_connected_one_does_not(settings: LocalServerSettings) -> None:
     idle_s = 2.0
     endpoint = ensure_running(replace(settings, idle_stop_s=idle_s))
+    home = Home(settings.home)
+    joined = home.last_used.stat().st_mtime
     with connect(endpoint) as driver:
         driver.verify_connectivity()  # the pool keeps this connection open, unused
-        deadline = time.monotonic() + 3 * idle_s
-        until(lambda: time.monotonic() > deadline)
+        until(lambda: home.last_used.stat().st_mtime - joined > 2 * idle_s)
         assert driver.execute_query("RETURN 1").records[0].values() == [1]
-    left = time.monotonic()
     until(lambda: not is_running(endpoint.pid))
-    assert time.monotonic() - left > idle_s / 2
     state = state_of(settings)
     assert state is not None
     assert state.phase == "stopped"
+    assert home.state.stat().st_mtime - home.last_used.stat().st_mtime >= idle_s
 
 
 # Secrecy
