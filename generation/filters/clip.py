@@ -179,9 +179,7 @@ def open_filter(options: ClipOptions) -> ClipFilter:
     from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
     from ingest.models.loading import load_processor
-    from ingest.models.vision import find_model, open_vision
+    from ingest.models.vision import open_vision
 
-    checkpoint = find_model(options, CLIP_REVISION)
-    processor = load_processor(CLIPImageProcessorPil, checkpoint)
-    vision = open_vision(options, checkpoint, CLIPModel, processor)
-    return ClipFilter(options, vision, load_processor(CLIPTokenizer, checkpoint))
+    vision = open_vision(options, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION)
+    return ClipFilter(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))

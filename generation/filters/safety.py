@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +10,10 @@ import numpy as np
 
 from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
-from graph.errors import JobBlockedError
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    import torch
-
-    from ingest.models.checkpoints import Checkpoint
     from ingest.models.vision import VisionModel
 
 SAFETY_REVISION = "refs/pr/41"
@@ -43,9 +39,6 @@ PLUGIN = FilterPlugin(
     extra="models",
     options=SafetyOptions,
 )
-
-
-PROCESSOR_FILE = "preprocessor_config.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,51 +99,11 @@ def open_filter(options: SafetyOptions) -> SafetyFilter:
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
     from transformers import CLIPImageProcessorPil
 
-    from ingest.models.loading import load_processor
-    from ingest.models.vision import find_model, open_vision
+    from ingest.models.vision import open_vision
 
     # It warns that a black image is returned, which is not so here.
     logging.getLogger(StableDiffusionSafetyChecker.__module__).setLevel(logging.ERROR)
-    checkpoint = find_model(options, SAFETY_REVISION)
-    processor = load_processor(CLIPImageProcessorPil, _with_processor(checkpoint))
-    vision = open_vision(
-        options, checkpoint, StableDiffusionSafetyChecker, processor, _load_checker
+    return SafetyFilter(
+        options,
+        open_vision(options, StableDiffusionSafetyChecker, CLIPImageProcessorPil, SAFETY_REVISION),
     )
-    return SafetyFilter(options, vision)
-
-
-def _with_processor(checkpoint: "Checkpoint") -> "Checkpoint":
-    """Folder of the image processor: in a pipeline, next to the checker's."""
-    beside = checkpoint.folder.parent / "feature_extractor"
-    if not (checkpoint.folder / PROCESSOR_FILE).exists() and (beside / PROCESSOR_FILE).exists():
-        return replace(checkpoint, folder=beside)
-    return checkpoint
-
-
-def _load_checker(kind: Any, checkpoint: "Checkpoint", dtype: "torch.dtype") -> Any:
-    """The checker with all of its weights: diffusers defines it, and transformers loads it."""
-    from ingest.models.loading import quiet
-
-    where = f"The model {checkpoint.name}"
-    try:
-        with quiet():
-            model, report = kind.from_pretrained(
-                str(checkpoint.folder),
-                local_files_only=True,
-                use_safetensors=True,
-                output_loading_info=True,
-                dtype=dtype,
-                variant=checkpoint.variant,
-            )
-    except Exception as error:  # a library's loader raises whatever the files make it raise
-        raise JobBlockedError(
-            f"{where} cannot be loaded as {kind.__name__}: {error}. Check that it is one."
-        ) from error
-    # transformers fills such tensors with random numbers
-    lacking = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
-    if lacking:
-        raise JobBlockedError(
-            f"{where} is not a complete {kind.__name__}: {len(lacking)} of its tensors are "
-            f"missing, such as {lacking[0]}. Give a model that was trained as one."
-        )
-    return model

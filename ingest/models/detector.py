@@ -15,7 +15,7 @@ from ingest.models.devices import out_of_memory
 from ingest.models.loading import load_processor
 from ingest.models.options import DetectorOptions, ModelOptions
 from ingest.models.prompts import prompt_for
-from ingest.models.vision import VisionModel, find_model, open_vision
+from ingest.models.vision import VisionModel, open_vision
 
 Floats = npt.NDArray[np.float32]
 
@@ -183,10 +183,8 @@ def open_detector(options: DetectorOptions) -> Detector:
     JobBlockedError
         The model is missing, incomplete or of the wrong kind.
     """
-    checkpoint = find_model(options)
-    processor = load_processor(Owlv2ImageProcessorPil, checkpoint)
-    vision = open_vision(options, checkpoint, Owlv2ForObjectDetection, processor)
-    return Detector(options, vision, load_processor(CLIPTokenizer, checkpoint))
+    vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil)
+    return Detector(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
 
 
 def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
 """Vision models on a device: loading, preprocessing, batches, provenance."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import torch
@@ -11,10 +11,11 @@ from PIL import Image
 from ingest.images.arrays import ImageArray
 from ingest.models.checkpoints import Checkpoint, find_checkpoint
 from ingest.models.devices import SMALLER_MODEL, choose_device, choose_dtype, out_of_memory
-from ingest.models.loading import load_model, software
+from ingest.models.loading import load_model, load_processor, software
 from ingest.models.options import ModelOptions
 
 T = TypeVar("T")
+_PROCESSOR_FILE = "preprocessor_config.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,58 +80,42 @@ class VisionModel:
         }
 
 
-def find_model(options: ModelOptions, revision: str = "main") -> Checkpoint:
-    """Find the model that the options name.
-
-    Parameters
-    ----------
-    options : ModelOptions
-        Which model.
-    revision : str
-        The default model's.
-
-    Raises
-    ------
-    OptionError, JobBlockedError
-        As in `ingest.models.checkpoints.find_checkpoint`.
-    """
-    return find_checkpoint(options.model, options.revision_or(revision), options.offline)
-
-
 def open_vision(
-    options: ModelOptions,
-    checkpoint: Checkpoint,
-    kind: Any,
-    processor: Any,
-    loader: Callable[..., Any] = load_model,
+    options: ModelOptions, kind: Any, processor_kind: Any, revision: str = "main"
 ) -> VisionModel:
-    """Load a model onto its device, with its image processor.
+    """Find a model, and load it onto its device together with its image processor.
 
     Parameters
     ----------
     options : ModelOptions
-        Where and how it computes.
-    checkpoint : Checkpoint
-        From `find_model`.
-    kind : type
-        The model's class, with ``from_pretrained``.
-    processor : image processor of transformers
-        See `VisionModel`; from `ingest.models.loading.load_processor`.
-    loader : callable
-        Called with class, checkpoint and ``dtype``.
+        Which model, and where and how it computes.
+    kind, processor_kind : type
+        Classes with ``from_pretrained``; for the processor see `VisionModel`.
+    revision : str
+        Revision of the default model.
 
     Raises
     ------
     OptionError
         There is no such device, or it does not have this precision.
     JobBlockedError
-        The model is incomplete or of the wrong kind.
+        The model is missing, incomplete or of the wrong kind.
     OutOfMemoryError
         The device has no room for it.
     """
+    checkpoint = find_checkpoint(options.model, options.revision_or(revision), options.offline)
+    processor = load_processor(processor_kind, _with_processor(checkpoint))
     device = choose_device(options.device)
     dtype = choose_dtype(options.dtype, device)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
-        model = loader(kind, checkpoint, dtype=dtype).to(device).eval()
+        model = load_model(kind, checkpoint, dtype=dtype).to(device).eval()
     checkpoint.weights_sha256()  # now, as the folder may change later
     return VisionModel(model, processor, checkpoint, device, dtype, options.batch_size)
+
+
+def _with_processor(checkpoint: Checkpoint) -> Checkpoint:
+    """Folder of the image processor: for a component of a pipeline it is beside the model's."""
+    beside = checkpoint.folder.parent / "feature_extractor"
+    if (checkpoint.folder / _PROCESSOR_FILE).exists() or not (beside / _PROCESSOR_FILE).exists():
+        return checkpoint
+    return replace(checkpoint, folder=beside)

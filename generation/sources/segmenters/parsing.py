@@ -104,12 +104,9 @@ def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
     """Open the segmenter and load its model; see `graph.plugins.Plugins`."""
     from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
 
-    from ingest.models.loading import load_processor
-    from ingest.models.vision import find_model, open_vision
+    from ingest.models.vision import open_vision
 
-    checkpoint = find_model(options)
-    processor = load_processor(SegformerImageProcessorPil, checkpoint)
-    vision = open_vision(options, checkpoint, SegformerForSemanticSegmentation, processor)
+    vision = open_vision(options, SegformerForSemanticSegmentation, SegformerImageProcessorPil)
     known = {int(number): str(name) for number, name in vision.model.config.id2label.items()}
     wanted = options.labels or [name for name in known.values() if name.lower() != BACKGROUND]
     unknown = [name for name in wanted if name not in known.values()]

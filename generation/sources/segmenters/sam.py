@@ -103,10 +103,7 @@ def open_segmenter(options: SamOptions) -> SamSegmenter:
     """Open the segmenter and load its model; see `graph.plugins.Plugins`."""
     from transformers import SamImageProcessorPil, SamModel, SamProcessor
 
-    from ingest.models.loading import load_processor
-    from ingest.models.vision import find_model, open_vision
+    from ingest.models.vision import open_vision
 
-    checkpoint = find_model(options)
-    processor = load_processor(SamImageProcessorPil, checkpoint)
-    vision = open_vision(options, checkpoint, SamModel, processor)
-    return SamSegmenter(vision, SamProcessor(processor))  # type: ignore[no-untyped-call]
+    vision = open_vision(options, SamModel, SamImageProcessorPil)
+    return SamSegmenter(vision, SamProcessor(vision.processor))  # type: ignore[no-untyped-call]
