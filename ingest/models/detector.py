@@ -89,11 +89,12 @@ class Detector:
         OutOfMemoryError
             The images are too many for the device.
         """
+        limits = self.options.threshold, self.options.overlap
         return [
             [
                 Detection(name, float(scores[row, column]), _box(boxes[row]))
                 for column, name in enumerate(names)
-                for row in self._keep(scores[:, column], boxes)
+                for row in suppress_overlaps(scores[:, column], boxes, *limits)
             ]
             for scores, boxes in self._look(images, names)
         ]
@@ -158,17 +159,6 @@ class Detector:
             self._embeddings.update(zip(group, features, strict=True))
         return torch.stack([self._embeddings[name] for name in names])
 
-    def _keep(self, scores: Floats, boxes: Floats) -> list[int]:
-        """Rows above the threshold after non-maximum suppression."""
-        left = np.flatnonzero(scores >= self.options.threshold)
-        left = left[np.argsort(-scores[left], kind="stable")]
-        kept = []
-        while len(left):
-            kept.append(int(left[0]))
-            overlaps = _overlaps(boxes[left[0]], boxes[left[1:]])
-            left = left[1:][overlaps <= self.options.overlap]
-        return kept
-
 
 _LOADING = set(ModelOptions.model_fields)
 
@@ -200,6 +190,29 @@ def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, F
     low = np.clip(centres - sizes / 2, 0, limits)[inside]
     high = np.clip(centres + sizes / 2, 0, limits)[inside]
     return scores[inside], np.concatenate([low, high], axis=1)
+
+
+def suppress_overlaps(scores: Floats, boxes: Floats, threshold: float, overlap: float) -> list[int]:
+    """Rows above the threshold after greedy non-maximum suppression, by falling score.
+
+    Parameters
+    ----------
+    scores : float array, shape (n,)
+        Confidence of each box.
+    boxes : float array, shape (n, 4)
+        Two corners each.
+    threshold : float
+        Lowest score.
+    overlap : float
+        Highest intersection over union with a box that was kept.
+    """
+    left = np.flatnonzero(scores >= threshold)
+    left = left[np.argsort(-scores[left], kind="stable")]
+    kept = []
+    while len(left):
+        kept.append(int(left[0]))
+        left = left[1:][_overlaps(boxes[left[0]], boxes[left[1:]]) <= overlap]
+    return kept
 
 
 def _overlaps(box: Floats, others: Floats) -> Floats:

@@ -1,12 +1,15 @@
 """What is kept of what was read, under which names, and what is said about the rest."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from graph.errors import InputError, OptionError, UnknownNameError, worded
 from graph.records import Annotations, ImageRecord, Mention
-from ingest.load import read_annotations, refine
+from ingest.formats import FORMATS
+from ingest.load import detect_format, read_annotations, refine
 from ingest.options import (
     ClassOptions,
     ReadOptions,
@@ -14,6 +17,59 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
+from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.json", "data.parquet", "data"])
+def test_detection_ignores_the_name(name, write):
+    for content, expected in (
+        ("id,label,tags\na,b,c\n", "csv"),
+        ("id;label;tags\na;b;c\n", "csv"),
+        ("id\tlabel\ttags, more\na\tb\tc\n", "tsv"),
+        ("  \n\n" + '{"id": 1, "label": "a, b"}\n{"id": 2}\n', "jsonl"),
+        ('{"id": 1}', "jsonl"),
+        ('{"id": 1', "jsonl"),
+        ("1\nA B\nx.jpg 1 -1\n", "list-attr"),
+        (json.dumps(INSTANCES), "coco-instances"),
+        (json.dumps(INSTANCES, indent=1), "coco-instances"),
+        (json.dumps(CAPTIONS)[:-9], "coco-captions"),
+        (json.dumps({"images": [], "annotations": [], "categories": []}), "coco-instances"),
+        (b"PAR1....", "parquet"),
+    ):
+        assert detect_format(write(content, name)) == expected
+
+
+def test_forced_format(write, failure):
+    path = write("id,label,tags\na,b,c\n")
+    with pytest.raises(UnknownNameError, match=r"unknown format 'cvs'\. Known: coco-captions, "):
+        read_annotations(path, input_format="cvs")
+    assert "no Parquet file" in failure(path, input_format="parquet").reason
+    assert failure(path, input_format="jsonl").record == "line 1"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (ReadOptions(table=TableOptions(id="x")), "options about columns"),
+        (ReadOptions(vocabulary=VocabularyOptions(concepts=("x",))), "vocabulary.file"),
+        (ReadOptions(classes=ClassOptions(words="coco-gb")), "classes.words"),
+    ],
+)
+def test_options_that_the_format_makes_no_use_of(options, text, write):
+    with pytest.raises(OptionError, match=text):
+        read_annotations(write(json.dumps(INSTANCES)), options)
+
+
+def test_class_categories_are_refused_for_tables(write):
+    with pytest.raises(OptionError, match=r"classes.categories.*\(coco-instances\)"):
+        read_annotations(write("id,label,tags\na,b,c\n"), ReadOptions(classes=GENDER))
+
+
+def test_every_format_says_what_it_is():
+    for name, reader in FORMATS.items():
+        assert reader.description, name
+        assert "\n" not in reader.description
+
 
 RECORDS = [
     ImageRecord("a", "0", (Mention("car", score=0.9), Mention("tree", area_px2=50)), "train"),

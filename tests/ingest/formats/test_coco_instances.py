@@ -1,13 +1,101 @@
-"""Regions of what gives an image its class: kept with the regions, and no concept."""
+"""COCO instances become annotations; objects of the class keep their regions."""
 
 import json
 
 import pytest
 
 from graph.dataset.contents import image_digests
+from graph.records import ImageRecord, Mention
 from ingest.images.regions import copy_regions, read_regions, regions_path, write_regions
 from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions, Refinement
+from ingest.options import (
+    ClassOptions,
+    ReadOptions,
+    Refinement,
+)
+from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
+
+EXPECTED = [
+    ImageRecord(
+        "10",
+        "m",
+        (
+            Mention(
+                "hot dog",
+                area_px2=9.5,
+                box=(1, 2.5, 3, 4),
+                segmentation='{"counts": [1, 2], "size": [3, 4]}',
+                crowd=True,
+            ),
+        ),
+        uri="a.jpg",
+        width_px=640,
+        height_px=480,
+    ),
+    ImageRecord(
+        "20", "w", (Mention("hot dog", box=(0, 0, 0, 7)),), uri="b.jpg", width_px=320, height_px=240
+    ),
+]
+
+
+def test_coco_instances(write):
+    annotations = read_annotations(write(json.dumps(INSTANCES)), ReadOptions(classes=GENDER))
+    assert list(annotations.records()) == EXPECTED
+    assert annotations.set_aside == {
+        "images that show none of the class categories": 1,
+        "images that show categories of more than one class": 1,
+    }
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_coco_ids_may_be_text(indent, write):
+    content = json.loads(json.dumps(INSTANCES))
+    for image in content["images"]:
+        image["id"] = f"i{image['id']}"
+    for annotation in content["annotations"]:
+        annotation["image_id"] = f"i{annotation['image_id']}"
+    path = write("\ufeff" + json.dumps(content, indent=indent))
+    annotations = read_annotations(path, ReadOptions(classes=GENDER))
+    assert annotations.images["id"].tolist() == ["i10", "i20"]
+
+
+def test_coco_class_from_a_table(write):
+    data = write(json.dumps(INSTANCES))
+    for content in (
+        "file_name,class\na.jpg,indoor\nc.jpg,outdoor\nz.jpg,outdoor\n",
+        "who\twhat\n10\tindoor\n30\toutdoor\n",
+        '{"image_id": 10, "label": "indoor"}\n{"image_id": 30, "label": "outdoor"}\n',
+    ):
+        table = write(content, "classes.txt")
+        options = ReadOptions(classes=ClassOptions(file=table), split="train")
+        annotations = read_annotations(data, options)
+        assert [(r.id, r.class_name, r.split) for r in annotations.records()] == [
+            ("10", "indoor", "train"),
+            ("30", "outdoor", "train"),
+        ]
+        assert annotations.set_aside == {"images without a class in classes.txt": 2}
+        assert annotations.mentions["concept"].tolist() == ["hot dog", "man", "man", "woman"]
+
+
+def test_coco_class_from_captions(write):
+    data, captions = write(json.dumps(INSTANCES)), write(json.dumps(CAPTIONS), "captions.json")
+    annotations = read_annotations(data, ReadOptions(classes=ClassOptions(captions=captions)))
+    assert [(r.id, r.class_name) for r in annotations.records()] == [("10", "man"), ("20", "woman")]
+    assert annotations.set_aside == {
+        "images whose captions name no class": 1,
+        "images whose captions name more than one class": 1,
+    }
+
+
+def test_progress_reaches_its_total(write):
+    seen = []
+    data = json.dumps(INSTANCES)
+    read_annotations(
+        write(data), ReadOptions(classes=GENDER), progress=lambda *step: seen.append(step)
+    )
+    assert {stage for stage, _, _ in seen} == {"read", "check"}
+    assert seen[-1] == ("check", 6, 6)
+
 
 SQUARE = [[1, 1, 3, 1, 3, 3, 1, 3]]
 

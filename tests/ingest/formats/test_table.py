@@ -1,0 +1,190 @@
+"""Tables in every format become annotations."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from graph.errors import InputError, worded
+from graph.records import ImageRecord, Mention
+from ingest.load import read_annotations
+from ingest.options import (
+    ClassOptions,
+    ReadOptions,
+    TableOptions,
+    VocabularyOptions,
+)
+
+
+def records(annotations):
+    return list(annotations.records())
+
+
+def test_csv(write):
+    path = write("image_id,label,concepts,split\n007,cat,sofa | bed,train\nNA,dog,null|None,\n")
+    annotations = read_annotations(path)
+    assert records(annotations) == [
+        ImageRecord("007", "cat", (Mention("sofa"), Mention("bed")), "train"),
+        ImageRecord("NA", "dog", (Mention("null"), Mention("None"))),
+    ]
+    assert annotations.notes == (
+        f"{path}: id = image_id, class = label, concepts = concepts, split = split, concepts are "
+        "split at '|'",
+    )
+
+
+def test_options_name_the_columns_and_the_delimiter(write):
+    path = write("a;b;c;d\n1;cat;x/y;0.5/1\n")
+    options = TableOptions(id="a", class_name="b", concepts="c", scores="d", delimiter="/")
+    annotations = read_annotations(path, ReadOptions(table=options, split="val"))
+    assert records(annotations) == [
+        ImageRecord("1", "cat", (Mention("x", score=0.5), Mention("y", score=1.0)), "val")
+    ]
+    assert "concepts are split at '/'" in annotations.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["x,y|z", "a"], [["x,y", "z"], ["a"]]),
+        (["x,y;z", "a;"], [["x,y", "z"], ["a"]]),
+        (["x,y", ""], [["x", "y"], []]),
+        (["x y", " "], [["x y"], []]),
+        (['["x|y", "z"]', "[]"], [["x|y", "z"], []]),
+    ],
+)
+def test_delimiter_found_in_the_cells(cells, expected, write):
+    lines = "".join(f"i{row}\tcat\t{cell}\n" for row, cell in enumerate(cells))
+    annotations = read_annotations(write(f"id\tclass\ttags\n{lines}"))
+    assert [[m.concept for m in r.mentions] for r in annotations.records()] == expected
+
+
+def test_csv_with_concept_objects(write):
+    cell = json.dumps([{"concept": "sofa", "score": 0.5, "box": [1, 2, 3, 4], "area": 7}, "bed"])
+    quoted = cell.replace('"', '""')
+    path = write(f'id,label,objects,width,height\nx,cat,"{quoted}",640,480\n')
+    (record,) = records(read_annotations(path))
+    sofa = Mention("sofa", score=0.5, area_px2=7.0, box=(1, 2, 3, 4))
+    assert record.mentions == (sofa, Mention("bed"))
+    assert (record.width_px, record.height_px) == (640, 480)
+
+
+def test_csv_with_a_column_a_concept(write):
+    path = write(
+        "image_id,Male,Smiling,Hat,note\n1.jpg,-1,1,1,good\n2.jpg,1,-1,1,\n3.jpg,-1,-1,-1,x\n"
+    )
+    annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
+    assert records(annotations) == [
+        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
+        ImageRecord("2.jpg", "Male", (Mention("Hat"),), uri="2.jpg"),
+        ImageRecord("3.jpg", "not Male", uri="3.jpg"),
+    ]
+    only = TableOptions(class_name="note", concept_columns=("Hat",))
+    with pytest.raises(InputError, match="line 3: the class is empty"):
+        read_annotations(path, ReadOptions(table=only))
+
+
+def test_csv_with_captions(write):
+    path = write("img_filename,y,caption\na.jpg,0,A tree and a tree.\nb.jpg,1,Palm trees\n")
+    options = ReadOptions(vocabulary=VocabularyOptions(concepts=("tree", "palm tree")))
+    assert records(read_annotations(path, options)) == [
+        ImageRecord("a.jpg", "0", (Mention("tree", "caption"),) * 2, uri="a.jpg"),
+        ImageRecord("b.jpg", "1", (Mention("palm tree", "caption"),), uri="b.jpg"),
+    ]
+
+
+def test_csv_with_classes_in_captions(write):
+    path = write("file_name,label,caption\na.jpg,x,A boy in a tree\nb.jpg,y,A tree\n")
+    options = ReadOptions(
+        classes=ClassOptions(words="coco-gb"), vocabulary=VocabularyOptions(concepts=("tree",))
+    )
+    annotations = read_annotations(path, options)
+    assert [(r.id, r.class_name) for r in annotations.records()] == [("a.jpg", "man")]
+    assert annotations.set_aside == {"images whose captions name no class": 1}
+
+
+def test_captions_are_asked_for_and_not_there(write, failure):
+    path = write("file_name,label,tags\na.jpg,x,y\n")
+    for options in (
+        ReadOptions(vocabulary=VocabularyOptions(concepts=("tree",))),
+        ReadOptions(classes=ClassOptions(words="coco-gb")),
+    ):
+        error = failure(path, options)
+        assert "no column looks like captions (columns: file_name, label, tags)" in error.reason
+        assert "table.caption" in worded(error.remedy)
+
+
+def test_jsonl(write):
+    lines = [
+        {"image_id": "a", "label": "cat", "concepts": ["sofa", {"concept": "bed", "score": 1}]},
+        {"image_id": 8, "label": "dog", "concepts": [], "width": 64},
+        {"image_id": "c", "label": 3, "concepts": None},
+    ]
+    path = write("\ufeff" + "\n\n".join(json.dumps(line) for line in lines))
+    assert records(read_annotations(path)) == [
+        ImageRecord("a", "cat", (Mention("sofa"), Mention("bed", score=1.0))),
+        ImageRecord("8", "dog", width_px=64),
+        ImageRecord("c", "3"),
+    ]
+
+
+def test_parquet(tmp_path):
+    item = pa.struct(
+        [("concept", "string"), ("score", "float32"), ("box", pa.list_(pa.float32(), 4))]
+    )
+    table = pa.table(
+        {
+            "image_id": pa.array([7, 8], pa.int64()),
+            "label": pa.array(["cat", "dog"]).dictionary_encode(),
+            "concepts": pa.array(
+                [[{"concept": "sofa", "score": 0.5, "box": [1, 2, 3, 4]}], None], pa.list_(item)
+            ),
+            "image": pa.array([b"\x89PNG", b""]),
+            "width": pa.array([640.0, None]),
+        }
+    )
+    path = tmp_path / "data.json"
+    pq.write_table(table, path)
+    assert records(read_annotations(path)) == [
+        ImageRecord("7", "cat", (Mention("sofa", score=0.5, box=(1, 2, 3, 4)),), width_px=640),
+        ImageRecord("8", "dog"),
+    ]
+
+
+def test_parquet_with_a_boolean_column_a_concept(tmp_path):
+    table = pa.table({"id": ["a", "b"], "y": [0, 1], "sofa": [True, False], "bed": [1.0, 0.0]})
+    path = tmp_path / "data"
+    pq.write_table(table, path)
+    assert records(read_annotations(path)) == [
+        ImageRecord("a", "0", (Mention("sofa"), Mention("bed"))),
+        ImageRecord("b", "1"),
+    ]
+
+
+def test_list_attr(write):
+    path = write("3\nMale Smiling Hat \n1.jpg -1  1  1\n2.jpg  1 -1  1\n3.jpg -1 -1 -1\n")
+    options = ReadOptions(table=TableOptions(class_name="Male"))
+    annotations = read_annotations(path, options)
+    assert records(annotations) == [
+        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
+        ImageRecord("2.jpg", "Male", (Mention("Hat"),), uri="2.jpg"),
+        ImageRecord("3.jpg", "not Male", uri="3.jpg"),
+    ]
+    assert f"{path}: class 1 is 'Male', and -1 is 'not Male'" in annotations.notes
+
+
+@pytest.mark.parametrize(
+    ("values", "names", "note"),
+    [
+        ("01", ["not Male", "Male"], "class 1 is 'Male', and 0 is 'not Male'"),
+        ("11", ["Male", "Male"], "class 1 is 'Male'"),
+        ("00", ["not Male", "not Male"], "class 0 is 'not Male'"),
+    ],
+)
+def test_list_attr_with_zeros(write, values, names, note):
+    first, second = values
+    path = write(f"2\nMale Hat\n1.jpg {first} 1\n2.jpg {second} 0\n")
+    annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
+    assert [record.class_name for record in records(annotations)] == names
+    assert f"{path}: {note}" in annotations.notes
