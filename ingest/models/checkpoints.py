@@ -5,7 +5,7 @@ Only weights in safetensors files are read: a pickle runs whatever code it was w
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,20 +27,15 @@ class Checkpoint:
     Parameters
     ----------
     name : str
-        The folder as it was given, or the hub's ``owner/name``.
+        The folder as given by the user, or the hub's ``owner/name``.
     revision : str or None
-        The hub's commit; None for a folder.
+        Commit on the hub; None for a folder.
     folder : Path
-        Where the files are.
+        Folder of the files.
     weights : tuple of str
         The safetensors files that are loaded, relative to the folder, in ascending order.
     variant : str or None
-        ``fp16`` or ``bf16`` where some part has weights in that precision alone.
-
-    Attributes
-    ----------
-    label : str
-        Its name for provenance: of a folder the last part, as the rest may name a person.
+        ``fp16`` or ``bf16`` where some component has weights in that precision alone.
     """
 
     name: str
@@ -48,27 +43,24 @@ class Checkpoint:
     folder: Path
     weights: tuple[str, ...]
     variant: str | None = None
-    label: str = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        label = self.name if self.revision is not None else self.folder.resolve().name
-        object.__setattr__(self, "label", label)
+    @property
+    def label(self) -> str:
+        """Name for provenance: of a folder only the last part, as the path may name a person."""
+        return self.name if self.revision is not None else self.folder.resolve().name
 
+    @cached_property
     def weights_sha256(self) -> str:
-        """The weights' digest: SHA-256 over a line ``name digest`` for each file, in order.
+        """Digest of the weights: SHA-256 over a line ``name digest`` for each file, in order.
 
-        Computed once, when the model is opened, as the folder may change later. A file is read
-        once a process as long as its size and modification time stay the same.
+        Computed once per object, so take it when the model is loaded: the folder may change later.
+        Unchanged files (by size and modification time) are read once per process.
 
         Raises
         ------
         JobBlockedError
             The files cannot be read.
         """
-        return self._weights_sha256
-
-    @cached_property
-    def _weights_sha256(self) -> str:
         digest = hashlib.sha256()
         for name in self.weights:
             try:
@@ -101,11 +93,11 @@ def find_checkpoint(model: str, revision: str | None = None, offline: bool = Fal
     Parameters
     ----------
     model : str
-        A folder, or a repository of the hub as ``owner/name``; a folder of that name comes first.
+        A folder, or else a repository of the hub as ``owner/name``.
     revision : str or None
         The hub's commit, tag or branch; None for its main branch. It is resolved to a commit.
     offline : bool
-        Ask the hub nothing: use what an earlier download left on this machine.
+        Use only what is in the hub's cache on this machine.
 
     Raises
     ------
@@ -156,7 +148,7 @@ def _verify(name: str, revision: str | None, folder: Path) -> Checkpoint:
     for file in weights:
         try:
             with safe_open(folder / file, framework="numpy"):
-                pass  # the file's header, and whether the file is as long as that says
+                pass  # reads the header and compares it with the file's length
         except (SafetensorError, OSError) as error:
             raise JobBlockedError(
                 f"{where}: {file} is damaged or cut short ({describe_error(error)}). Copy or "

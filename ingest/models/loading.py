@@ -1,7 +1,4 @@
-"""Load verified checkpoints with diffusers and transformers, and refuse incomplete models.
-
-Where they compute is decided in `ingest.models.devices`.
-"""
+"""Load verified checkpoints with diffusers and transformers, and refuse incomplete models."""
 
 import json
 import logging
@@ -22,7 +19,6 @@ from ingest.models.hub import describe_error
 from ingest.models.tokenizer_check import check_tokenizer, check_tokenizers
 from ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, list_components
 
-_T5_OF_STABLE_3 = ("text_encoder_3", "tokenizer_3")
 _LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")
 
 
@@ -51,7 +47,7 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     index = checkpoint.read_config(PIPELINE_FILE)
     if not index or kind.__module__.startswith("transformers."):
         return _load_part(kind, checkpoint, **options)
-    # diffusers would not say what tensors a model of transformers lacks
+    # diffusers does not report missing tensors of transformers models
     for part in list_components(index):
         library, name = _read_entry(checkpoint, part, index[part])
         weights = tuple(file for file in checkpoint.weights if file.startswith(f"{part}/"))
@@ -63,7 +59,6 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
                 dtype=options.get("dtype"),
                 **({} if plain else {"variant": checkpoint.variant}),
             )
-    options = {**_list_left_out(index), **options}
     pipeline = _from_pretrained(kind, checkpoint, use_safetensors=True, **options)
     for model in pipeline.components.values():
         if hasattr(model, "parameters"):
@@ -74,15 +69,6 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
             )
     check_tokenizers(checkpoint.name, pipeline)
     return pipeline
-
-
-def _list_left_out(index: dict[str, Any]) -> dict[str, None]:
-    """Optional parts that a pipeline was saved without, though diffusers asks for them.
-
-    That is the T5 of Stable Diffusion 3; diffusers itself knows of the other optional parts.
-    """
-    null = [part for part in _T5_OF_STABLE_3 if index.get(part) == [None, None]]
-    return dict.fromkeys(null) if _T5_OF_STABLE_3[0] in null else {}
 
 
 def _read_entry(checkpoint: Checkpoint, part: str, entry: list[Any]) -> tuple[str, str]:
@@ -111,7 +97,7 @@ def _load_part(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     model, report = _from_pretrained(
         kind, checkpoint, use_safetensors=True, output_loading_info=True, **options
     )
-    # transformers fills such tensors with random numbers, and says so in a warning
+    # transformers fills missing tensors with random numbers and only warns
     _refuse_gaps(
         checkpoint,
         model,

@@ -29,9 +29,11 @@ class VisionModel:
     processor : image processor of transformers
         A Pillow variant, so that an image gives the same input with and without torchvision.
     checkpoint : Checkpoint
-        Where the weights come from.
+        Source of the weights.
+    weights_sha256 : str
+        Digest of the weights, taken when they were loaded.
     device : torch.device
-        Where it runs.
+        Device of the model.
     dtype : torch.dtype
         Precision.
     batch_size : int
@@ -41,6 +43,7 @@ class VisionModel:
     model: Any
     processor: Any
     checkpoint: Checkpoint
+    weights_sha256: str
     device: torch.device
     dtype: torch.dtype
     batch_size: int
@@ -73,7 +76,7 @@ class VisionModel:
         return {
             "model": self.checkpoint.label,
             "revision": self.checkpoint.revision,
-            "weights_sha256": self.checkpoint.weights_sha256(),
+            "weights_sha256": self.weights_sha256,
             "device": self.device.type,
             "dtype": str(self.dtype).removeprefix("torch."),
             "software": software("torch", "transformers", "pillow"),
@@ -109,8 +112,8 @@ def open_vision(
     dtype = choose_dtype(options.dtype, device)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
         model = load_model(kind, checkpoint, dtype=dtype).to(device).eval()
-    checkpoint.weights_sha256()  # now, as the folder may change later
-    return VisionModel(model, processor, checkpoint, device, dtype, options.batch_size)
+    digest = checkpoint.weights_sha256  # now, as the folder may change later
+    return VisionModel(model, processor, checkpoint, digest, device, dtype, options.batch_size)
 
 
 def _with_processor(checkpoint: Checkpoint) -> Checkpoint:

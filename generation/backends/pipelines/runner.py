@@ -118,7 +118,7 @@ class PipelineRunner:
             self.multiple_px = factor * factor
         denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
         self.native_px = find_native_px(pipeline, denoiser, self._default("height"))
-        self._weights_sha256 = checkpoint.weights_sha256()
+        self._weights_sha256 = checkpoint.weights_sha256
         scale = self.sampling.guidance_scale
         self._encode = TextEncoder(
             pipeline, device, scale is not None and scale > 1, options.negative_prompt

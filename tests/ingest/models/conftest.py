@@ -1,5 +1,5 @@
 """Tiny saved pipelines, shared with the tests of backends."""
 
-from tests.generation.backends.conftest import ask, copied, one_thread, pipelines
+from tests.generation.backends.conftest import copied, one_thread, pipelines
 
-__all__ = ["ask", "copied", "one_thread", "pipelines"]
+__all__ = ["copied", "one_thread", "pipelines"]

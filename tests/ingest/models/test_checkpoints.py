@@ -46,24 +46,24 @@ def test_a_model_of_transformers(pipelines: Find) -> None:
 def test_the_digest_follows_the_content_and_not_the_place(copied: Copied, tmp_path: Path) -> None:
     folder = copied("sd-text2img")
     other = Path(shutil.copytree(folder, tmp_path / "other"))
-    digest = find_checkpoint(str(folder)).weights_sha256()
-    assert digest == find_checkpoint(str(other)).weights_sha256()
+    digest = find_checkpoint(str(folder)).weights_sha256
+    assert digest == find_checkpoint(str(other)).weights_sha256
     tensors = load_file(other / UNET)
     tensors["conv_in.bias"] = tensors["conv_in.bias"] + 1
     save_file(tensors, other / UNET, metadata={"format": "pt"})
-    assert digest != find_checkpoint(str(other)).weights_sha256()
+    assert digest != find_checkpoint(str(other)).weights_sha256
 
 
 def test_the_digest_is_of_what_was_opened(copied: Copied) -> None:
     folder = copied("sd-text2img")
     checkpoint = find_checkpoint(str(folder))
-    digest = checkpoint.weights_sha256()
+    digest = checkpoint.weights_sha256
     (folder / UNET).write_bytes(b"another model's")
-    assert checkpoint.weights_sha256() == digest
+    assert checkpoint.weights_sha256 == digest
     shutil.rmtree(folder)
-    assert checkpoint.weights_sha256() == digest
+    assert checkpoint.weights_sha256 == digest
     with pytest.raises(JobBlockedError, match=r"safetensors cannot be read \(FileNotFoundError"):
-        Checkpoint("m", None, folder, (UNET,)).weights_sha256()
+        assert Checkpoint("m", None, folder, (UNET,)).weights_sha256
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "no-such-folder", "./no/folder", "a/b/c"])

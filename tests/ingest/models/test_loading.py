@@ -6,19 +6,15 @@ import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import diffusers
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from generation.backends.paste import PasteOptions
-from generation.backends.paste import open_backend as open_paste
 from graph.errors import JobBlockedError
 from ingest.models.checkpoints import find_checkpoint
 from ingest.models.loading import load_model, quiet, software
-from tests.tiny.other_pipelines import stable_3
 
 Copied = Callable[[str], Path]
 
@@ -56,22 +52,6 @@ def test_an_index_that_names_no_class(copied: Copied, entry: list[str], problem:
     file.write_text(json.dumps(index), "utf-8")
     with pytest.raises(JobBlockedError, match=problem):
         load_model(diffusers.StableDiffusionPipeline, find_checkpoint(str(folder)))
-
-
-def test_stable_diffusion_3_without_its_t5(tmp_path: Path, ask: Callable[..., Any]) -> None:
-    whole = stable_3()
-    parts = {**whole.components, "text_encoder_3": None, "tokenizer_3": None}
-    with quiet():
-        type(whole)(**parts).save_pretrained(tmp_path / "sd3")
-    assert not list((tmp_path / "sd3").glob("*_3"))
-    index = json.loads((tmp_path / "sd3" / "model_index.json").read_text("utf-8"))
-    assert index["text_encoder_3"] == index["tokenizer_3"] == [None, None]
-    checkpoint = find_checkpoint(str(tmp_path / "sd3"))
-    pipeline = load_model(diffusers.AutoPipelineForText2Image, checkpoint)
-    assert pipeline.text_encoder_3 is pipeline.tokenizer_3 is None
-    settings = {"model": checkpoint.name, "steps": 1, "width_px": 64, "height_px": 64}
-    made = open_paste(PasteOptions.model_validate(settings)).generate(ask())
-    assert made[0].image.shape == (64, 64, 3)
 
 
 @pytest.mark.parametrize("part", ["unet", "vae", "text_encoder", "tokenizer", "scheduler"])
