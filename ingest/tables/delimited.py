@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.tables.loading import Table, TextColumns
+from ingest.tables.loading import Table, text_rows
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -19,7 +19,7 @@ LONGEST_FIELD = 1 << 24  # characters; a quote that is never closed would swallo
 
 @dataclass(frozen=True)
 class Delimited:
-    """Text with one of several separators: the one that gives the header most columns."""
+    """Text with a separator: of those given, the one that splits the header into most columns."""
 
     description: str
     separators: str
@@ -37,11 +37,12 @@ class Delimited:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
-            separator = self._separator(next((line for line in file if line.strip()), ""))
+            header_line = next((line for line in file if line.strip()), "")
+            separator = max(self.separators, key=lambda mark: _n_fields(header_line, mark))
             file.seek(0)
             records = _records(csv.reader(file, delimiter=separator, strict=True), problems)
             line, header = next(records, (1, []))
-            columns = TextColumns(_header_names(line, header, problems), problems)
+            rows = text_rows(_header_names(line, header, problems), problems)
             width = len(header)
             for line, row in records:
                 if len(row) != width:
@@ -50,14 +51,10 @@ class Delimited:
                         f"has {len(row)} fields where the header has {width}",
                         "Complete the line, and quote fields that contain the separator",
                     )
-                elif columns.add(line, row):
+                elif rows.add(line, row):
                     progress("read", raw.tell(), size)
         progress("read", size, size)
-        return columns.table()
-
-    def _separator(self, header: str) -> str:
-        """The separator that gives the header most columns; the first of several."""
-        return max(self.separators, key=lambda mark: _n_fields(header, mark))
+        return rows.table()
 
 
 def _n_fields(header: str, separator: str) -> int:

@@ -11,7 +11,7 @@ from graph.progress import Progress
 from ingest.coco.records import coco_kind
 from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.loading import CHUNK, Table, text_table
+from ingest.tables.loading import Rows, Table
 
 _Row = dict[str, msgspec.Raw]
 _OBJECT = msgspec.json.Decoder(_Row)
@@ -33,7 +33,7 @@ class JsonLines:
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows; numbers, booleans and lists stay as written."""
         size = path.stat().st_size
-        columns = _Columns()
+        rows = Rows(problems, _convert)
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
@@ -42,7 +42,7 @@ class JsonLines:
                     continue
                 try:
                     text.decode()
-                    full = columns.add(number, _OBJECT.decode(text))
+                    full = rows.add(number, _OBJECT.decode(text))
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     problems.record(
                         f"line {number}",
@@ -53,47 +53,17 @@ class JsonLines:
                     if full:
                         progress("read", file.tell(), size)
         progress("read", size, size)
-        return columns.table(problems)
+        return rows.table()
 
 
-class _Columns:
-    """Collects objects into columns, chunk by chunk; new keys may appear at any line."""
-
-    def __init__(self) -> None:
-        self._rows: list[_Row] = []
-        self._lines: list[int] = []
-        self._sizes: list[int] = []
-        self._chunks: dict[str, list[pa.Array]] = {}
-
-    def add(self, line: int, row: _Row) -> bool:
-        """Add the object of a line; True if that completed a chunk."""
-        self._rows.append(row)
-        self._lines.append(line)
-        if len(self._rows) < CHUNK:
-            return False
-        self._flush()
-        return True
-
-    def table(self, problems: Problems) -> Table:
-        """All rows as a table."""
-        self._flush()
-        return text_table(self._chunks, self._lines, problems)
-
-    def _flush(self) -> None:
-        names: dict[str, None] = dict.fromkeys(self._chunks)
-        for row in self._rows:
-            names.update(dict.fromkeys(row))
-        for name in names:
-            if name not in self._chunks:
-                self._chunks[name] = [pa.nulls(size, TEXT) for size in self._sizes]
-            self._chunks[name].append(_column([row.get(name, _NULL) for row in self._rows]))
-        self._sizes.append(len(self._rows))
-        self._rows = []
+def _convert(rows: list[_Row]) -> pa.Table:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: _column([row.get(name, _NULL) for row in rows]) for name in names})
 
 
 def _column(values: Sequence[msgspec.Raw]) -> pa.Array:
     """Strings as text, other values as written; null is null."""
-    try:  # all at once: each value is known to be whole, so that joining them is safe
+    try:  # all at once; joining is safe, as each is one complete JSON value
         return pa.array(_STRINGS.decode(b"[" + b",".join(values) + b"]"), TEXT)
     except msgspec.ValidationError:
         return pa.array([_text(bytes(value)) for value in values], TEXT)

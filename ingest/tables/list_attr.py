@@ -7,7 +7,7 @@ from pathlib import Path
 from graph.errors import Setting
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.tables.loading import Table, TextColumns
+from ingest.tables.loading import Table, text_rows
 
 ID = "image_id"
 
@@ -42,7 +42,7 @@ class ListAttr:
                 )
             names = file.readline().split()
             _check_names(names, problems)
-            columns = TextColumns([ID, *names], problems)
+            rows = text_rows([ID, *names], problems)
             seen = 0
             for number, line in enumerate(file, start=3):
                 row = line.split()
@@ -55,7 +55,7 @@ class ListAttr:
                         f"has {len(row) - 1} values for {len(names)} attributes",
                         "Write a file name without spaces, and one value an attribute",
                     )
-                elif columns.add(number, list(row)):
+                elif rows.add(number, list(row)):
                     progress("read", raw.tell(), size)
         if seen != int(count):
             raise problems.fatal(
@@ -64,7 +64,7 @@ class ListAttr:
                 "line 1",
             )
         progress("read", size, size)
-        return replace(columns.table(), concept_columns=tuple(names))
+        return replace(rows.table(), concept_columns=tuple(names))
 
 
 def _check_names(names: list[str], problems: Problems) -> None:

@@ -1,9 +1,9 @@
 """Tables as columns, and the interface of table formats."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -11,7 +11,9 @@ from graph.progress import Progress
 from ingest.frames import TEXT
 from ingest.problems import Problems, RowProblems
 
-CHUNK = 65_536  # rows turned into columns at once
+CHUNK = 65_536
+"""Rows converted to columns at once."""
+Row = TypeVar("Row", bound=Iterable[str | None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,18 +23,18 @@ class Table:
     Parameters
     ----------
     problems : Problems
-        What is wrong with the file's records.
+        Collects the malformed records.
     columns : dict of str to pyarrow.Array
-        Text (``large_string``, null where missing), and from typed files also floats, and lists of
+        Text (``large_string``, null where missing); from typed files also floats, and lists of
         text or of structures.
     n_rows : int
-        How many rows.
+        Number of rows.
     place : callable
-        Names the record of a row: ``"line 14"``.
+        Names the record of a row for messages: ``"line 14"``.
     unusable : dict of str to str
-        Types of the columns that cannot be used for anything, such as images.
+        Types of the columns that no reader can use, such as images.
     concept_columns : tuple of str
-        Columns of one concept each, where the format itself says so.
+        Columns of one concept each, if the format defines them.
     """
 
     problems: Problems
@@ -61,77 +63,66 @@ class TableFormat(Protocol):
         """Load all rows; malformed ones are reported and skipped."""
 
 
-def text_table(chunks: Mapping[str, list[pa.Array]], lines: list[int], problems: Problems) -> Table:
-    """Join chunks of columns into a table whose rows are lines of a file."""
-    columns = {
-        name: pa.chunked_array(arrays, TEXT).combine_chunks() for name, arrays in chunks.items()
-    }
-    return Table(problems, columns, len(lines), lambda row: f"line {lines[row]}")
-
-
-class TextColumns:
-    """Collects rows of text into columns, chunk by chunk to save memory.
+class Rows(Generic[Row]):
+    """Collects the rows of a text file as columns, chunk by chunk to save memory.
 
     Parameters
     ----------
-    names : list of str
-        Of the columns.
     problems : Problems
-        Where text that is not UTF-8 is reported.
+        Collects the rows that are not UTF-8.
+    convert : callable
+        Converts rows to a table of ``large_string`` columns. Chunks may differ in their columns.
     """
 
-    def __init__(self, names: list[str], problems: Problems) -> None:
-        self.names, self.problems = names, problems
-        self._chunks: list[list[pa.Array]] = [[] for _ in names]
-        self._rows: list[Sequence[str | None]] = []
+    def __init__(self, problems: Problems, convert: Callable[[list[Row]], pa.Table]) -> None:
+        self._problems, self._convert = problems, convert
+        self._chunks: list[pa.Table] = []
         self._lines: list[int] = []
-        self._kept_lines: list[int] = []
+        self._pending: list[tuple[int, Row]] = []
 
-    def add(self, line: int, row: Sequence[str | None]) -> bool:
+    def add(self, line: int, row: Row) -> bool:
         """Add the row of a line; True if that completed a chunk."""
-        self._rows.append(row)
-        self._lines.append(line)
-        if len(self._rows) < CHUNK:
+        self._pending.append((line, row))
+        if len(self._pending) < CHUNK:
             return False
         self._flush()
         return True
 
     def table(self) -> Table:
-        """All rows as a table."""
+        """All rows as a table, null where a chunk lacks a column."""
         self._flush()
-        chunks = dict(zip(self.names, self._chunks, strict=True))
-        return text_table(chunks, self._kept_lines, self.problems)
+        joined = pa.concat_tables(self._chunks, promote_options="default")
+        columns = {name: joined[name].combine_chunks() for name in joined.column_names}
+        lines = self._lines
+        return Table(self._problems, columns, len(lines), lambda row: f"line {lines[row]}")
 
     def _flush(self) -> None:
         try:
-            arrays = self._arrays()
+            chunk = self._convert([row for _, row in self._pending])
         except UnicodeEncodeError:
-            self._drop_undecodable()
-            arrays = self._arrays()
-        for chunks, array in zip(self._chunks, arrays, strict=True):
-            chunks.append(array)
-        self._kept_lines += self._lines
-        self._rows, self._lines = [], []
+            self._pending = [pair for pair in self._pending if self._is_decoded(*pair)]
+            chunk = self._convert([row for _, row in self._pending])
+        self._chunks.append(chunk)
+        self._lines += [line for line, _ in self._pending]
+        self._pending = []
 
-    def _arrays(self) -> list[pa.Array]:
-        if not self._rows:
-            return [pa.array([], TEXT) for _ in self.names]
-        return [pa.array(values, TEXT) for values in zip(*self._rows, strict=True)]
+    def _is_decoded(self, line: int, row: Row) -> bool:
+        """Whether a row is UTF-8; other bytes were read as lone surrogates and are reported."""
+        try:
+            "".join(text or "" for text in row).encode()
+        except UnicodeEncodeError as error:
+            byte = ord(error.object[error.start]) & 0xFF
+            reason = f"the byte 0x{byte:02x} is not UTF-8"
+            self._problems.record(f"line {line}", reason, "Save the file as UTF-8")
+            return False
+        return True
 
-    def _drop_undecodable(self) -> None:
-        """Report and drop rows that are not UTF-8 (read as lone surrogates)."""
-        sound = []
-        for position, row in enumerate(self._rows):
-            try:
-                "".join(text or "" for text in row).encode()
-            except UnicodeEncodeError as error:
-                byte = ord(error.object[error.start]) & 0xFF
-                self.problems.record(
-                    f"line {self._lines[position]}",
-                    f"the byte 0x{byte:02x} is not UTF-8",
-                    "Save the file as UTF-8",
-                )
-            else:
-                sound.append(position)
-        self._rows = [self._rows[position] for position in sound]
-        self._lines = [self._lines[position] for position in sound]
+
+def text_rows(names: Sequence[str], problems: Problems) -> Rows[Sequence[str | None]]:
+    """Collect rows of text with one cell for each column."""
+
+    def convert(rows: list[Sequence[str | None]]) -> pa.Table:
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        return pa.table([pa.array(cells, TEXT) for cells in columns], names=names)
+
+    return Rows(problems, convert)
