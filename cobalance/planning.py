@@ -197,13 +197,18 @@ def compare_planners(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
+    planner_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """Run planners on the same combinations, side by side.
 
     Parameters
     ----------
     planners : sequence of str
-        Their names; all by default. The rest as in `plan`.
+        Their names; all by default.
+    min_size, max_size, max_per_query, budget : int, optional
+        As in `plan`.
+    planner_options : mapping, optional
+        By planner, its own options.
 
     Returns
     -------
@@ -212,7 +217,10 @@ def compare_planners(
         ``gap_after``, ``widened``.
     """
     found = _measured(source, max_size)
-    chosen = {name: PLANNERS.open(name) for name in planners or PLANNERS}
+    own = planner_options or {}
+    for name in own:
+        PLANNERS.check(name, own[name])
+    chosen = {name: PLANNERS.open(name, own.get(name)) for name in planners or PLANNERS}
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     return compare_all(found.cliques, np.sort(found.rows), chosen, options)
 

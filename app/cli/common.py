@@ -29,6 +29,15 @@ OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write to this file, not to standard output."),
 ]
+ALL_JOBS = 1 << 31  # as a limit
+
+
+def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
+    """Declare a repeatable option that takes NAME=VALUE; `app.cli.job_settings.assign` reads it."""
+    option: typer.models.OptionInfo = typer.Option(
+        flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it."
+    )
+    return option
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""How a job makes its images, from the options of `cobalance enqueue` and a file of settings."""
+"""Read NAME=VALUE options, and a job's settings from options and a TOML file."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,32 +11,25 @@ from generation.recipes import choose_recipe
 from graph.errors import InputError, OptionError
 
 
-@dataclass(frozen=True)
-class SettingOptions:
-    """What a person gave, the file aside; it wins over the file.
+def read_settings(
+    file: Path | None,
+    chosen: Mapping[str, str | None],
+    making: Mapping[str, str | None],
+    filters: Sequence[str] = (),
+    assignments: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Put a job's settings together and check them; options win over the file.
 
     Parameters
     ----------
-    recipe, backend : str or None
-        See `generation.jobs.settings.JobSettings`.
-    model, preset : str or None
-        Options of the backend.
+    file : Path or None
+        A TOML file of settings.
+    chosen, making : mapping
+        The recipe and the backend; options of the backend. None stands for what is not given.
     filters : sequence of str
-        Names; ``none`` alone for none, nothing for the recipe's.
+        Names; ``none`` alone for none, and no name for the recipe's.
     assignments : sequence of str
         Such as ``making.steps=30``.
-    """
-
-    recipe: str | None = None
-    backend: str | None = None
-    model: str | None = None
-    preset: str | None = None
-    filters: Sequence[str] = ()
-    assignments: Sequence[str] = ()
-
-
-def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
-    """Put a job's settings together and check them.
 
     Raises
     ------
@@ -50,17 +42,14 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
     for name in ("making", "filters"):
         if not isinstance(values.get(name, {}), dict):
             raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
-    making = values.setdefault("making", {})
-    if options.recipe is not None and options.backend is None:
+    if chosen.get("recipe") is not None and chosen.get("backend") is None:
         values.pop("backend", None)  # the file's, which was meant for the file's recipe
-    for name in ("recipe", "backend"):
-        values |= {name: given} if (given := getattr(options, name)) is not None else {}
-    for name in ("model", "preset"):
-        making |= {name: given} if (given := getattr(options, name)) is not None else {}
-    if options.filters:
-        values["filters"] = _chosen(options.filters, values.get("filters", {}))
-    of_filters = [one for one in options.assignments if one.startswith("filters.")]
-    for assignment in options.assignments:
+    values |= _given(chosen)
+    values["making"] = values.get("making", {}) | _given(making)
+    if filters:
+        values["filters"] = _chosen(filters, values.get("filters", {}))
+    of_filters = [one for one in assignments if one.startswith("filters.")]
+    for assignment in assignments:
         if assignment not in of_filters:
             assign(values, assignment)
     if of_filters and "filters" not in values:  # the others that the recipe has are kept
@@ -69,6 +58,10 @@ def read_settings(file: Path | None, options: SettingOptions) -> dict[str, Any]:
     for assignment in of_filters:
         assign(values, assignment)
     return check_settings(values)
+
+
+def _given(options: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _chosen(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
@@ -101,8 +94,16 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(str(path), None, f"is not valid TOML ({error})", "Correct it.") from error
 
 
-def assign(values: dict[str, Any], assignment: str) -> None:
-    """Set a value by its path, such as ``making.steps=30``.
+def assigned(assignments: Iterable[str] | None, flag: str = "--set") -> dict[str, Any]:
+    """Read the values of an option that takes NAME=VALUE; see `assign` for the error raised."""
+    values: dict[str, Any] = {}
+    for assignment in assignments or ():
+        assign(values, assignment, flag)
+    return values
+
+
+def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None:
+    """Set a value by its path, such as ``making.steps=30``; text needs no quotes.
 
     Raises
     ------
@@ -112,7 +113,8 @@ def assign(values: dict[str, Any], assignment: str) -> None:
     name, equals, text = assignment.partition("=")
     *path, last = name.strip().split(".")
     if not equals or not last or not all(path):
-        raise OptionError(f"--set {assignment!r} is no NAME=VALUE, such as making.steps=30.")
+        example = "making.steps=30" if flag == "--set" else "shard_images=1000"
+        raise OptionError(f"{flag} {assignment!r} is no NAME=VALUE, such as {example}.")
     inner = values
     for part in path:
         found = inner.get(part)

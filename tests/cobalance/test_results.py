@@ -142,6 +142,8 @@ def test_planners_side_by_side(found):
     assert cb.compare_planners(found, ["published"]).index.tolist() == ["published"]
     with pytest.raises(UnknownNameError, match="unknown planner"):
         cb.compare_planners(found, ["conbais"])
+    with pytest.raises(OptionError, match="planner conbias has no option 'order'"):
+        cb.compare_planners(found, planner_options={"conbias": {"order": 1}})
 
 
 def test_weights_balance_the_classes_of_each_group():

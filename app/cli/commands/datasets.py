@@ -6,7 +6,15 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from app.cli.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
+from app.cli.common import (
+    ALL_JOBS,
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    notes,
+    opened_store,
+    out,
+)
 from app.cli.tables import Format, narrowed, write_frame
 from app.services.datasets import drop_dataset, rename_dataset
 from app.settings import Settings
@@ -15,8 +23,6 @@ from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.status import Job, list_jobs
 from graph.queries.catalogue import CATALOGUE
 from ingest.concepts.plurals import counted
-
-_ALL = 1 << 31  # jobs
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
 
@@ -80,7 +86,7 @@ def drop(
     settings = Settings.from_environment()
     with opened_store() as (store, progress):
         dataset_state(store, dataset)
-        jobs = list_jobs(store, dataset, limit=_ALL)
+        jobs = list_jobs(store, dataset, limit=ALL_JOBS)
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
             typer.confirm(f"{question}{_jobs_clause(jobs, settings)}?", abort=True)

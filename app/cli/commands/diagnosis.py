@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,11 +10,12 @@ from app.cli.common import (
     DatasetName,
     FormatOption,
     OutputOption,
+    assignments_option,
     notes,
     opened_store,
     out,
 )
-from app.cli.job_settings import assign
+from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import in_shell
 from app.services.plans import Planned, plan_dataset
@@ -167,10 +168,7 @@ def plan(
         str, typer.Option(help="`conbias`: Algorithm 1. `published`: as its authors ran it.")
     ] = "conbias",
     setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="An option of the planner's own. Repeat it."
-        ),
+        list[str] | None, assignments_option("--set", "An option of the planner's own.")
     ] = None,
     min_size: Annotated[
         int, typer.Option(min=1, help="Smallest clique to balance; 2 as the paper prints it.")
@@ -196,9 +194,7 @@ def plan(
     The plan is kept in the graph under its name. As JSON it is a file that workers read.
     """
     check_output(format_, output)
-    own: dict[str, Any] = {}
-    for assignment in setting or ():
-        assign(own, assignment)
+    own = assigned(setting)
     PLANNERS.check(planner, own)
     with opened_store() as (store, progress):
         options = PlanOptions(min_size, max_size, max_per_query, budget)

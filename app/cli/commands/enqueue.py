@@ -9,11 +9,12 @@ from app.cli.common import (
     DatasetName,
     FormatOption,
     OutputOption,
+    assignments_option,
     notes,
     opened_store,
     out,
 )
-from app.cli.job_settings import SettingOptions, read_file, read_settings
+from app.cli.job_settings import read_file, read_settings
 from app.cli.tables import Format, check_output, write_frame
 from app.services.frames import jobs_frame
 from app.services.job_settings import is_path
@@ -69,11 +70,10 @@ def enqueue(
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option(
+        assignments_option(
             "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting, such as making.steps=30, masks.object=person or "
-            "filters.clip.threshold=0.65. Repeat it.",
+            "Any other setting, such as making.steps=30, masks.object=person or "
+            "filters.clip.threshold=0.65.",
         ),
     ] = None,
     settings: Annotated[
@@ -86,8 +86,13 @@ def enqueue(
     check_output(format_, output)
     if plan is not None and plan_file is not None:
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
-    options = SettingOptions(recipe, backend, model, preset, filter_ or (), setting or ())
-    checked = read_settings(settings, options)
+    checked = read_settings(
+        settings,
+        {"recipe": recipe, "backend": backend},
+        {"model": model, "preset": preset},
+        filter_ or (),
+        setting or (),
+    )
     name = plan or "conbias"
     with opened_store() as (store, progress):
         if plan_file is None:

@@ -9,6 +9,7 @@ import pandas as pd
 import typer
 
 from app.cli.common import (
+    ALL_JOBS,
     FormatOption,
     OutputOption,
     note_limit,
@@ -27,7 +28,6 @@ from graph.jobs.status import Job, list_jobs, read_job, read_queries
 from ingest.concepts.plurals import counted
 
 SHORTEST_ID = 4  # characters
-_ALL = 1 << 31  # jobs
 
 
 def _full_id(context: typer.Context, job: str | None) -> str | None:
@@ -45,7 +45,7 @@ def _full_id(context: typer.Context, job: str | None) -> str | None:
     with opened_store() as (store, _):
         with suppress(JobNotFoundError):
             return read_job(store, job).id
-        found = [one.id for one in list_jobs(store, None, limit=_ALL) if one.id.startswith(job)]
+        found = [one.id for one in list_jobs(store, None, limit=ALL_JOBS) if one.id.startswith(job)]
     if len(found) > 1:
         raise OptionError(f"Several jobs begin with {job!r}: {', '.join(found)}. Give one of them.")
     if not found:

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from app.cli.commands.jobs import JobId
-from app.cli.common import notes, opened_store, out
+from app.cli.common import assignments_option, notes, opened_store, out
+from app.cli.job_settings import assigned
 from app.settings import Settings
 from generation.export import EXPORTERS, ExportOptions
 from graph.errors import needs_extra
@@ -77,15 +78,31 @@ def export(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
     ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Split of generated images whose source image has none. Default: train, if any "
+            "other image has a split."
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        assignments_option(
+            "--option", "An option of the format's own, such as shard_images=1000 of webdataset."
+        ),
+    ] = None,
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
         from app.services.results import export_job
-    _ = EXPORTERS[format_]  # or an error that lists them
+    own = assigned(option, "--option")
+    EXPORTERS.check(format_, own)
     options = ExportOptions(
         reference=reference,
         skip_missing=skip_missing,
         overwrite=overwrite,
+        split=split,
+        format_options=own,
     )
     with opened_store() as (store, progress):
         found = read_job(store, job)

@@ -12,7 +12,7 @@ from copy import deepcopy
 import pandas as pd
 import pytest
 
-from app.cli.job_settings import SettingOptions, read_settings
+from app.cli.job_settings import read_settings
 from generation.recipes import RECIPES
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
@@ -72,6 +72,22 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     weights = run("export", job, tmp_path / "weights", "--as", "weights").stdout
     assert "14 real images" in weights
     assert "left out" not in weights  # of which there are none
+    # An option of the format's own, and one that is not.
+    said = run("export", job, tmp_path / "tar", "--as", "webdataset", "--generated-only",
+               "--split", "made", "--option", "shard_images=1").stdout  # fmt: skip
+    assert f"{wanted} generated images" in said
+    shards = [path.name for path in (tmp_path / "tar" / "shards").iterdir()]
+    assert len(shards) == wanted
+    assert all(name.startswith("made-") for name in shards)
+    for option, wrong in (
+        ("shards=1", "The export format webdataset has no option 'shards'. Its options: shard_b"),
+        ("shard_images=none", "The export format webdataset: shard_images is 'none'"),
+        ("shard_images", "--option 'shard_images' is no NAME=VALUE, such as shard_images=1000."),
+    ):
+        folder = tmp_path / "none"
+        refused = run("export", job, folder, "--as", "webdataset", "--option", option, exit_code=2)
+        assert wrong in refused.stderr
+        assert not folder.exists()
     # Where nobody can write, not even root.
     nowhere = "/proc/x" if os.path.exists("/proc") else "/dev/x/y"
     refused = run("export", job, nowhere, "--generated-only", exit_code=1).stderr
@@ -401,5 +417,5 @@ def test_options_win_over_the_file_of_settings(run, planned, tmp_path):
 
 def test_an_option_of_a_job_leaves_the_recipe_as_it_was():
     before = deepcopy(dict(RECIPES["procedural"].filters))
-    read_settings(None, SettingOptions(assignments=["filters.blank.threshold=0.1"]))
+    read_settings(None, {}, {}, assignments=["filters.blank.threshold=0.1"])
     assert dict(RECIPES["procedural"].filters) == before
