@@ -41,7 +41,7 @@ from PIL import Image
 from transformers import CLIPTextModel
 
 from app.services.stores import open_store
-from app.services.worker_resources import worker_resources
+from app.services.workers import worker_resources
 from app.settings import Settings
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend

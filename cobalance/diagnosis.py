@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from app.services.cells import change_text
+from app.services.reports import change_text
 from app.services.reports import imbalance_table as table_for_people
 from cobalance.display import ALL, Result
 from cobalance.reading import Data

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from app.services.cells import cell_text, is_missing
+from app.services.reports import cell_text, is_missing
 
 ALL = 2**31  # rows: no limit
 ROWS = 10  # of a table; `.frame` has all

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.cells import change_text
+from app.services.reports import change_text
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
 from cobalance.reading import Data

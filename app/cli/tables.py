@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from app.services.cells import cell_text
 from app.services.frames import to_csv, to_json
+from app.services.reports import cell_text
 from graph.errors import CobalanceError, OptionError
 
 _NARROW = 12  # characters that a text keeps in a narrow table

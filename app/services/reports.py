@@ -1,10 +1,10 @@
-"""Imbalances, plans and comparisons as tables and sentences for people."""
+"""Cells, tables and sentences for people: imbalances, plans and comparisons."""
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from app.services.cells import change_text, change_texts, log_odds_texts, q_text
 from generation.planning.plan import Plan
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT
@@ -12,6 +12,95 @@ from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
     from app.services.plans import Planned
+
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def cell_text(value: Any, most: int | None = None) -> str:
+    """A value as text: names joined by +, numbers with separators, - where missing.
+
+    Examples
+    --------
+    >>> cell_text(("cow", "road")), cell_text(1414), cell_text(None)
+    ('cow + road', '1,414', '-')
+    """
+    if isinstance(value, (list, tuple)):
+        return " + ".join(
+            f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
+            if isinstance(part, (list, tuple)) and len(part) == 2
+            else cell_text(part, most)
+            for part in value
+        )
+    if is_missing(value):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value != 0 and abs(value) < 1e-3:
+            return f"{value:.1e}"
+        return f"{value:,.3f}"
+    return _cut(str(value), most)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell has no value: None, NA or NaN."""
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def _cut(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def change_text(before: Any, after: Any) -> str:
+    """Two counts, before and after; a dash for one that is missing.
+
+    Examples
+    --------
+    >>> change_text(1700, 0), change_text(17, None)
+    ('1,700 → 0', '17 → -')
+    """
+    texts = ("-" if pd.isna(count) else f"{int(count):,}" for count in (before, after))
+    return f" {ARROW} ".join(texts)
+
+
+def change_texts(before: "pd.Series[Any]", after: "pd.Series[Any]") -> list[str]:
+    """`change_text` of each row."""
+    return [change_text(*counts) for counts in zip(before, after, strict=True)]
+
+
+def q_text(q_value: float) -> str:
+    """A q-value.
+
+    Examples
+    --------
+    >>> q_text(0.00002), q_text(0.0312)
+    ('<0.001', '0.031')
+    """
+    return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
+
+
+def log_odds_texts(frame: pd.DataFrame) -> list[str]:
+    """Log odds ratios of imbalances with their intervals; a dash where one is not defined.
+
+    Examples
+    --------
+    >>> ratios = pd.DataFrame({
+    ...     "log_odds_ratio": [5.531, float("nan")],
+    ...     "log_odds_ratio_low": [4.14, float("nan")],
+    ...     "log_odds_ratio_high": [6.921, float("nan")],
+    ... })
+    >>> log_odds_texts(ratios)
+    ['+5.53 [4.14, 6.92]', '-']
+    """
+    name = "log_odds_ratio"
+    return [
+        "-" if math.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
+        for value, low, high in zip(
+            frame[name], frame[f"{name}_low"], frame[f"{name}_high"], strict=True
+        )
+    ]
 
 
 def comparison_table(found: Comparison) -> pd.DataFrame:

@@ -1,14 +1,13 @@
-"""Use a job's accepted images: export them for training, or merge them for a new diagnosis."""
+"""Use a job's accepted images: export them for training, or add them to a copy of the dataset."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from app.services.rebalanced import RebalancedDataset, rebalanced_dataset
 from app.settings import Settings, in_environment
 from generation.export import (
     ExportDataset,
@@ -25,8 +24,9 @@ from graph.dataset.cliques import mined_with
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.names import concept_names
 from graph.dataset.read import read_annotations
+from graph.dataset.write import IngestReport
 from graph.errors import StaleError
-from graph.jobs.merge import GeneratedImage, generated_id, read_accepted
+from graph.jobs.merge import GeneratedImage, generated_id, read_accepted, write_rebalanced
 from graph.jobs.status import Job
 from graph.progress import Progress, silent
 from graph.records import Mention
@@ -34,10 +34,29 @@ from ingest.annotators import ANNOTATORS
 from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.image_file import ImageFileError
-from ingest.images.regions import read_regions
+from ingest.images.regions import copy_regions, read_regions
 from ingest.images.roots import ImageRoots
 
 _BATCH = 16  # images that an annotator looks at together
+
+
+@dataclass(frozen=True)
+class RebalancedDataset:
+    """A copy of a dataset with a job's accepted images.
+
+    Parameters
+    ----------
+    dataset : str
+        The copy's name.
+    generated : int
+        How many of its images the job generated.
+    report : IngestReport
+        Changes that writing it made.
+    """
+
+    dataset: str
+    generated: int
+    report: IngestReport
 
 
 def export_job(
@@ -110,7 +129,7 @@ def merge_job(
     Raises
     ------
     DatasetExistsError, OptionError, StaleError
-        See `app.services.rebalanced.rebalanced_dataset`.
+        See `rebalanced_dataset`.
     ExportError
         Accepted images are not in the output folder. Nothing is changed.
     """
@@ -131,6 +150,41 @@ def merge_job(
         return merged
     mine_dataset(store, merged.dataset, mining, max_cliques=MAX_CLIQUES, progress=progress)
     return merged
+
+
+def rebalanced_dataset(
+    store: GraphStore,
+    settings: Settings,
+    job: Job,
+    into: str | None = None,
+    *,
+    images: Sequence[GeneratedImage],
+    progress: Progress = silent,
+) -> RebalancedDataset:
+    """Copy a job's dataset and its accepted images into another dataset, ready for mining.
+
+    A repeated call writes only what has changed. The job's own dataset is not touched.
+
+    Parameters
+    ----------
+    into : str or None
+        Name of the other dataset; by default the job's dataset with ``-rebalanced`` appended.
+    images : sequence of GeneratedImage
+        The job's accepted images; each takes the split of the image that its object comes from.
+
+    Raises
+    ------
+    DatasetExistsError
+        `into` is a dataset that was not made here for the same job.
+    OptionError
+        There are no images, or `into` cannot name a dataset.
+    StaleError
+        The job's dataset is incomplete: an ingest of it has not ended.
+    """
+    name = f"{job.dataset}-rebalanced" if into is None else into
+    report = write_rebalanced(store, job, name, images, progress=progress)
+    copy_regions(settings.regions_folder(), job.dataset, name)
+    return RebalancedDataset(name, len(images), report)
 
 
 def _annotated(

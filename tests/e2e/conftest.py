@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.worker_resources import worker_resources
+from app.services.workers import worker_resources
 from generation.worker.worker import Worker, WorkerOptions
 from graph.database.local.server import ensure_running
 from graph.dataset.write import write_annotations

@@ -9,7 +9,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from app.services import workers
-from app.services.worker_resources import worker_resources
+from app.services.workers import worker_resources
 from generation.jobs.chunk_queue import Queue
 from generation.worker.worker import Worker
 from graph.database.store import GraphStore

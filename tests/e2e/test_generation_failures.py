@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.worker_resources import worker_resources
+from app.services.workers import worker_resources
 from generation.image_request import GeneratedImage
 from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder

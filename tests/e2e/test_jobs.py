@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.worker_resources import worker_resources
+from app.services.workers import worker_resources
 from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import manifest_name

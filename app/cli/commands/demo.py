@@ -11,9 +11,9 @@ from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import fitting_table
 from app.demo import NAME, urbancars
-from app.services.cells import change_text
 from app.services.plans import Planned, plan_dataset
 from app.services.reports import (
+    change_text,
     comparison_table,
     describe_plan,
     imbalance_table,

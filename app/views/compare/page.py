@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app.services.cells import change_texts
 from app.services.frames import to_csv
+from app.services.reports import change_texts
 from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.services.cells import change_text, change_texts
+from app.services.reports import change_text, change_texts
 from app.views.widgets.columns import count_column
 from graph.diagnosis.comparison import STATUSES, Comparison
 

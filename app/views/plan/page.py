@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.services.cells import change_text
 from app.services.plans import keep_plan
+from app.services.reports import change_text
 from app.views.components import job_form, mine_button
 from app.views.plan import effect_charts, query_editor
 from app.views.plan.choice import (

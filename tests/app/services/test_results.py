@@ -1,23 +1,35 @@
-"""Results of jobs: exports with the images of earlier jobs, and one read of the job for all."""
+"""Results of jobs: exports with the images of earlier jobs, and rebalanced datasets."""
 
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from app.services.rebalanced import rebalanced_dataset
-from app.services.results import export_job, merge_job
+from app.services.results import export_job, merge_job, rebalanced_dataset
 from generation.export import ExportError, ExportOptions
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
+from graph.dataset.cliques import load_cliques
 from graph.dataset.drop_rename import drop_dataset
-from graph.errors import OptionError
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import dataset_state, find_dataset
+from graph.dataset.write import write_annotations
+from graph.errors import (
+    DatasetExistsError,
+    JobNotFoundError,
+    OptionError,
+    StaleError,
+    StoreError,
+)
 from graph.jobs.candidates import NewCandidate, decide, record_made
 from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.merge import generated_id, read_accepted
+from graph.jobs.merge import GeneratedImage, generated_id, read_accepted, write_rebalanced
 from graph.jobs.status import read_job
+from graph.queries.comparison import compare_imbalances
 from graph.records import Mention
+from ingest.images.regions import read_regions, write_regions
+from tests.app.services.conftest import birds
 from tests.generation.export.conftest import Stores, generated_row
 from tests.tiny.vision import save_owlv2
 
@@ -50,7 +62,7 @@ def test_an_export_has_the_images_of_jobs_before(store, loaded, job, own, tmp_pa
         else image
         for image in read_accepted(store, job)
     ]
-    first = rebalanced_dataset(store, own, read_job(store, job), images=images).dataset
+    first = rebalance(store, own, job, images=images).dataset
     second = create_job(store, first, "more", [("land", ("sea",), 1)])
     query = query_id(second, 0)
     made = NewCandidate(f"{query}/0", f"{second}/images/0.png", "accepted", source_image="water 0")
@@ -121,3 +133,161 @@ def test_a_job_is_not_annotated_with_bad_options(store, loaded, job, own):
         merge_job(
             store, own, read_job(store, job), annotator="owlv2", annotator_options={"threshold": 2}
         )
+
+
+def rebalance(store, settings, job, into=None, images=None):
+    images = read_accepted(store, job) if images is None else images
+    return rebalanced_dataset(store, settings, read_job(store, job), into, images=images)
+
+
+def generated(store, dataset):
+    rows = store.read(
+        "MATCH (i:Image {dataset: $d, synthetic: true})-[:LABELED]->(y) "
+        "RETURN i.id AS id, y.name AS class, i.split AS split, i.uri AS uri, i.width_px AS width, "
+        "i.height_px AS height, "
+        "COLLECT { MATCH (i)-[e:CONTAINS]->(c) RETURN [c.name, e.source, e.score] ORDER BY c.name }"
+        " AS concepts, COLLECT { MATCH (i)-[:GENERATED_BY]->(j:Job) RETURN j.id } AS jobs, "
+        "COLLECT { MATCH (i)-[:DERIVED_FROM]->(o:Image {dataset: $d}) RETURN o.id } AS originals",
+        d=dataset,
+    )
+    return {row.pop("id"): row for row in rows}
+
+
+def gaps(store, dataset):
+    cliques = load_cliques(store, dataset)
+    return {
+        names: dict(zip(cliques.classes, counts, strict=True))
+        for names, counts in zip(cliques.names(), cliques.counts.tolist(), strict=True)
+    }
+
+
+def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, job, own):
+    write_regions(own.regions_folder(), loaded, birds())
+    made = rebalance(store, own, job)
+    assert (made.dataset, made.generated) == (f"{loaded}-rebalanced", 4)
+    assert (made.report.created, made.report.deleted) == (15 + 4, 0)
+    found = generated(store, made.dataset)
+    assert set(found) == {
+        f"generated/{query_id(job, position)}/{i}" for position in (0, 1) for i in (0, 1)
+    }
+    assert found[f"generated/{query_id(job, 0)}/1"] == {
+        "class": "water",
+        "split": "train",
+        "uri": f"{job}/images/0-1.png",
+        "width": 512,
+        "height": 256,
+        "concepts": [["sea", "generation-query", None], ["tree", "generation-query", None]],
+        "jobs": [job],
+        "originals": ["water 1"],
+    }
+    # That of the image that it was made from, which is for testing.
+    assert found[f"generated/{query_id(job, 0)}/0"]["split"] == "test"
+    with pytest.raises(StaleError, match="not been mined"):
+        load_cliques(store, made.dataset)
+    mine_dataset(store, made.dataset, MiningOptions(2), max_cliques=100)
+    assert gaps(store, loaded) == {
+        ("sea",): {"land": 5, "water": 5},
+        ("tree",): {"land": 6, "water": 1},
+        ("sea", "tree"): {"land": 2, "water": 0},
+    }
+    assert gaps(store, made.dataset) == {
+        ("sea",): {"land": 5, "water": 7},
+        ("tree",): {"land": 6, "water": 5},
+        ("sea", "tree"): {"land": 2, "water": 2},
+    }
+    pairs = store.read(
+        "MATCH (:Concept {dataset: $d, name: 'sea'})-[e:CO_OCCURS]->(:Concept {name: 'tree'}) "
+        "RETURN e.images AS images",
+        d=made.dataset,
+    )
+    assert pairs == [{"images": 4}]
+    summary = compare_imbalances(store, loaded, made.dataset).summary
+    assert summary[["solved", "reduced", "introduced"]].sum().tolist() == [1, 1, 1]
+    ids = birds().images["id"].tolist()
+    regions = read_regions(own.regions_folder(), made.dataset, ids)
+    assert len(regions) == 17
+    assert regions.equals(read_regions(own.regions_folder(), loaded, ids))
+    assert generated(store, loaded) == {}
+
+
+def test_again_it_changes_nothing(store, loaded, job, own, dump):
+    first = rebalance(store, own, job)
+    mine_dataset(store, first.dataset, MiningOptions(2), max_cliques=100)
+    before, original = dump(first.dataset), dump(loaded)
+    again = rebalance(store, own, job)
+    assert (again.report.created, again.report.updated, again.report.deleted) == (0, 0, 0)
+    assert again.report.unchanged == 19
+    assert dump(first.dataset) == before
+    assert dump(loaded) == original
+    dataset_state(store, first.dataset).require_mined()
+
+
+def test_what_was_decided_since_is_followed(store, loaded, job, own):
+    made = rebalance(store, own, job, f"{loaded} copy")
+    assert made.dataset == f"{loaded} copy"
+    first, second = query_id(job, 0), query_id(job, 1)
+    decide(store, f"{first}/0", "rejected", "ann")
+    decide(store, f"{second}/2", "accepted", "ann")
+    again = rebalance(store, own, job, f"{loaded} copy")
+    assert (again.report.created, again.report.deleted, again.generated) == (1, 1, 4)
+    assert f"generated/{second}/2" in generated(store, made.dataset)
+    assert f"generated/{first}/0" not in generated(store, made.dataset)
+
+
+def test_an_annotators_concepts_and_a_split(store, loaded, job, own):
+    candidate = f"{query_id(job, 1)}/0"
+    seen = (Mention("sea", "owl", 0.5), Mention("boat", "owl", 0.25))
+    images = [
+        replace(image, mentions=seen) if image.id == f"generated/{candidate}" else image
+        for image in read_accepted(store, job)
+    ]
+    made = rebalance(store, own, job, images=images)
+    found = generated(store, made.dataset)
+    assert {row["split"] for row in found.values()} == {"test", "train"}
+    assert found[f"generated/{candidate}"]["concepts"] == [
+        ["boat", "owl", 0.25],
+        ["sea", "owl", 0.5],
+    ]
+    write_rebalanced(store, read_job(store, job), made.dataset, images, split="made")
+    assert {row["split"] for row in generated(store, made.dataset).values()} == {"made"}
+
+
+def test_another_dataset_is_not_overwritten(store, loaded, job, own, dump):
+    other = f"{loaded} renamed"
+    write_annotations(store, other, birds(), source="a test")
+    before = dump(other)
+    with pytest.raises(DatasetExistsError, match="exists already"):
+        rebalance(store, own, job, other)
+    with pytest.raises(OptionError, match="into itself"):
+        rebalance(store, own, job, loaded)
+    assert dump(other) == before
+    made = rebalance(store, own, job)
+    second = create_job(store, loaded, "mine", [("water", ("tree",), 1)])
+    with pytest.raises(OptionError, match="no accepted candidate"):
+        rebalance(store, own, second)
+    query = query_id(second, 0)
+    record_made(store, second, {query: [NewCandidate(f"{query}/0", "x.png", "accepted")]})
+    with pytest.raises(DatasetExistsError):
+        rebalance(store, own, second, made.dataset)
+    with pytest.raises(JobNotFoundError):
+        rebalance(store, own, "no such job")
+
+
+def test_a_job_on_a_rebalanced_dataset_keeps_what_it_has(store, loaded, job, own):
+    first = rebalance(store, own, job).dataset
+    second = create_job(store, first, "more", [("land", ("sea",), 1)])
+    query = query_id(second, 0)
+    image = NewCandidate(f"{query}/0", "x.png", "accepted", source_image="land 1")
+    record_made(store, second, {query: [image]})
+    made = rebalance(store, own, second, f"{loaded} copy")
+    found = generated(store, made.dataset)
+    before = generated(store, first)
+    assert found.pop(f"generated/{query}/0")["jobs"] == [second]
+    assert found == before
+
+
+def test_a_generated_image_takes_no_real_ones_place(store, loaded, job):
+    taken = GeneratedImage("land 0", "land", (), job)
+    with pytest.raises(StoreError, match="real image has the id 'land 0'"):
+        write_rebalanced(store, read_job(store, job), f"{loaded} copy", [taken])
+    assert find_dataset(store, f"{loaded} copy") is None
