@@ -18,7 +18,6 @@ from PIL import Image
 
 from app.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
 from generation.backends.compositing.exemplars import Exemplar, write_exemplars
-from generation.image_request import SourceImage
 from graph.errors import OptionError
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.masks import mask_region
@@ -108,15 +107,6 @@ class Digits:
         return Annotations.from_records(
             self._record(row, regions, folder) for row in range(len(self))
         )
-
-    def sources(self, class_name: str) -> list[SourceImage]:
-        """Images of a class, with the digits as their objects."""
-        found = np.flatnonzero((self.table["class_name"] == class_name).to_numpy())
-        ids = self.table["id"].tolist()
-        return [
-            SourceImage(ids[row], uri_of(ids[row]), self.pixels[row], self.digit_masks[row])
-            for row in found.tolist()
-        ]
 
     def write_exemplars(self, folder: Path, *, most: int = 60) -> int:
         """Write exemplars of each concept, for the backend ``procedural``.

@@ -7,40 +7,22 @@ baselines rebalance without new images; unlike ours, they need to know the group
 image.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from app.demo.digits import Digits, make_test_digits, make_training_digits
-from generation.backends import BACKENDS
-from generation.backends.backend import Backend
-from generation.image_request import ImageRequest, seed_of
-from generation.planners import plan
-from generation.planning.plan import Plan, PlanOptions
-from graph.counting.cliques import mine_cliques
-from graph.counting.incidence import build_incidence
+from app.demo.digits import Digits
 from graph.errors import needs_extra
-from graph.progress import Progress, silent
-from ingest.models.prompts import prompt_for
 
 Floats = npt.NDArray[np.float64]
-
-SEEDS = (0, 1, 2)
-BATCH = 16
 
 BASE = "D"
 OVER_SAMPLING = "D, groups over-sampled"
 WEIGHTS = "D, groups weighted"
-INVENTED = "D and generated images, invented looks"
-EXEMPLARS = "D and generated images"
-
-MAKING: Mapping[str, float] = {"feather_px": 0}
-"""No feathering: the edges of D's digits are hard, and two pixels are a large part of them."""
+GENERATED = "D and generated images"
 
 _BLOCK_PX = 3  # averaged into one value: 48 pixels become 16
 _COMPONENTS = 60
@@ -63,12 +45,6 @@ class TrainingSet:
     pixels: npt.NDArray[np.uint8]
     classes: Sequence[str]
     weights: Floats | None = None
-
-    def with_images(self, other: "TrainingSet") -> "TrainingSet":
-        """Join two sets, without weights."""
-        return TrainingSet(
-            np.concatenate([self.pixels, other.pixels]), [*self.classes, *other.classes]
-        )
 
 
 Classifier = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.str_]]
@@ -153,65 +129,15 @@ def weighted(train_images: Digits) -> TrainingSet:
     return TrainingSet(whole.pixels, whole.classes, weights)
 
 
-def plan_for(train_images: Digits) -> Plan:
-    """Plan the images that close every gap of cliques of one or two concepts."""
-    table = train_images.table
-    concepts = sorted({*table["background"], *table["thing"]})
-    classes = sorted(set(table["class_name"]))
-    rows = np.arange(len(table))
-    named = [*table["background"], *table["thing"]]
-    incidence = build_incidence(
-        np.concatenate([rows, rows]),
-        [concepts.index(name) for name in named],
-        [classes.index(name) for name in table["class_name"]],
-        concepts,
-        classes,
-    )
-    cliques = mine_cliques(incidence, max_size=2)
-    return plan(cliques, "conbias", PlanOptions(min_size=1, max_size=2))
-
-
-def generate(train_images: Digits, wanted: Plan, backend: Backend, seed: int) -> TrainingSet:
-    """Generate a plan's images in a plain loop, without queue, workers and filters.
-
-    The objects are digits from D.
-    """
-    rng = np.random.default_rng([seed, 13])
-    job = f"demo-{seed}"
-    sources = {name: train_images.sources(name) for name in wanted.images_by_class()}
-    requests = []
-    for number, query in enumerate(wanted.queries):
-        of_class = sources[query.class_name]
-        requests += [
-            ImageRequest(
-                f"{job}/{number:06d}/{index:06d}",
-                query.class_name,
-                query.concepts,
-                prompt_for(query.concepts),
-                seed_of(job, number, index),
-                of_class[rng.integers(len(of_class))],
-            )
-            for index in range(query.n)
-        ]
-    made = []
-    for start in range(0, len(requests), BATCH):
-        made += backend.generate(requests[start : start + BATCH])
-    return TrainingSet(
-        np.stack([one.image for one in made]), [request.class_name for request in requests]
-    )
-
-
-def compare(
-    train_images: Digits, test: Digits, generated: Mapping[str, TrainingSet], seed: int
-) -> pd.DataFrame:
+def compare(train_images: Digits, test: Digits, generated: TrainingSet, seed: int) -> pd.DataFrame:
     """Train on D, on D rebalanced without new images, and on D with generated ones; test each.
 
     Parameters
     ----------
     train_images, test : Digits
         D, and images that share nothing with it.
-    generated : mapping of str to TrainingSet
-        Generated images, by the name of their row.
+    generated : TrainingSet
+        Generated images.
     seed : int
         Seed of the training and of over-sampling.
 
@@ -225,7 +151,9 @@ def compare(
         BASE: base,
         OVER_SAMPLING: over_sampled(train_images, seed),
         WEIGHTS: weighted(train_images),
-        **{name: base.with_images(images) for name, images in generated.items()},
+        GENERATED: TrainingSet(
+            np.concatenate([base.pixels, generated.pixels]), [*base.classes, *generated.classes]
+        ),
     }
     return pd.DataFrame(
         [
@@ -238,44 +166,6 @@ def compare(
             for name, training in sets.items()
         ]
     )
-
-
-def run_experiment(
-    seeds: Sequence[int] = SEEDS,
-    *,
-    per_class: int = 400,
-    per_group: int = 12,
-    progress: Progress = silent,
-) -> pd.DataFrame:
-    """Run the experiment for some seeds, each with its own images, plan and training.
-
-    The generator only sees D: objects are cut from training images, and so are exemplars, except
-    for invented looks.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `compare`, for every seed.
-    """
-    frames = []
-    for done, seed in enumerate(seeds):
-        progress("seeds", done, len(seeds))
-        train_images = make_training_digits(per_class, seed)
-        wanted = plan_for(train_images)
-        with TemporaryDirectory(prefix="cobalance-") as folder:
-            train_images.write_exemplars(Path(folder))
-            looks = {
-                INVENTED: MAKING,
-                EXEMPLARS: {**MAKING, "exemplars": folder},
-            }
-            generated = {
-                name: generate(train_images, wanted, BACKENDS.open("procedural", options), seed)
-                for name, options in looks.items()
-            }
-        test = make_test_digits(per_group, seed)
-        frames.append(compare(train_images, test, generated, seed))
-    progress("seeds", len(seeds), len(seeds))
-    return pd.concat(frames, ignore_index=True)
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
@@ -310,10 +200,8 @@ def for_people(summary: pd.DataFrame) -> pd.DataFrame:
 def _groups(train_images: Digits) -> dict[tuple[str, bool, bool], list[int]]:
     """Rows by class, and by whether background and thing agree with it."""
     columns = ["class_name", "background_agrees", "thing_agrees"]
-    groups: dict[tuple[str, bool, bool], list[int]] = {}
-    for row, key in enumerate(train_images.table[columns].itertuples(index=False, name=None)):
-        groups.setdefault(key, []).append(row)
-    return groups
+    groups = train_images.table.groupby(columns, sort=False)
+    return {key: rows.index.tolist() for key, rows in groups}
 
 
 def _features(pixels: npt.NDArray[np.uint8]) -> Floats:

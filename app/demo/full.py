@@ -5,7 +5,7 @@ backend that needs no model; it pastes pieces of training images and never sees 
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from app.demo import digits
 from app.demo.digits import Digits, make_test_digits, make_training_digits
-from app.demo.experiment import EXEMPLARS, MAKING, SEEDS, TrainingSet, compare
+from app.demo.experiment import TrainingSet, compare
 from app.services.plans import Planned, plan_dataset
 from app.services.results import merge_job
 from app.services.workers import run_here
@@ -37,8 +37,10 @@ from ingest.images.decoding import decode, rgb_array
 from ingest.images.regions import write_regions
 
 PLANNER = "conbias"
-PER_CLASS = 400
-PER_GROUP = 12
+SEEDS = (0, 1, 2)
+
+MAKING: Mapping[str, float] = {"feather_px": 0}
+"""No feathering: the edges of D's digits are hard, and two pixels are a large part of them."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,6 @@ def run_full_demo(
     settings: Settings,
     *,
     seeds: Sequence[int] = SEEDS,
-    per_class: int = PER_CLASS,
-    per_group: int = PER_GROUP,
     progress: Progress = silent,
 ) -> FullDemo:
     """Run the demonstration for some seeds; datasets and jobs of an earlier run are used again.
@@ -113,7 +113,7 @@ def run_full_demo(
     drawn: dict[int, Digits] = {}
     for seed in seeds:
         progress("draw digits", len(drawn), len(seeds))
-        drawn[seed] = make_training_digits(per_class, seed)
+        drawn[seed] = make_training_digits(seed=seed)
     progress("draw digits", len(seeds), len(seeds))
     planned = {
         seed: _diagnose(store, settings, names[seed], drawn[seed], _named(names[seed], progress))
@@ -138,8 +138,8 @@ def run_full_demo(
     for seed in seeds:
         progress("train and test", len(frames), len(seeds))
         generated = _generated(store, settings, jobs[seed])
-        test = make_test_digits(per_group, seed)
-        frames.append(compare(drawn[seed], test, {EXEMPLARS: generated}, seed))
+        test = make_test_digits(seed=seed)
+        frames.append(compare(drawn[seed], test, generated, seed))
     progress("train and test", len(seeds), len(seeds))
     images = sum(result.job.wanted for result in results)
     return FullDemo(tuple(results), pd.concat(frames, ignore_index=True), seconds / images)

@@ -132,36 +132,26 @@ def digits(digit: int, split: Split) -> tuple[Pixels, ...]:
     """Handwritten samples of a digit, grey, scaled up to `DIGIT_PX`; each is in one split only."""
     return tuple(
         np.asarray(Image.fromarray(sample).resize((DIGIT_PX, DIGIT_PX), Image.Resampling.BICUBIC))
-        for sample in (_samples()[position] for position in digit_positions(digit, split))
+        for sample in _samples()[0][list(digit_positions(digit, split))]
     )
 
 
 @cache
 def digit_positions(digit: int, split: Split) -> tuple[int, ...]:
     """Positions in scikit-learn's data set of the samples of a digit in a split."""
-    found = np.flatnonzero(_kinds() == digit)
+    found = np.flatnonzero(_samples()[1] == digit)
     mixed = np.random.default_rng([_DIGITS_SEED, digit]).permutation(found)
     cut = round(len(mixed) * _TRAIN_DIGITS)
     return tuple((mixed[:cut] if split == "train" else mixed[cut:]).tolist())
 
 
 @cache
-def _samples() -> Pixels:
-    images = _digits()[:, :-1].reshape(-1, 8, 8)
-    return np.rint(images * (255 / 16)).astype(np.uint8)
-
-
-@cache
-def _kinds() -> npt.NDArray[np.int64]:
-    return _digits()[:, -1].astype(np.int64)
-
-
-@cache
-def _digits() -> npt.NDArray[np.float64]:
+def _samples() -> tuple[Pixels, npt.NDArray[np.int64]]:
+    """All of scikit-learn's handwritten digits, in grey, and which digit each is."""
     with needs_extra("The demonstration with images", "demo"):
         from sklearn.datasets import load_digits
     images, kinds = load_digits(return_X_y=True)
-    return np.column_stack([images, kinds])
+    return np.rint(images.reshape(-1, 8, 8) * (255 / 16)).astype(np.uint8), kinds
 
 
 @cache
