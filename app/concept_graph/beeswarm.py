@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import isotonic_regression
 
 from graph.arrays import BoolArray, FloatArray
 from graph.errors import OptionError
@@ -249,7 +250,7 @@ class _Boxes:
             most = np.minimum.accumulate(np.where(side < 0, to_middle, most)[::-1])[::-1]
         if (most < least - _ROUNDING_PX).any():
             return None
-        centres = offsets + np.clip(_ascending(wanted - offsets), least, most)
+        centres = offsets + np.clip(isotonic_regression(wanted - offsets).x, least, most)
         x = np.empty(len(self.lean))
         for column, centre in zip(columns, centres, strict=True):
             x[column] = centre
@@ -271,17 +272,3 @@ def _between(values: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray
     """Mask of values inside any of the open intervals."""
     inside = (values[:, None] > low + _ROUNDING_PX) & (values[:, None] < high - _ROUNDING_PX)
     return np.asarray(inside.any(axis=1))
-
-
-def _ascending(values: FloatArray) -> FloatArray:
-    """The nearest ascending values in least squares (isotonic regression, by pooling)."""
-    means: list[float] = []
-    lengths: list[int] = []
-    for value in values.tolist():
-        means.append(value)
-        lengths.append(1)
-        while len(means) > 1 and means[-2] > means[-1]:
-            mean, length = means.pop(), lengths.pop()
-            means[-1] = (means[-1] * lengths[-1] + mean * length) / (lengths[-1] + length)
-            lengths[-1] += length
-    return np.repeat(means, lengths)

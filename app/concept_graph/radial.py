@@ -3,9 +3,11 @@
 `app.concept_graph.beeswarm` has the layout of a whole dataset.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -67,15 +69,12 @@ def radial_layout(
     """
     lean = np.nan_to_num(np.asarray(skew, dtype=np.float64))
     boxes = _Boxes.of(sizes_px, label_widths_px)
-    pairs = np.asarray(links, dtype=np.int64).reshape(-1, 2).tolist()
-    neighbours: list[list[int]] = [[] for _ in lean]
-    for a, b in pairs:
-        if a != b:
-            neighbours[a].append(b)
-            neighbours[b].append(a)
+    pairs = np.asarray(links, dtype=np.int64).reshape(-1, 2)
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(len(lean)))
+    graph.add_edges_from(pairs[pairs[:, 0] != pairs[:, 1]].tolist())
     placed = [
-        (members, _place(members, children, lean, boxes))
-        for members, children in _trees(neighbours, centre)
+        (order, _place(order, children, lean, boxes)) for order, children in _trees(graph, centre)
     ]
     return np.round(_pack(placed, boxes), 2)
 
@@ -94,11 +93,6 @@ class _Boxes:
         labels = np.asarray(label_widths_px, dtype=np.float64)
         return cls(np.maximum(sizes, labels) / 2, sizes / 2, sizes / 2 + LABEL_HEIGHT_PX)
 
-    def largest(self, nodes: Sequence[int]) -> tuple[float, float]:
-        """The largest width and the largest height among some nodes."""
-        high = (self.above + self.below)[nodes].max()
-        return float(2 * self.half_width[nodes].max()), float(high)
-
     def overlap(self, nodes: Sequence[int], at: FloatArray) -> bool:
         """Whether any two nodes overlap, or are closer than the gap."""
         wide = self.half_width[nodes]
@@ -108,32 +102,22 @@ class _Boxes:
         return int((aside & over).sum()) > len(nodes)  # each with itself
 
 
-Tree = tuple[list[int], dict[int, list[int]]]
+Children = dict[int, list[int]]
 
 
-def _trees(neighbours: list[list[int]], centre: int | None) -> list[Tree]:
+def _trees(graph: "nx.Graph[int]", centre: int | None) -> Iterator[tuple[list[int], Children]]:
     """Breadth-first tree of each connected part: its nodes by distance, and their children."""
-    by_links = sorted(range(len(neighbours)), key=lambda node: -len(set(neighbours[node])))
-    roots = by_links if centre is None else [centre, *by_links]
+    by_links = sorted(graph, key=lambda node: -graph.degree[node])
     seen: set[int] = set()
-    trees = []
-    for root in roots:
-        if root in seen:
-            continue
-        seen.add(root)
-        order, children = [root], {}
-        for node in order:  # grows while we walk it
-            behind = [other for other in dict.fromkeys(neighbours[node]) if other not in seen]
-            seen.update(behind)
-            children[node] = behind
-            order.extend(behind)
-        trees.append((order, children))
-    return trees
+    for root in by_links if centre is None else [centre, *by_links]:
+        if root not in seen:
+            children = dict(nx.bfs_successors(graph, root))
+            order = [root, *chain.from_iterable(children.values())]
+            seen.update(order)
+            yield order, children
 
 
-def _place(
-    order: list[int], children: dict[int, list[int]], lean: FloatArray, boxes: _Boxes
-) -> FloatArray:
+def _place(order: list[int], children: Children, lean: FloatArray, boxes: _Boxes) -> FloatArray:
     """Positions of one part, its root at the origin, in the order of its nodes."""
     angle, depth = _angles(order, children, lean)
     at = np.zeros((len(order), 2))
@@ -158,8 +142,9 @@ def _fit_ring(
     """Place a ring's nodes at the smallest size without overlap; return its outer radius."""
     nodes = [order[i] for i in (*before, *on_ring)]
     around = on_ring[np.argsort(angle[on_ring], kind="stable")]
-    wide, high = boxes.largest([order[i] for i in on_ring])
-    row_px = max(high, wide / _WIDER) + _GAP_PX
+    own = [order[i] for i in on_ring]
+    high = (boxes.above + boxes.below)[own].max()
+    row_px = max(high, 2 * boxes.half_width[own].max() / _WIDER) + _GAP_PX
     best: tuple[float, FloatArray] | None = None
     for rows in range(1, min(_MOST_ROWS, len(on_ring)) + 1):
         offset = np.zeros(len(order))
@@ -183,12 +168,12 @@ def _fit_ring(
 
 
 def _angles(
-    order: list[int], children: dict[int, list[int]], lean: FloatArray
+    order: list[int], children: Children, lean: FloatArray
 ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     """Angle and ring of every node of one part; 0 is to the right, and y points down."""
     leaves = dict.fromkeys(order, 1)
     for node in reversed(order):
-        leaves[node] = max(1, sum(leaves[child] for child in children[node]))
+        leaves[node] = max(1, sum(leaves[child] for child in children.get(node, ())))
     row_of = {node: row for row, node in enumerate(order)}
     angle = np.zeros(len(order))
     depth = np.zeros(len(order), dtype=np.int64)
@@ -196,9 +181,11 @@ def _angles(
     wedges = {root: (0.0, 2 * np.pi)}
     for node in order:
         start, width = wedges[node]
-        behind = _around(children[node], lean) if node == root else _along(node, children, lean)
+        behind = sorted(children.get(node, ()), key=lambda child: (float(lean[child]), child))
         if node == root and behind:
-            # The wedge of the first in order, who leans most to the left, is halved by the left.
+            # Around from the left over the top, skew rises, then falls. The wedge of the node with
+            # the smallest skew is centred on the left.
+            behind = [behind[0], *behind[1::2], *behind[2::2][::-1]]
             start = np.pi - width * leaves[behind[0]] / leaves[node] / 2
         elif behind:
             fan = min(width, _FAN * leaves[node])
@@ -212,36 +199,15 @@ def _angles(
     return angle, depth
 
 
-def _around(nodes: list[int], lean: FloatArray) -> list[int]:
-    """Nodes in order around the circle, from the left over the top: skew rises, then falls."""
-    ranked = sorted(nodes, key=lambda node: (float(lean[node]), node))
-    inner = ranked[1:]
-    return [*ranked[:1], *inner[::2], *inner[1::2][::-1]]
-
-
-def _along(node: int, children: dict[int, list[int]], lean: FloatArray) -> list[int]:
-    return sorted(children[node], key=lambda child: (float(lean[child]), child))
-
-
 def _pack(placed: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArray:
     """Arrange the parts in lines, so that the whole is wide."""
     positions = np.empty((len(boxes.above), 2))
     sizes = []
     for members, at in placed:
-        low = np.array(
-            [
-                (at[:, 0] - boxes.half_width[members]).min(),
-                (at[:, 1] - boxes.above[members]).min(),
-            ]
-        )
-        high = np.array(
-            [
-                (at[:, 0] + boxes.half_width[members]).max(),
-                (at[:, 1] + boxes.below[members]).max(),
-            ]
-        )
+        wide = boxes.half_width[members]
+        low = (at - np.column_stack([wide, boxes.above[members]])).min(axis=0)
         positions[members] = at - low
-        sizes.append(high - low)
+        sizes.append((at + np.column_stack([wide, boxes.below[members]])).max(axis=0) - low)
     area = sum(float(size.prod()) for size in sizes)
     line_px = max(2 * area**0.5, max((float(size[0]) for size in sizes), default=0.0))
     x = y = line_height = 0.0
