@@ -1,4 +1,8 @@
-"""kill -9 at random moments: run again, the graph is the one that was never interrupted."""
+"""kill -9 at random progress: run again, the graph is the one that was never interrupted.
+
+Each round kills the process or its server while the program is still being imported, before the
+first write, and then once or twice between the first image and the last.
+"""
 
 import os
 import signal
@@ -12,10 +16,13 @@ from app.services.stores import open_store
 from graph.database.local import server as local_server
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
+from graph.errors import StoreUnavailableError
+from tests.waiting import until
 
 IMAGES = 6_000
 DATASET = "interrupted"
-COMMAND = [sys.executable, "-m", "app"]
+MODULES = 1_000  # fewer than the program imports
+INGEST = ["-m", "app", "ingest", "--dataset", DATASET]
 
 
 @pytest.fixture(scope="module")
@@ -56,56 +63,94 @@ def annotations(home):
     return file
 
 
-def start(environment, annotations):
-    return subprocess.Popen(
-        [*COMMAND, "ingest", str(annotations), "--dataset", DATASET],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture(scope="module")
+def log(home):
+    """What an interrupted process says on standard error: a line for each module it imports."""
+    return home / "log"
+
+
+def start(environment, annotations, log):
+    with log.open("w") as errors:
+        return subprocess.Popen(
+            [sys.executable, "-X", "importtime", *INGEST, str(annotations)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
 
 
 def finish(environment, annotations):
-    process = start(environment, annotations)
-    _, errors = process.communicate()
-    assert process.returncode == 0, errors
+    done = subprocess.run(
+        [sys.executable, *INGEST, str(annotations)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def mine(environment):
     subprocess.run(
-        [*COMMAND, "mine", DATASET, "--max-size", "3"],
+        [sys.executable, "-m", "app", "mine", DATASET, "--max-size", "3"],
         env=environment,
         check=True,
         capture_output=True,
     )
 
 
-def interrupt(own, process, victim, after_s):
-    """Kill the ingesting process or the server after some seconds, if it has not ended by then."""
+def imported(log):
+    """How many modules the process has imported."""
+    return log.read_text().count("\n")
+
+
+def written(own):
+    """How many of the images the graph has; none while no server answers."""
+    if local_server.status(own.local_server()) is None:
+        return 0
     try:
-        process.wait(after_s)
-    except subprocess.TimeoutExpired:
-        if victim == "ingest":
-            process.kill()
-        else:
-            server = local_server.status(own.local_server())
-            if server is not None:
-                os.kill(server.pid, signal.SIGKILL)
-    process.communicate()
+        with open_store(own) as store:
+            (row,) = store.read(
+                "MATCH (i:Image {dataset: $dataset}) RETURN count(i) AS images", dataset=DATASET
+            )
+    except StoreUnavailableError:
+        return 0
+    return row["images"]
 
 
-def check_rounds(own, environment, annotations, dump_of, rounds, seed):
+def reach(process, progress, goal):
+    """Wait until the progress is at its goal, or the process has ended."""
+    until(lambda: process.poll() is not None or progress() >= goal, 240)
+
+
+def kill(own, process, victim):
+    server = local_server.status(own.local_server())
+    if victim == "ingest":
+        process.kill()
+        process.wait()
+    elif server is not None:
+        os.kill(server.pid, signal.SIGKILL)
+
+
+def check_rounds(own, environment, annotations, log, dump_of, rounds, seed):
     finish(environment, annotations)
     mine(environment)
     with open_store(own) as store:
         whole = dump_of(store, DATASET)
         drop_dataset(store, DATASET)
-    # From the import of the program to the last write, on a fast machine and on a slow one.
     random = Random(seed)
     for victim in ["ingest", "server"] * (rounds // 2):
-        for _ in range(random.randint(1, 3)):
-            interrupt(own, start(environment, annotations), victim, random.uniform(0.5, 8))
+        process = start(environment, annotations, log)
+        reach(process, lambda: imported(log), random.randrange(MODULES))
+        assert process.poll() is None
+        assert written(own) == 0
+        kill(own, process, victim)
+        for goal in sorted(random.sample(range(1, IMAGES), random.randint(1, 2))):
+            if process.poll() is not None:
+                process = start(environment, annotations, log)
+            reach(process, lambda: written(own), goal)
+            kill(own, process, victim)
+        process.wait()
         finish(environment, annotations)
         mine(environment)
         with open_store(own) as store:
@@ -114,11 +159,11 @@ def check_rounds(own, environment, annotations, dump_of, rounds, seed):
             assert find_dataset(store, DATASET) is None
 
 
-def test_a_few_kills(own, environment, annotations, dump_of):
-    check_rounds(own, environment, annotations, dump_of, rounds=2, seed=1)
+def test_a_few_kills(own, environment, annotations, log, dump_of):
+    check_rounds(own, environment, annotations, log, dump_of, rounds=2, seed=1)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_twenty_kills_of_each(own, environment, annotations, dump_of):
-    check_rounds(own, environment, annotations, dump_of, rounds=40, seed=2)
+def test_twenty_kills_of_each(own, environment, annotations, log, dump_of):
+    check_rounds(own, environment, annotations, log, dump_of, rounds=40, seed=2)
