@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.cli.commands import call, spawn
+from tests.app.cli.calling import call, spawn
 from tests.browser.server import environment_of
 
 

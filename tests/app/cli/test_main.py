@@ -22,7 +22,7 @@ from graph.dataset.names import class_sizes
 from graph.dataset.state import list_datasets
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
-from tests.app.cli.commands import call, spawn
+from tests.app.cli.calling import call, spawn
 
 ROWS = """id,class,concepts
 1,country,cow|road

@@ -1,12 +1,295 @@
-"""What is shown of an image file: size, orientation, colours."""
+"""Pictures of image files: which are found and which refused, their size and orientation."""
 
+import os
+import random
+import socket
+import struct
+import zipfile
+import zlib
+from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import fsspec
 import numpy as np
 import pytest
 from PIL import ExifTags, Image
 
-from tests.app.pictures.conftest import BLUE, RED, close, content, pixels, saved, shows
+from app.pictures import ImageFiles
+from app.settings import Settings
+from ingest.images.image_file import MAX_BYTES
+from tests.app.pictures.conftest import (
+    BLUE,
+    HOSTILE,
+    RED,
+    close,
+    content,
+    pixels,
+    refused,
+    saved,
+    shows,
+)
+
+
+def test_paths_of_all_kinds(files, root):
+    (root / "train").mkdir()
+    path = root / "train" / "a b.jpg"
+    path.write_bytes(content(kind="JPEG"))
+    for uri in (
+        "train/a b.jpg",
+        "./train//a b.jpg",
+        "train/../train/a b.jpg",
+        "train\\a b.jpg",
+        str(path),
+        f"file://{path}",
+        path.as_uri(),
+    ):
+        assert shows(files.thumbnail(uri), RED), uri
+
+
+def test_roots_are_searched_in_order(tmp_path, root):
+    other = tmp_path / "other"
+    other.mkdir()
+    for folder, name, color in ((root, "a", RED), (other, "a", BLUE), (other, "b", BLUE)):
+        (folder / name).write_bytes(content(color=color))
+    files = ImageFiles([str(root), str(tmp_path / "none"), f"file://{other}"], tmp_path / "cache")
+    assert shows(files.thumbnail("a"), RED)
+    assert shows(files.thumbnail("b"), BLUE)
+    assert shows(files.thumbnail(str(other / "a")), BLUE)
+    (root / "b").symlink_to(other / "b")  # from a root to another one
+    assert shows(files.thumbnail(str(root / "b")), BLUE)
+
+
+def test_a_root_may_come_later(tmp_path):
+    files = ImageFiles([str(tmp_path / "later")], tmp_path / "cache")
+    assert "no such file" in refused(files, "a.png")
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "a.png").write_bytes(content())
+    assert shows(files.thumbnail("a.png"), RED)
+
+
+def test_a_file_that_changes(files, root):
+    (root / "a.png").write_bytes(content())
+    assert shows(files.thumbnail("a.png"), RED)
+    (root / "a.png").write_bytes(content((41, 30), BLUE))
+    assert shows(files.thumbnail("a.png"), BLUE)
+    (root / "a.png").unlink()
+    assert "no such file" in refused(files, "a.png")
+
+
+def test_file_systems(tmp_path):
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/pictures/train/a.png", content(color=BLUE))
+    memory.pipe("/secret.png", content())
+    files = ImageFiles(["memory://pictures"], tmp_path / "cache")
+    assert shows(files.thumbnail("train/a.png"), BLUE)
+    assert shows(files.thumbnail("memory://pictures/train/a.png"), BLUE)
+    assert "folder" in refused(files, "train")
+    for uri in ("../secret.png", "train/../../secret.png", "%2e%2e/secret.png", "..\\secret.png"):
+        assert "leads out" in refused(files, uri), uri
+    for uri in ("memory://secret.png", "memory://pictures/../secret.png", "/secret.png"):
+        assert refused(files, uri), uri
+    memory.pipe("/pictures/train/a.png", content())
+    assert shows(files.thumbnail("train/a.png"), RED)
+
+
+def test_zip_files(tmp_path):
+    path = tmp_path / "Images.ZIP"
+
+    def write(color):
+        with zipfile.ZipFile(tmp_path / "new", "w") as archive:
+            archive.writestr("train/a.png", content(color=color))
+        os.replace(tmp_path / "new", path)
+
+    write(RED)
+    files = ImageFiles([str(path), f"zip://train::file://{path}"], tmp_path / "cache")
+    assert shows(files.thumbnail("train/a.png"), RED)
+    assert shows(files.thumbnail("a.png"), RED)
+    assert "leads out" in refused(files, "../a.png")
+    write(BLUE)
+    assert shows(files.thumbnail("train/a.png"), BLUE)
+    path.write_bytes(b"no archive")
+    assert refused(files, "train/a.png")
+    path.unlink()
+    assert refused(files, "train/a.png")
+
+
+def test_roots_from_the_environment(root, monkeypatch):
+    monkeypatch.setenv("COBALANCE_IMAGES", f"{root}:/data/x, s3://bucket/a ,\n")
+    assert Settings.from_environment().image_roots() == (str(root), "/data/x", "s3://bucket/a")
+    monkeypatch.delenv("COBALANCE_IMAGES")
+    assert Settings.from_environment().image_roots() == ()
+
+
+def test_what_is_outside(files, root, tmp_path):
+    secret = tmp_path / "images-secret"
+    secret.mkdir()
+    (secret / "a.png").write_bytes(content())
+    (root / "link.png").symlink_to(secret / "a.png")
+    (root / "folder").symlink_to(secret)
+    for uri in (
+        "link.png",
+        "folder/a.png",
+        "../images-secret/a.png",
+        str(secret / "a.png"),
+        f"file://{secret}/a.png",
+        "/etc/passwd",
+        "../../../../../../etc/passwd",
+        "../images-secret/none.png",  # whether it is there is nobody's business
+    ):
+        assert "leads out" in refused(files, uri), uri
+    files = ImageFiles([str(tmp_path / "images/"), str(secret)], tmp_path / "cache")
+    assert shows(files.thumbnail("link.png"), RED)
+
+
+def test_no_other_protocol_is_opened(files, tmp_path):
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(0)
+        address = "{}:{}".format(*server.getsockname())
+        memory = ImageFiles(["memory://pictures"], tmp_path / "cache")
+        for uri in (
+            f"http://{address}/a.png",
+            f"ftp://{address}/a.png",
+            f"simplecache::http://{address}/a.png",
+            f"zip://a.png::http://{address}/a.zip",
+            f"memory://pictures/http://{address}/a.png",
+            f"//{address}/a.png",
+        ):
+            assert refused(files, uri), uri
+            assert refused(memory, uri), uri
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+@pytest.mark.parametrize("url", ["nonsense://a", "s3://bucket/a", "http://127.0.0.1:1/a"])
+def test_roots_that_cannot_be_opened(tmp_path, url):
+    files = ImageFiles([url], tmp_path / "cache")
+    assert "cannot be read" in refused(files, "a.png")
+
+
+def test_what_is_no_file(files, root):
+    (root / "folder").mkdir()
+    os.mkfifo(root / "fifo")
+    (root / "device").symlink_to("/dev/zero")
+    (root / "loop").symlink_to("loop")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(root / "socket"))
+        assert "folder" in refused(files, "folder")
+        assert "folder" in refused(files, ".")
+        assert "regular" in refused(files, "fifo")
+        assert "leads out" in refused(files, "device")
+        assert "regular" in refused(files, "socket")
+        assert refused(files, "loop")
+        assert "no such file" in refused(files, "folder/none.png")
+        assert "no such file" in refused(files, "none/a.png")
+        assert "too long" in refused(files, "a" * 5000)
+
+
+def test_no_uri_and_no_roots(files, tmp_path):
+    assert "name no file" in refused(files, None)
+    assert "name no file" in refused(files, "")
+    assert "COBALANCE_IMAGES" in refused(ImageFiles([], tmp_path), "a.png")
+
+
+@pytest.mark.parametrize("uri", HOSTILE)
+def test_hostile_uris(files, uri):
+    assert refused(files, uri)
+    assert files.full(uri).problem
+    assert files.thumbnail(uri, 1).problem
+
+
+@contextmanager
+def as_nobody():
+    """Not as the superuser, who may read everything."""
+    superuser = os.geteuid() == 0
+    if superuser:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if superuser:
+            os.seteuid(0)
+
+
+def test_permission_denied(tmp_path):
+    with TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        for uri, closed in (("a.png", "a.png"), ("closed/a.png", "closed")):
+            path = Path(name, uri)
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content())
+            Path(name, closed).chmod(0)
+            with as_nobody():
+                problem = refused(ImageFiles([name], tmp_path / "cache"), uri)
+            assert "Permission denied" in problem
+            Path(name, closed).chmod(0o700)
+
+
+def bomb(width=30_000, height=30_000):
+    """A PNG of so many black pixels, in few bytes."""
+
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    pack = zlib.compressobj(9)
+    row = b"\0" * (1 + (width + 7) // 8)
+    rows = b"".join(pack.compress(row) for _ in range(height)) + pack.flush()
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    parts = chunk(b"IHDR", header), chunk(b"IDAT", rows), chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+@pytest.mark.parametrize(("width", "height"), [(30_000, 30_000), (10_000, 10_000), (90_000_000, 1)])
+def test_decompression_bombs(files, root, width, height):
+    data = bomb(width, height)
+    assert len(data) < 200_000
+    (root / "bomb.png").write_bytes(data)
+    assert "million pixels" in refused(files, "bomb.png")
+
+
+def test_too_many_bytes(files, root, tmp_path):
+    with (root / "large.jpg").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    assert "larger than 200 MB" in refused(files, "large.jpg")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(root / "large.jpg", "large.jpg")
+    zipped = ImageFiles([str(tmp_path / "a.zip")], tmp_path / "cache")
+    assert "larger than 200 MB" in refused(zipped, "large.jpg")
+
+
+def test_what_is_no_image(files, root):
+    noise = np.random.default_rng(0).integers(0, 255, (90, 90, 3), dtype=np.uint8)
+    file = BytesIO()
+    Image.fromarray(noise).save(file, "JPEG")
+    (root / "cut.jpg").write_bytes(file.getvalue()[:3000])
+    assert "truncated" in refused(files, "cut.jpg")
+    (root / "empty.jpg").touch()
+    (root / "text.jpg").write_text("<svg/>")
+    (root / "code.eps").write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n")
+    for name in ("empty.jpg", "text.jpg", "code.eps"):
+        assert "supported format" in refused(files, name)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM"])
+def test_broken_bytes_never_raise(files, root, kind):
+    """Bytes changed and cut at random, reproducibly."""
+    rng = random.Random(kind)
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    options = {} if kind in ("GIF", "BMP", "PPM") else {"exif": exif}
+    sound = content((50, 40), kind=kind, **options)
+    for turn in range(60):
+        data = bytearray(sound)
+        for _ in range(rng.choice([1, 3, 20])):
+            data[rng.randrange(min(len(data), 400))] = rng.randrange(256)
+        (root / f"{turn}").write_bytes(data[: rng.randrange(len(data) // 2, len(data) + 1)])
+        picture = files.thumbnail(f"{turn}")
+        assert pixels(picture).size
+        assert picture.problem is None or picture.problem.endswith(".")
 
 
 def test_sizes(files, root):

@@ -5,7 +5,7 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
@@ -50,3 +50,33 @@ def spawn(environment: Mapping[str, str], *arguments: object) -> "CompletedProce
 def _text(stream: io.TextIOWrapper) -> str:
     stream.flush()
     return stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+WITHOUT = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None
+from app.__main__ import main
+sys.argv = ["cobalance", *{arguments!r}]
+main()
+"""
+EXTRAS = {
+    "worker": ("dbos", "fsspec", "imagehash", "PIL"),
+    "models": ("torch", "diffusers", "transformers"),
+    "demo": ("sklearn", "skimage"),
+    "app": ("streamlit",),
+}
+
+
+def run_without(
+    environment: Mapping[str, str], extras: Iterable[str], *arguments: object
+) -> "CompletedProcess[str]":
+    """Run a command in a process that lacks the packages of some extras."""
+    missing = [name for extra in extras for name in EXTRAS[extra]]
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(missing=missing, arguments=[*map(str, arguments)])],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
