@@ -112,7 +112,7 @@ def training_set(train_images: Digits) -> TrainingSet:
 def over_sampled(train_images: Digits, seed: int) -> TrainingSet:
     """D with images of smaller groups repeated until all groups are as large as the largest."""
     rng = np.random.default_rng([seed, 11])
-    groups = list(_groups(train_images).values())
+    groups = _groups(train_images)
     most = max(map(len, groups))
     rows = np.concatenate([[*rows, *rng.choice(rows, most - len(rows))] for rows in groups])
     whole = training_set(train_images)
@@ -123,7 +123,7 @@ def weighted(train_images: Digits) -> TrainingSet:
     """D with each image weighted by the inverse of its group's size; the mean weight is 1."""
     groups = _groups(train_images)
     weights = np.empty(len(train_images))
-    for rows in groups.values():
+    for rows in groups:
         weights[rows] = len(train_images) / (len(groups) * len(rows))
     whole = training_set(train_images)
     return TrainingSet(whole.pixels, whole.classes, weights)
@@ -197,11 +197,11 @@ def for_people(summary: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def _groups(train_images: Digits) -> dict[tuple[str, bool, bool], list[int]]:
-    """Rows by class, and by whether background and thing agree with it."""
+def _groups(train_images: Digits) -> list[list[int]]:
+    """Rows of each group: by class, and by whether background and thing agree with it."""
     columns = ["class_name", "background_agrees", "thing_agrees"]
     groups = train_images.table.groupby(columns, sort=False)
-    return {key: rows.index.tolist() for key, rows in groups}
+    return [rows.index.tolist() for _, rows in groups]
 
 
 def _features(pixels: npt.NDArray[np.uint8]) -> Floats:
