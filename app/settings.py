@@ -5,7 +5,14 @@ from pathlib import Path
 from typing import Annotated
 
 import platformdirs
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.database.local.settings import LocalServerSettings
@@ -38,8 +45,8 @@ ENVIRONMENT = (
     (
         "COBALANCE_IMAGES",
         "",
-        "Where image files are, for the web app: folders, ZIP files and fsspec URLs, separated by "
-        "commas; without a URL, as in PATH too.",
+        "Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in "
+        "PATH if none is a URL. A relative path is looked for in this order.",
     ),
     (
         "COBALANCE_OUTPUT",
@@ -87,22 +94,15 @@ def in_environment(part: Setting | Action) -> str:
     return VARIABLES.get(part.name, str(part))
 
 
-def _people(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return tuple(part.strip().lower() for part in value.split(",") if part.strip())
+def _list(separator: str) -> BeforeValidator:
+    """Split the text of a variable at a separator; leave other values as they are."""
 
+    def split(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(part.strip() for part in value.split(separator) if part.strip())
 
-_People = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_people)]
-
-
-def _folders(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return tuple(part for part in value.split(os.pathsep) if part.strip())
-
-
-_Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
+    return BeforeValidator(split)
 
 
 def image_roots(value: object) -> object:
@@ -128,41 +128,16 @@ def image_roots(value: object) -> object:
 
 
 _Roots = Annotated[tuple[str, ...], NoDecode, BeforeValidator(image_roots)]
+_People = Annotated[
+    tuple[Annotated[str, StringConstraints(to_lower=True)], ...], NoDecode, _list(",")
+]
+_Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
 
 
 class Settings(BaseSettings):
-    """Settings of a process, read from environment variables; docs/cli.md lists them.
+    """Settings of a process, one for each variable in `ENVIRONMENT`.
 
-    Parameters
-    ----------
-    neo4j_uri : str or None
-        The server to use. Without it, a local one of the user's own.
-    neo4j_username, neo4j_password, neo4j_password_file, neo4j_database
-        Credentials and database. The file wins over the variable.
-    cobalance_home : Path
-        Folder of the local server's data, and of the images' boxes and outlines.
-    cobalance_cache : Path
-        Folder of downloads, which can be deleted.
-    cobalance_idle_stop_s : float
-        Seconds without a connection after which the local server stops.
-    cobalance_heap_mb : int
-        Memory of the local server's JVM heap.
-    cobalance_repository : str or None
-        A mirror to download the server's files from, in place of the standard one.
-    cobalance_images : tuple of str
-        Folders, ZIP files and fsspec URLs that the web app may show image files from, in the
-        order in which a relative path is looked for.
-    cobalance_output : str or None
-        Folder or fsspec URL of generated images.
-    cobalance_queue, cobalance_queue_file
-        The job queue's URL. The file wins over the variable.
-    cobalance_auth_file : Path or None
-        Login settings of the web app, see `app.server.login`. Without it there is no login.
-    cobalance_editors, cobalance_viewers : tuple of str
-        Users who may change things, and users who may look: addresses, or ``@example.org`` for a
-        domain. Without viewers, everybody who logs in may look.
-    cobalance_imports : tuple of Path or None
-        Folders on the server that the web app may load annotations from.
+    Of a secret and its file, the file wins.
     """
 
     model_config = SettingsConfigDict(extra="ignore")

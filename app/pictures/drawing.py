@@ -1,4 +1,4 @@
-"""Draw boxes, masks and labels that stand out from any picture."""
+"""Draw boxes, masks and labels onto an image, or a placeholder for one that cannot be shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageColor, ImageDraw
 
-from app.pictures.lettering import Font, fitted, font, width_px
+from app.pictures.lettering import Font, fitted, font, width_px, wrapped
 from ingest.images.masks import Polygons, SegmentationError, parse_segmentation
 
 MOST_REGIONS = 200
@@ -15,7 +15,10 @@ MOST_REGIONS = 200
 
 _NO_COLOR = "#E69F00"
 _DARK, _LIGHT = (20, 20, 20), (255, 255, 255)
-_MASK, _EDGE = 100, 220  # of 255: how much of a mask, and of its edge, covers the picture
+_MASK, _EDGE = 100, 220  # opacity of a mask and of its edge, of 255
+_PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"  # of placeholders
+_WIDEST = 640
+_SHAPE = 3 / 4  # height to width
 
 Color = tuple[int, int, int]
 Corners = tuple[float, float, float, float]  # left, top, right, bottom, in pixels of the picture
@@ -201,3 +204,26 @@ def _contrast(color: Color) -> Color:
     linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return _DARK if luminance > 0.179 else _LIGHT
+
+
+def placeholder(problem: str, uri: str | None, size_px: int) -> Image.Image:
+    """Draw a problem and a path; readable from about 160 pixels on."""
+    width = max(16, min(size_px, _WIDEST))
+    height = round(width * _SHAPE)
+    image = Image.new("RGB", (width, height), _PAPER)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, width - 1, height - 1), outline=_FAINT)
+    letters = font(max(9, min(16, width // 22)))
+    line = round(letters.size * 1.35)
+    margin = max(4, width // 20)
+    room = max(2, (height - 2 * margin) // line)
+    said = wrapped(problem, letters, width - 2 * margin, max(1, room * 2 // 3))
+    path = wrapped(uri or "", letters, width - 2 * margin, max(1, room - len(said) - 1))
+    top = (height - line * (len(said) + len(path)) - (line // 2 if path else 0)) / 2
+    for texts, ink in ((said, _INK), (path, _FAINT)):
+        for text in texts:
+            left = (width - width_px(text, letters)) / 2
+            draw.text((left, top), text, font=letters, fill=ink)
+            top += line
+        top += line / 2
+    return image

@@ -1,5 +1,6 @@
 """Text in pictures: fonts, widths, truncation and line breaks."""
 
+from bisect import bisect_right
 from functools import lru_cache
 from typing import cast
 
@@ -62,11 +63,6 @@ def wrapped(text: str, letters: Font, most_px: float, lines: int) -> list[str]:
 
 
 def _fitting(text: str, letters: Font, most_px: float) -> int:
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if width_px(text[:middle], letters) <= most_px:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """The most characters that fit into a width."""
+    ends = range(len(text) + 1)
+    return bisect_right(ends, most_px, key=lambda end: width_px(text[:end], letters)) - 1

@@ -12,8 +12,7 @@ import pandas as pd
 from PIL import Image
 
 from app.pictures.cache import LIMIT_BYTES, PictureCache
-from app.pictures.drawing import draw_regions
-from app.pictures.placeholder import placeholder
+from app.pictures.drawing import draw_regions, placeholder
 from app.settings import in_environment
 from ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
 from ingest.images.image_file import ImageFile, ImageFileError
@@ -25,8 +24,8 @@ FULL_PX = 1600
 _QUALITY = 88
 _LARGE_PX = 20_000_000
 _one_large_image = threading.Lock()
-_THREADS = 8  # that wait for files, most of the time
-_VERSION = "1"  # of how pictures are made; another one forgets those that are kept
+_THREADS = 8  # mostly waiting for files
+_VERSION = "1"  # change it when pictures are drawn differently: cached ones are then not used
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class GalleryImage:
 class ImageFiles:
     """Renders pictures of image files; safe for many threads and processes.
 
-    Nothing here raises for what is wrong with a file or a name: the picture then says what it is.
+    A file that cannot be found, read or decoded raises nothing: its picture is a placeholder that
+    says why.
 
     Parameters
     ----------
@@ -87,10 +87,6 @@ class ImageFiles:
             return self._picture(self._roots.find(uri), size_px).shown
         except ImageFileError as error:
             return _instead(error, uri, size_px)
-
-    def full(self, uri: str | None, max_px: int = FULL_PX) -> Picture:
-        """Render an image for a large view."""
-        return self.thumbnail(uri, max_px)
 
     def with_regions(
         self,

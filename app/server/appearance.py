@@ -1,11 +1,13 @@
-"""Streamlit theme options, light and dark, and CSS for what they do not cover.
+"""Streamlit theme options, light and dark, and middleware that adds CSS to the HTML page.
 
-Neutral greys with one accent, a violet that no class colour (`app.views.widgets.theme`) comes
-near. The fonts are those that Streamlit carries with it, so that no page asks another host for
-anything.
+Neutral greys with one accent, a violet unlike any class colour (`app.views.widgets.theme`). Fonts
+come with Streamlit: no page asks another host for anything.
 """
 
 from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _EVERYWHERE: dict[str, Any] = {
     "baseFontSize": 15,
@@ -46,7 +48,6 @@ _DARK = {
     "dataframeHeaderTextColor": "#A9B0B9",
 }
 
-
 STYLES = """
 /* Controls side by side are of one height, and so their names are on one line. */
 [data-testid="stButtonGroup"] button[data-variant="segmented_control"] { min-height: 2.5rem; }
@@ -56,6 +57,12 @@ STYLES = """
 """
 """CSS for what theme options do not cover."""
 
+# Opened at /plan, Streamlit's page first looks for its server under /plan, and every miss is an
+# error on the browser's console. It takes the address from this global variable if there is one.
+_SCRIPT = "<script>window.__streamlit = {BACKEND_BASE_URL: location.origin + '/'}</script>"
+_ADDED = f"{_SCRIPT}<style>{STYLES}</style>".encode()
+_HEAD = b"<head>"
+
 
 def theme_options() -> dict[str, Any]:
     """The options by their full names, such as ``theme.dark.textColor``."""
@@ -64,3 +71,40 @@ def theme_options() -> dict[str, Any]:
         **{f"theme.light.{name}": value for name, value in _LIGHT.items()},
         **{f"theme.dark.{name}": value for name, value in _DARK.items()},
     }
+
+
+class PageHtml:
+    """ASGI middleware that inserts a script and styles into the app's only HTML page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request; change the response if it is the HTML page."""
+        if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"]:
+            await self._app(scope, receive, send)
+            return
+        # Uncompressed, so that it can be changed.
+        headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
+        started: Message | None = None
+        body = b""
+
+        async def send_changed(message: Message) -> None:
+            nonlocal started, body
+            if message["type"] == "http.response.start":
+                kind = MutableHeaders(scope=message).get("content-type", "")
+                if kind.startswith("text/html"):
+                    started = message
+                    return
+            elif started is not None and message["type"] == "http.response.body":
+                body += message.get("body", b"")
+                if message.get("more_body"):
+                    return
+                page = body.replace(_HEAD, _HEAD + _ADDED, 1)
+                MutableHeaders(scope=started)["content-length"] = str(len(page))
+                await send(started)
+                await send({"type": "http.response.body", "body": page})
+                return
+            await send(message)
+
+        await self._app({**scope, "headers": headers}, receive, send_changed)

@@ -1,8 +1,7 @@
 """Run the web app: address and port, Streamlit options, uvicorn.
 
-Everything that `streamlit run` would take from files in the current folder or in the user's home
-is set here instead, so that the app is the same wherever it is started. It runs Streamlit as what
-it is, an ASGI application, under uvicorn.
+Settings that `streamlit run` would read from files in the current folder or in the user's home are
+set here instead: the app is the same wherever it is started.
 """
 
 import errno
@@ -23,10 +22,9 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from streamlit import config
 
-from app.server.appearance import theme_options
+from app.server.appearance import PageHtml, theme_options
 from app.server.health import health_route
 from app.server.login import Login, is_loopback, read_login
-from app.server.page_html import PageHtml
 from app.server.security import HostAndOriginCheck
 from app.settings import Settings
 from graph.errors import OptionError
@@ -39,28 +37,6 @@ _FURTHER_PORTS = 20
 _UPLOAD_MB = 500  # the largest annotation file of COCO has 448
 _GOODBYE_S = 3  # for open connections when the server ends
 _PING_S = 30
-
-
-@dataclass(frozen=True)
-class ServeOptions:
-    """Address, port and host name of the app.
-
-    Parameters
-    ----------
-    address : str
-        The address of this machine to listen on.
-    port : int or None
-        The port; 0 for any free one, None for the usual one or, where it is taken, the next.
-    host : str or None
-        The name by which browsers find the app, where it is not this machine's own.
-    without_login : bool
-        Whether others than this machine's users may reach it although nobody has to log in.
-    """
-
-    address: str = "127.0.0.1"
-    port: int | None = None
-    host: str | None = None
-    without_login: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,8 +67,26 @@ class Listening:
         return number
 
 
-def listen(settings: Settings, options: ServeOptions) -> Listening:
+def listen(
+    settings: Settings,
+    address: str = "127.0.0.1",
+    port: int | None = None,
+    host: str | None = None,
+    *,
+    without_login: bool = False,
+) -> Listening:
     """Check the options and bind the port.
+
+    Parameters
+    ----------
+    address : str
+        The address of this machine to listen on.
+    port : int or None
+        The port; 0 for any free one, None for the usual one or, where it is taken, the next.
+    host : str or None
+        The name by which browsers find the app, where it is not this machine's own.
+    without_login : bool
+        Allow others than this machine's users to reach it without a login.
 
     Raises
     ------
@@ -108,20 +102,19 @@ def listen(settings: Settings, options: ServeOptions) -> Listening:
             "COBALANCE_EDITORS or COBALANCE_VIEWERS is set, but nobody logs in without "
             "COBALANCE_AUTH_FILE. Set that too, or unset them."
         )
-    family, address = _resolve(options.address)
-    if login is None and not options.without_login and not is_loopback(address):
+    family, resolved = _resolve(address)
+    if login is None and not without_login and not is_loopback(resolved):
         raise OptionError(
-            f"--address {options.address}: others could reach the app, and change and drop "
+            f"--address {address}: others could reach the app, and change and drop "
             "datasets without logging in. Set COBALANCE_AUTH_FILE to have them log in, leave the "
             "address at 127.0.0.1, or accept it with --insecure-without-login."
         )
-    taken = _take_port(family, address, options.port, may_search=login is None)
-    port = taken.getsockname()[1]
+    taken = _take_port(family, resolved, port, may_search=login is None)
+    number = taken.getsockname()[1]
     if login is None:
-        url = f"http://{_shown(address)}:{port}"
-        return Listening(taken, login, options.host, url)
-    url = login.origin.replace("{port}", str(port))
-    return Listening(taken, login, options.host or login.host, url)
+        return Listening(taken, None, host, f"http://{_shown(resolved)}:{number}")
+    url = login.origin.replace("{port}", str(number))
+    return Listening(taken, login, host or login.host, url)
 
 
 def _resolve(address: str) -> tuple[socket.AddressFamily, str]:

@@ -80,8 +80,7 @@ def app(
     from app.server import serve
 
     settings = Settings.from_environment()
-    options = serve.ServeOptions(address, port, host, insecure_without_login)
-    listening = serve.listen(settings, options)
+    listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
     if port is None and listening.port != serve.PORT:
         notes.print(f"Port {serve.PORT} is taken, so the app is on {listening.port}.")
     secret = settings.cobalance_auth_file

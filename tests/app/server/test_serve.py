@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 from app.demo import NAME
 from app.server.login import read_login
-from app.server.serve import PORT, ServeOptions, listen, streamlit_options
+from app.server.serve import PORT, listen, streamlit_options
 from app.settings import Settings
 from graph.database.local import server as local_server
 from graph.database.local.server import ensure_running
@@ -76,20 +76,19 @@ def attempt(folder, environment, *arguments):
 @pytest.mark.parametrize("address", [OPEN, "::"])
 def test_an_open_address_needs_a_login_or_a_word(address, auth_file):
     with pytest.raises(OptionError, match="without logging in"):
-        listen(Settings(), ServeOptions(address=address, port=0))
+        listen(Settings(), address=address, port=0)
     for settings, without_login in (
         (Settings(), True),
         (Settings(cobalance_auth_file=auth_file), False),
     ):
-        options = ServeOptions(address=address, port=0, without_login=without_login)
-        listening = listen(settings, options)
+        listening = listen(settings, address, 0, without_login=without_login)
         listening.socket.close()
         assert listening.host == (None if without_login else "data.example.org")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "127.8.9.10"])
 def test_loopback_needs_neither(address):
-    listening = listen(Settings(), ServeOptions(address=address, port=0))
+    listening = listen(Settings(), address=address, port=0)
     listening.socket.close()
     assert listening.url.endswith(f":{listening.url.rpartition(':')[2]}")
 
@@ -97,33 +96,33 @@ def test_loopback_needs_neither(address):
 @pytest.mark.parametrize("address", ["192.0.2.1", "no.such.host.invalid", ""])
 def test_an_address_of_another_machine(address):
     with pytest.raises(OptionError, match="address"):
-        listen(Settings(), ServeOptions(address=address, port=0, without_login=True))
+        listen(Settings(), address=address, port=0, without_login=True)
 
 
 def test_people_without_a_login_are_a_mistake():
     with pytest.raises(OptionError, match="COBALANCE_AUTH_FILE"):
-        listen(Settings(cobalance_editors=("ann@example.org",)), ServeOptions(port=0))
+        listen(Settings(cobalance_editors=("ann@example.org",)), port=0)
 
 
 def test_a_taken_port(auth_file):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         with pytest.raises(OptionError, match=f"--port {taken} is taken"):
-            listen(Settings(), ServeOptions(port=taken))
+            listen(Settings(), port=taken)
 
 
 def test_the_usual_port_gives_way(auth_file):
-    first = listen(Settings(), ServeOptions())
-    second = listen(Settings(), ServeOptions())
+    first = listen(Settings())
+    second = listen(Settings())
     assert PORT != second.socket.getsockname()[1] != first.socket.getsockname()[1]
     first.socket.close()
     second.socket.close()
     with (
-        listen(Settings(), ServeOptions()).socket,
+        listen(Settings()).socket,
         pytest.raises(OptionError, match="redirect_uri"),
     ):
         # Whom the provider sends back must find the app where redirect_uri says.
-        listen(Settings(cobalance_auth_file=auth_file), ServeOptions())
+        listen(Settings(cobalance_auth_file=auth_file))
 
 
 @pytest.mark.parametrize(
