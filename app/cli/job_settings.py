@@ -25,7 +25,7 @@ def read_settings(
     file : Path or None
         A TOML file of settings.
     chosen, making : mapping
-        The recipe and the backend; options of the backend. None stands for what is not given.
+        The recipe and backend, and options of the backend; None if not given.
     filters : sequence of str
         Names; ``none`` alone for none, and no name for the recipe's.
     assignments : sequence of str

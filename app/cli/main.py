@@ -34,9 +34,9 @@ from graph.errors import (
 )
 
 EXIT_CODES = (
-    "It exits with 0 when it is done; with 1 when it failed, and the message says why and what to "
-    "do; with 2 when the command asks for what cannot be used, such as an unknown option, dataset, "
-    "plan, job or class; with 130 when it was interrupted: run it again, and it goes on."
+    "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
+    "option, a value or the name of a dataset, plan, job or class cannot be used; 130 if "
+    "interrupted: run the command again to continue."
 )
 
 app = typer.Typer(
@@ -77,7 +77,7 @@ def options(
     context: typer.Context,
     debug: Annotated[
         bool,
-        typer.Option("--debug", help="Show the traceback of an error; behind a command, too."),
+        typer.Option("--debug", help="Show tracebacks of errors. May also follow the command."),
     ] = False,
     _version: Annotated[
         bool,

@@ -62,10 +62,10 @@ def write_frame(
     Parameters
     ----------
     whole : bool
-        Whether texts are never cut. Long names are where a person watches and the table is wider
-        than the screen, and there alone: what a program reads is whole.
+        Cut no text. By default long names are cut if the console is a terminal that is narrower
+        than the table.
     unbroken : collection of str
-        Columns whose texts stay on one line, such as ids that are to be copied.
+        Columns whose texts stay on one line, such as ids to copy.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def write_text(text: str, output: Path | None) -> None:
 def _writable(output: Path | None) -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:  # who reads it has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OSError as error:
         raise CobalanceError(
@@ -132,7 +132,7 @@ def fitting_table(
     Parameters
     ----------
     whole : bool
-        Whether nothing is cut. Nor is it where nobody watches.
+        Cut nothing, not even for a terminal.
     unbroken : collection of str
         Columns whose texts stay on one line.
     """
@@ -157,10 +157,9 @@ def as_table(
     Parameters
     ----------
     width : int, optional
-        Characters of a line, where that is too few for the table: its texts then give way to its
-        numbers, and take as many lines as they need.
+        Characters of a line, if the table is wider: texts then wrap, numbers do not.
     most : int, optional
-        Characters of a name; that of a column has at most three lines.
+        Characters at which names are cut; column headers then have at most three lines.
     unbroken : collection of str
         Columns whose texts stay on one line, as numbers do.
     """
@@ -209,10 +208,10 @@ def narrowed(
     width : int
         Characters of a line.
     spare : sequence of str
-        Columns to leave out, the first one first, for as long as the rest is too wide.
+        Columns to leave out, in this order, until the rest fits.
     shortened : str
-        A column of texts that are cut in the middle, to what the others leave for them; those of
-        the others are where they take more than a third of the line.
+        Column whose texts are cut in the middle to fit the remaining width. Texts of the other
+        columns are cut at a third of the width.
 
     Examples
     --------

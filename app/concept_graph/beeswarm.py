@@ -90,12 +90,11 @@ def skew_axis_layout(
 
     Notes
     -----
-    A beeswarm, with as much distance between neighbours as the height allows. Where it has no
-    room on a true axis, the axis is stretched where it is crowded; where that is not enough, nodes
-    of like skew stand in columns. Either way a skew of 0 stays in the middle and each side on its
-    own, unless one side alone needs more than half of the canvas. Where all columns together are
-    wider than the canvas, labels overlap. O(n x the nodes above and below each): 600 nodes take
-    less than 0.1 s.
+    A beeswarm, with as much distance between neighbours as the height allows. If the true axis has
+    no room, it is stretched where it is crowded; if that is not enough, nodes of similar skew are
+    stacked in columns. A skew of 0 stays in the middle and each side on its own, unless one side
+    needs more than half of the canvas. Labels overlap only if all columns together are wider than
+    the canvas. O(n x the nodes above and below each): 600 nodes take less than 0.1 s.
 
     Examples
     --------
@@ -107,7 +106,7 @@ def skew_axis_layout(
     lean = np.nan_to_num(np.asarray(skew, dtype=np.float64)).clip(-1, 1)
     sizes = np.asarray(sizes_px, dtype=np.float64)
     labels = np.asarray(label_widths_px, dtype=np.float64)
-    # The largest first; what is equal in everything may change places and nobody can tell.
+    # The largest first; nodes that are equal in everything are interchangeable.
     order = np.lexsort((labels, lean, -sizes))
     canvas = width_px - 2 * _MARGIN_PX, height_px - 2 * _MARGIN_PX
     if min(canvas) < SIZES_PX[0] + LABEL_HEIGHT_PX:

@@ -46,9 +46,9 @@ def concept_graph(
 ) -> GraphSelection:
     """Draw the graph; return what is selected in it.
 
-    A change of `picture` changes only the elements that differ, and one of `highlighted` or
-    `selected` moves nothing. The picture fits the room until a person pans or zooms; from then on
-    their view stays, as long as any node of the picture before is still there.
+    A new `picture` changes only the elements that differ; a new `highlighted` or `selected` moves
+    nothing. The view fits the graph until a person pans or zooms, and then stays as long as any
+    node of the picture before is left.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ def concept_graph(
         Cliques. Their nodes and the edges between them stand out, those edges included that the
         picture lacks; the rest is dimmed. Ids that are not in the picture are left out.
     selected : sequence of str
-        The selection at first, and a new one whenever it differs from that of the run before. To
-        give back what was returned, for instance by way of the URL, is not a new one: what a
-        person selects meanwhile is kept. Ids that are not in the picture are left out.
+        The initial selection, and a new one whenever it differs from that of the run before.
+        Passing back the returned selection, for instance through the URL, keeps what a person
+        selects meanwhile. Ids that are not in the picture are left out.
     height_px : int
         Height of the component; its width is that of the column it is in. Below about 200 there
         is little to see.
@@ -100,8 +100,8 @@ def concept_graph(
 class Exchange:
     """The last selection, and whether the page or the person made it.
 
-    A selection that the browser reports names the page's request that it follows, so a report
-    that a newer request has overtaken is told apart, and neither side has to echo the other.
+    A selection that the browser reports has the number of the page's last request that it knew of:
+    a report that is older than the newest request is ignored.
 
     Parameters
     ----------
@@ -130,8 +130,7 @@ def next_exchange(
     wanted : tuple of str
         What the page passes now.
     report : object
-        What the browser reported last: ``{"nodes": [...], "request": 3}``, or None. Nothing of
-        it is taken on trust.
+        The browser's last report: ``{"nodes": [...], "request": 3}``, or None. Not trusted.
     known : collection of str
         The ids of the picture, in its order.
     """
@@ -156,7 +155,7 @@ def payload(
 ) -> dict[str, Any]:
     """The component's data for the browser, as JSON values.
 
-    Numbers are rounded to what can be seen, so that a picture computed twice is the same one.
+    Numbers are rounded to visible differences: the same picture, computed again, is equal.
     """
     return {
         "nodes": [

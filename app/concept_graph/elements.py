@@ -17,9 +17,9 @@ class GraphNode:
     Parameters
     ----------
     id : str
-        What edges, cliques and selections call it.
+        Used by edges, cliques and selections.
     label : str
-        Its name; any text, drawn as text and shortened where it is long.
+        Its name; any text, cut if it is long.
     kind : {"concept", "class"}
         A disc with its name beside it, or a rounded rectangle with its name in white.
     x_px, y_px : float
@@ -29,7 +29,7 @@ class GraphNode:
     skew : float
         From -1 (the left colour) over 0 (grey) to +1 (the right colour).
     description : str
-        What the tooltip says under the name; line breaks are kept.
+        Text of the tooltip, below the name; line breaks are kept.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class GraphEdge:
     skew : float
         From -1 (the left colour) over 0 (grey) to +1 (the right colour).
     description : str
-        What the tooltip says under the two names.
+        Text of the tooltip, below the two names.
 
     Raises
     ------

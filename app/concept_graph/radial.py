@@ -33,14 +33,14 @@ def radial_layout(
 ) -> FloatArray:
     """Place nodes on rings around a centre, by their distance in links.
 
-    A node is a circle with one line of label below it. Around a ring, nodes that lean to the left
-    class stand on the left and those that lean to the right class on the right; what is beyond
-    one of them stands behind it.
+    A node is a circle with one line of label below it. Nodes that lean to the left class are on
+    the left of a ring, those that lean to the right class on the right; a node of the next ring is
+    behind its neighbour.
 
     Parameters
     ----------
     links : int array, shape (n_links, 2)
-        Pairs of nodes; a node's place behind another follows the first of them.
+        Pairs of nodes. Of several neighbours on the ring before, a node is behind the first.
     skew : array, shape (n,)
         From `graph.diagnosis.skew.skew`; NaN counts as 0.
     sizes_px : array, shape (n,)
@@ -48,19 +48,19 @@ def radial_layout(
     label_widths_px : array, shape (n,)
         Widths of the labels.
     centre : int, optional
-        The node in the middle of its part of the graph; by default, and in every other part, the
-        node with most links.
+        The node in the middle of its part of the graph. By default, and in all other parts, it is
+        the node with most links.
 
     Returns
     -------
     float64 array, shape (n, 2)
         x to the right and y downwards, of the circles' centres, from 0. Circles and labels do not
-        overlap. Parts that no link connects stand beside and below each other, the centre's first.
+        overlap. Unconnected parts are arranged in rows, the centre's part first.
 
     Notes
     -----
-    Rings are ellipses; each is as small as its nodes allow, and a crowded one is staggered in
-    rows where that makes the picture smaller. O(n^2) for each of some ten sizes tried.
+    Rings are ellipses, each as small as its nodes allow; a crowded one is staggered in rows if that
+    makes the picture smaller. O(n^2) for each of about ten sizes tried.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _angles(
 
 
 def _pack(placed: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArray:
-    """Arrange the parts in lines, so that the whole is wide."""
+    """Arrange the parts in rows, twice as wide as high in all."""
     positions = np.empty((len(boxes.above), 2))
     sizes = []
     for members, at in placed:

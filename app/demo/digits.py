@@ -47,7 +47,7 @@ PER_10_000: Mapping[tuple[bool, bool], int] = {
 """Training images of a class, by whether the background and the thing agree with it: 95% each, as
 in UrbanCars."""
 MULTIPLE = 400
-"""Training images per class come in multiples of this, so that every group is whole."""
+"""Training images per class are a multiple of this: groups then have whole numbers."""
 
 _JITTER_PX = 3  # largest offset of a digit from the centre
 _INK = 72  # pixels of at least this grey value belong to the digit

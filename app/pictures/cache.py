@@ -11,28 +11,28 @@ from filelock import FileLock, Timeout
 
 LIMIT_BYTES = 2_000_000_000
 
-_FRESH_S = 3600.0  # a picture used again within this time is not marked again
-_KEPT = 0.85  # of the limit, when making room
+_FRESH_S = 3600.0  # the time of last use is updated no more often
+_KEPT = 0.85  # share of the limit that is kept when it is exceeded
 
 
 class PictureCache:
     """Disk cache of bytes by key.
 
-    The limit may be passed by a twentieth for each process that writes: that much is written
-    between two looks at what there is. A cache that cannot be written keeps nothing.
+    Each process checks the total whenever it has written a twentieth of the limit, and can exceed
+    the limit by that much. If the folder cannot be written, nothing is cached.
 
     Parameters
     ----------
     folder : Path
-        The cache's alone; it need not exist yet.
+        A folder for the cache alone; created when needed.
     limit_bytes : int
-        How much is kept.
+        Maximum size.
     """
 
     def __init__(self, folder: Path, limit_bytes: int = LIMIT_BYTES) -> None:
         self._folder, self._limit = folder, limit_bytes
         self._lock = threading.Lock()
-        self._unseen = limit_bytes  # bytes written since the last look; none was taken yet
+        self._unseen = limit_bytes  # bytes written since the last check; the first write checks
 
     def get(self, key: str) -> bytes | None:
         """Read the bytes of a key; None if they are not cached."""

@@ -8,9 +8,9 @@ from PIL import ImageFont
 
 Font = ImageFont.FreeTypeFont
 
-# The first has most scripts of the world's names; Pillow's own has those of Europe.
+# The first covers most scripts; Pillow's own font covers those of Europe.
 _FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf")
-_MOST = 400  # characters that are looked at
+_MOST = 400  # characters; the rest is ignored
 
 
 @lru_cache(maxsize=64)

@@ -23,9 +23,9 @@ from graph.errors import CobalanceError, StoreUnavailableError
 
 PATH = "/healthz"
 LIMIT_S = 2.0
-"""How long the database may take for a trivial query."""
+"""Time limit of a trivial query."""
 
-_KEPT_S = 1.0  # for this long everybody gets the same answer: no way to flood the database
+_KEPT_S = 1.0  # an answer is kept this long: requests cannot flood the database
 
 
 class DatabaseProbe:
@@ -44,7 +44,7 @@ class DatabaseProbe:
         self._problem: str | None = None
 
     async def problem(self) -> str | None:
-        """What is wrong, without details; None when the database answers in time."""
+        """The problem, without details; None if the database answers in time."""
         async with self._lock:
             if time.monotonic() - self._asked_at >= _KEPT_S:
                 self._problem = await self._ask()

@@ -18,7 +18,7 @@ VARIABLE = "COBALANCE_AUTH_FILE"
 
 _CALLBACK = "/oauth2callback"
 _OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
-_SHORTEST_SECRET = 32  # characters: who guesses it is whoever they want to be
+_SHORTEST_SECRET = 32  # characters; whoever guesses it can log in as anybody
 
 
 @dataclass(frozen=True)

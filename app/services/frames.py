@@ -46,7 +46,7 @@ def to_parquet(frame: pd.DataFrame) -> bytes:
 
 
 def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
-    """All columns of some jobs, for files and programs."""
+    """A row for each job: state, counts of images, workers."""
     return pd.DataFrame(
         [
             (
@@ -71,7 +71,7 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
 
 
 def candidates_frame(found: Iterable[Candidate]) -> pd.DataFrame:
-    """What each candidate should show, the filters' verdict on it, and where its image is."""
+    """A row for each candidate: class and concepts, verdict, scores, and the image's location."""
     columns = [
         *("id", "query", "class_name", "concepts", "verdict", "reason", "scores", "uri"),
         *("source_image", "source_uri", "mask_uri", "seed", "seconds", "decided_by", "created_at"),

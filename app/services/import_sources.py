@@ -1,7 +1,6 @@
 """Files to import annotations from: uploads from the browser, or a folder on the server.
 
-Either way they are read from a folder: uploads are written to a private temporary one for as long
-as that takes.
+Uploads are written to a private temporary folder while they are read.
 """
 
 import os

@@ -13,7 +13,7 @@ from graph.options import path_options
 def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """Check a job's settings, and return them as they are kept with the job.
 
-    Paths of models become absolute, so that they mean the same to a worker in another folder.
+    Paths of models become absolute: workers may run in another folder.
 
     Raises
     ------

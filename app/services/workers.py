@@ -111,9 +111,9 @@ def run_worker(
     Parameters
     ----------
     say : callable
-        Tells a person what happens.
+        Prints a message.
     progress_bars : callable
-        Opens what draws progress.
+        Opens a progress callback.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def run_worker(
 
 
 def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
-    """Say the state of the jobs that a worker saw; give how many failed."""
+    """Say the state of each job that a worker saw; return how many failed."""
     for job, extra in worker.jobs_left.items():
         say(f"{MissingExtraError(f'Job {job}', extra)} It is left to workers that have them.")
     failed = 0
@@ -169,7 +169,7 @@ def run_here(
     Parameters
     ----------
     queue_url : str
-        A queue of their own: workers on the usual one are not disturbed.
+        A queue that no other worker uses.
     """
     options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
     Worker(worker_resources(settings), options, progress).run()

@@ -33,14 +33,14 @@ from ingest.problems import SkippedRecord
 
 
 class OnError(StrEnum):
-    """What to do about a malformed record."""
+    """Treatment of malformed records."""
 
     FAIL = "fail"
     SKIP = "skip"
 
 
 class Match(StrEnum):
-    """How captions are matched with the vocabulary."""
+    """Matching of captions with the vocabulary."""
 
     WORDS = "words"
     SUBSTRING = "substring"
