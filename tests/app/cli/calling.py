@@ -12,6 +12,14 @@ from unittest.mock import patch
 from app.__main__ import main
 from app.cli import common
 
+EXTRAS = {
+    "worker": ("dbos", "fsspec", "imagehash", "PIL"),
+    "models": ("torch", "diffusers", "transformers"),
+    "demo": ("sklearn", "skimage"),
+    "app": ("streamlit",),
+}
+"""The extras, each with packages that it installs."""
+
 
 def call(environment: Mapping[str, str], *arguments: object) -> "CompletedProcess[str]":
     """Run a command in this process, with an environment and output of its own.
@@ -36,11 +44,42 @@ def call(environment: Mapping[str, str], *arguments: object) -> "CompletedProces
     return CompletedProcess(words, code, _text(out), _text(err))
 
 
-def spawn(environment: Mapping[str, str], *arguments: object) -> "CompletedProcess[str]":
-    """Run a command in a process of its own."""
+def spawn(
+    environment: Mapping[str, str], *arguments: object, answer: str | None = None
+) -> "CompletedProcess[str]":
+    """Run a command in a process of its own, with an answer to what it asks."""
+    return _python(environment, "-m", "app", *map(str, arguments), answer=answer)
+
+
+def run_code(environment: Mapping[str, str], code: str) -> str:
+    """Standard output of some code, run in a process of its own that has to succeed."""
+    done = _python(environment, "-c", code)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run_without(
+    environment: Mapping[str, str], extras: Iterable[str], *arguments: object
+) -> "CompletedProcess[str]":
+    """Run a command in a process that lacks the packages of some extras."""
+    command = [*map(str, arguments)]
+    code = f"{hide(extras)}; sys.argv = ['cobalance', *{command!r}]; "
+    return _python(environment, "-c", f"{code}from app.__main__ import main; main()")
+
+
+def hide(extras: Iterable[str]) -> str:
+    """Code after which the packages of some extras cannot be imported."""
+    missing = [name for extra in extras for name in EXTRAS[extra]]
+    return f"import sys; sys.modules.update(dict.fromkeys({missing!r}))"
+
+
+def _python(
+    environment: Mapping[str, str], *arguments: str, answer: str | None = None
+) -> "CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "app", *map(str, arguments)],
+        [sys.executable, *arguments],
         env=environment,
+        input=answer,
         capture_output=True,
         text=True,
         check=False,
@@ -50,33 +89,3 @@ def spawn(environment: Mapping[str, str], *arguments: object) -> "CompletedProce
 def _text(stream: io.TextIOWrapper) -> str:
     stream.flush()
     return stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
-
-
-WITHOUT = """
-import sys
-for name in {missing!r}:
-    sys.modules[name] = None
-from app.__main__ import main
-sys.argv = ["cobalance", *{arguments!r}]
-main()
-"""
-EXTRAS = {
-    "worker": ("dbos", "fsspec", "imagehash", "PIL"),
-    "models": ("torch", "diffusers", "transformers"),
-    "demo": ("sklearn", "skimage"),
-    "app": ("streamlit",),
-}
-
-
-def run_without(
-    environment: Mapping[str, str], extras: Iterable[str], *arguments: object
-) -> "CompletedProcess[str]":
-    """Run a command in a process that lacks the packages of some extras."""
-    missing = [name for extra in extras for name in EXTRAS[extra]]
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(missing=missing, arguments=[*map(str, arguments)])],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )

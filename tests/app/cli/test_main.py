@@ -22,7 +22,7 @@ from graph.dataset.names import class_sizes
 from graph.dataset.state import list_datasets
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
-from tests.app.cli.calling import call, spawn
+from tests.app.cli.calling import call, run_code, spawn
 
 ROWS = """id,class,concepts
 1,country,cow|road
@@ -266,14 +266,8 @@ def on_terminal(columns, environment, *arguments):
 def test_the_version_needs_no_other_package(environment):
     without = "import sys; sys.modules['pandas'] = sys.modules['typer'] = None"
     told = "sys.argv[1:] = ['--version']; from app.__main__ import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{without}; {told}"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"cobalance {version('cobalance')}\n"
+    said = run_code(environment, f"{without}; {told}")
+    assert said == f"cobalance {version('cobalance')}\n"
 
 
 def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):

@@ -1,10 +1,8 @@
 """What the demonstration suggests to try next."""
 
 import ast
-import subprocess
-import sys
 
-from tests.app.cli.calling import EXTRAS
+from tests.app.cli.calling import hide, run_code
 
 
 def test_the_web_app_is_suggested_with_what_it_needs(environment):
@@ -13,13 +11,5 @@ def test_the_web_app_is_suggested_with_what_it_needs(environment):
         ([], [("cobalance app", "to see it")]),
         (["app"], [('pip install "cobalance[app]"\ncobalance app', "to see it: install it first")]),
     ):
-        missing = [name for extra in extras for name in EXTRAS[extra]]
-        hidden = f"import sys; [sys.modules.__setitem__(name, None) for name in {missing!r}]"
-        done = subprocess.run(
-            [sys.executable, "-c", f"{hidden}; {shown}"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert ast.literal_eval(done.stdout) == expected
+        said = run_code(environment, f"{hide(extras)}; {shown}")
+        assert ast.literal_eval(said) == expected

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -110,15 +108,8 @@ def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
 
 
 def asked(environment, dataset):
-    """What is asked before a drop, which is not done."""
-    done = subprocess.run(
-        [sys.executable, "-m", "app", "datasets", "drop", dataset],
-        env=environment,
-        input="n\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """The question before a drop, which is then not done."""
+    done = spawn(environment, "datasets", "drop", dataset, answer="n\n")
     assert done.returncode == 1
     return done.stdout
 
