@@ -50,7 +50,6 @@ def write_frame(
     output: Path | None,
     console: Console,
     *,
-    title: str | None = None,
     whole: bool = False,
     unbroken: Collection[str] = (),
 ) -> None:
@@ -80,9 +79,9 @@ def write_frame(
             frame.to_parquet(output, index=False)
     elif format_ is Format.TABLE and output is None:
         with _writable(output):
-            console.print(fitting_table(frame, console, title, whole=whole, unbroken=unbroken))
+            console.print(fitting_table(frame, console, whole=whole, unbroken=unbroken))
     else:
-        write_text(as_text(frame, format_, title), output)
+        write_text(as_text(frame, format_), output)
 
 
 def write_text(text: str, output: Path | None) -> None:
@@ -107,7 +106,7 @@ def _writable(output: Path | None) -> Iterator[None]:
         ) from error
 
 
-def as_text(frame: pd.DataFrame, format_: Format, title: str | None = None) -> str:
+def as_text(frame: pd.DataFrame, format_: Format) -> str:
     """A frame as CSV, JSON, or a plain table."""
     if format_ is Format.CSV:
         return to_csv(frame).decode()
@@ -115,14 +114,13 @@ def as_text(frame: pd.DataFrame, format_: Format, title: str | None = None) -> s
         return to_json(frame).decode()
     plain = Console(width=200, no_color=True)
     with plain.capture() as captured:
-        plain.print(fitting_table(frame, plain, title))
+        plain.print(fitting_table(frame, plain))
     return captured.get()
 
 
 def fitting_table(
     frame: pd.DataFrame,
     console: Console,
-    title: str | None = None,
     *,
     whole: bool = False,
     unbroken: Collection[str] = (),
@@ -136,18 +134,17 @@ def fitting_table(
     unbroken : collection of str
         Columns whose texts stay on one line.
     """
-    table = as_table(frame, title)
+    table = as_table(frame)
     unlimited = console.options.update(max_width=10**6)
     if Measurement.get(console, unlimited, table).maximum <= console.width:
         return table
     cut = console.is_terminal and not whole
     most = console.width // 3 if cut else None
-    return as_table(frame, title, console.width, most, unbroken)
+    return as_table(frame, console.width, most, unbroken)
 
 
 def as_table(
     frame: pd.DataFrame,
-    title: str | None = None,
     width: int | None = None,
     most: int | None = None,
     unbroken: Collection[str] = (),
@@ -163,9 +160,7 @@ def as_table(
     unbroken : collection of str
         Columns whose texts stay on one line, as numbers do.
     """
-    table = Table(
-        title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", show_edge=False
-    )
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
     cells = [[cell_text(value, most) for value in frame[name]] for name in frame.columns]
     headers = [str(name).replace("_", " ") for name in frame.columns]
     if width is not None:

@@ -38,16 +38,14 @@ THINGS: Mapping[str, tuple[str, ...]] = {
 }
 """Things in most training images of a class."""
 
-PER_10_000: Mapping[tuple[bool, bool], int] = {
-    (True, True): 9_025,
-    (True, False): 475,
-    (False, True): 475,
-    (False, False): 25,
+IMAGES: Mapping[tuple[bool, bool], int] = {
+    (True, True): 361,
+    (True, False): 19,
+    (False, True): 19,
+    (False, False): 1,
 }
 """Training images of a class, by whether the background and the thing agree with it: 95% each, as
 in UrbanCars."""
-MULTIPLE = 400
-"""Training images per class are a multiple of this: groups then have whole numbers."""
 
 _JITTER_PX = 3  # largest offset of a digit from the centre
 _INK = 72  # pixels of at least this grey value belong to the digit
@@ -190,30 +188,12 @@ class Digits:
         return ImageRecord(image_id, class_name, mentions, self.split, uri, SIDE_PX, SIDE_PX)
 
 
-def make_training_digits(per_class: int = MULTIPLE, seed: int = 0) -> Digits:
-    """Draw training images with exactly the proportions of UrbanCars.
-
-    Parameters
-    ----------
-    per_class : int
-        Images per class, a multiple of `MULTIPLE`.
-    seed : int
-        Seed of all random choices.
-
-    Raises
-    ------
-    OptionError
-        `per_class` is not such a multiple.
-    """
-    if per_class < 1 or per_class % MULTIPLE:
-        raise OptionError(
-            f"per_class is {per_class}; give a multiple of {MULTIPLE}, so that every group has a "
-            "whole number of images."
-        )
+def make_training_digits(seed: int) -> Digits:
+    """Draw 400 training images of each class with exactly the proportions of UrbanCars."""
     rng = np.random.default_rng([seed, 7])
     groups = []
     for name, other in (("eight", "three"), ("three", "eight")):
-        for (background_agrees, thing_agrees), share in PER_10_000.items():
+        for (background_agrees, thing_agrees), images in IMAGES.items():
             pairs = list(
                 product(
                     BACKGROUNDS[name if background_agrees else other],
@@ -221,24 +201,21 @@ def make_training_digits(per_class: int = MULTIPLE, seed: int = 0) -> Digits:
                 )
             )
             order = rng.permutation(len(pairs))
-            groups += [
-                (name, *pairs[order[number % len(pairs)]])
-                for number in range(per_class * share // 10_000)
-            ]
+            groups += [(name, *pairs[order[number % len(pairs)]]) for number in range(images)]
     return _draw([groups[at] for at in rng.permutation(len(groups))], "train", seed)
 
 
-def make_test_digits(per_group: int = 12, seed: int = 0) -> Digits:
+def make_test_digits(seed: int, per_group: int = 12) -> Digits:
     """Draw test images: every combination of class, background and thing equally often.
 
     They share no pixel with training images: other handwriting, other areas of the photographs.
 
     Parameters
     ----------
-    per_group : int
-        Images of each of the 72 combinations.
     seed : int
         Seed of all random choices.
+    per_group : int
+        Images of each of the 72 combinations.
     """
     backgrounds = BACKGROUNDS["eight"] + BACKGROUNDS["three"]
     things = THINGS["eight"] + THINGS["three"]

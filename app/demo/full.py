@@ -45,19 +45,7 @@ MAKING: Mapping[str, float] = {"feather_px": 0}
 
 @dataclass(frozen=True)
 class SeedResult:
-    """Result of one seed.
-
-    Parameters
-    ----------
-    dataset, rebalanced : str
-        Names of D, and of D with the generated images.
-    planned : Planned
-        The plan.
-    job : Job
-        The finished job.
-    change : Comparison
-        Imbalances before and after.
-    """
+    """D and its rebalanced copy, with the plan, the finished job and the imbalances of both."""
 
     dataset: str
     rebalanced: str
@@ -68,17 +56,7 @@ class SeedResult:
 
 @dataclass(frozen=True)
 class FullDemo:
-    """Result of the demonstration.
-
-    Parameters
-    ----------
-    results : tuple of SeedResult
-        One per seed.
-    accuracies : pandas.DataFrame
-        From `app.demo.experiment.compare`, for every seed.
-    seconds_per_image : float
-        Time of all jobs divided by their images.
-    """
+    """Results by seed, accuracies of all (from `compare`), and the mean time of an image."""
 
     results: tuple[SeedResult, ...]
     accuracies: pd.DataFrame
@@ -113,7 +91,7 @@ def run_full_demo(
     drawn: dict[int, Digits] = {}
     for seed in seeds:
         progress("draw digits", len(drawn), len(seeds))
-        drawn[seed] = make_training_digits(seed=seed)
+        drawn[seed] = make_training_digits(seed)
     progress("draw digits", len(seeds), len(seeds))
     planned = {
         seed: _diagnose(store, settings, names[seed], drawn[seed], _named(names[seed], progress))
@@ -138,7 +116,7 @@ def run_full_demo(
     for seed in seeds:
         progress("train and test", len(frames), len(seeds))
         generated = _generated(store, settings, jobs[seed])
-        test = make_test_digits(seed=seed)
+        test = make_test_digits(seed)
         frames.append(compare(drawn[seed], test, generated, seed))
     progress("train and test", len(seeds), len(seeds))
     images = sum(result.job.wanted for result in results)

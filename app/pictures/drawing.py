@@ -30,7 +30,6 @@ def draw_regions(
     colors: Mapping[str, str],
     *,
     scale: tuple[float, float] = (1.0, 1.0),
-    masks: bool = True,
 ) -> Image.Image:
     """Draw boxes with labels, and half-transparent masks, onto an RGB image, in place.
 
@@ -47,15 +46,12 @@ def draw_regions(
         CSS colour of each concept; concepts without one share a default.
     scale : tuple of two floats
         Pixels of the image for one of the annotations, across and down.
-    masks : bool
-        Draw masks and not only boxes.
     """
     shapes = [_shape(row, colors, scale) for row in regions.to_dict("records")]
     shapes.sort(key=lambda shape: -shape.area_px2)
     shapes = shapes[:MOST_REGIONS]
-    if masks:
-        for shape in shapes:
-            _fill(image, shape, scale)
+    for shape in shapes:
+        _fill(image, shape, scale)
     draw = ImageDraw.Draw(image)
     line = max(2, round(min(image.size) / 240))
     for shape in shapes:

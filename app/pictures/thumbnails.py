@@ -19,7 +19,6 @@ from ingest.images.image_file import ImageFile, ImageFileError
 from ingest.images.roots import ImageRoots
 
 THUMBNAIL_PX = 256
-FULL_PX = 1600
 
 _QUALITY = 88
 _LARGE_PX = 20_000_000
@@ -93,9 +92,7 @@ class ImageFiles:
         uri: str | None,
         regions: pd.DataFrame,
         colors: Mapping[str, str],
-        size_px: int = FULL_PX,
-        *,
-        masks: bool = True,
+        size_px: int = 1600,
     ) -> Picture:
         """Render an image with its regions drawn.
 
@@ -108,14 +105,12 @@ class ImageFiles:
             From `ingest.images.regions.read_regions`, of this image.
         colors : mapping of str to str
             CSS colour of each concept.
-        masks : bool
-            Draw masks and not only boxes.
         """
         try:
             file = self._roots.find(uri)
             if regions.empty:
                 return self._picture(file, size_px).shown
-            about = (regions.to_json(orient="values"), repr(sorted(colors.items())), str(masks))
+            about = (regions.to_json(orient="values"), repr(sorted(colors.items())))
             key = _key(file.identity, str(size_px), *about)
             kept = _opened(self._cache.get(key))
             if kept is not None:
@@ -126,7 +121,7 @@ class ImageFiles:
                 base = self._picture(file, size_px, upright=False)
             scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
             image = decode(base.shown.data).stored
-            draw_regions(image, regions, colors, scale=scale, masks=masks)
+            draw_regions(image, regions, colors, scale=scale)
             return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
         except ImageFileError as error:
             return _instead(error, uri, size_px)
@@ -137,8 +132,6 @@ class ImageFiles:
         regions: pd.DataFrame,
         colors: Mapping[str, str],
         size_px: int = THUMBNAIL_PX,
-        *,
-        masks: bool = True,
     ) -> list[Picture]:
         """Render many images with their regions drawn, several at a time.
 
@@ -152,7 +145,7 @@ class ImageFiles:
 
         def picture(image: GalleryImage) -> Picture:
             own = of_image.get(image.id, nothing)
-            return self.with_regions(image.uri, own, colors, size_px, masks=masks)
+            return self.with_regions(image.uri, own, colors, size_px)
 
         with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(picture, images))

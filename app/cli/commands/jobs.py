@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -164,7 +165,7 @@ def work(
         Settings.from_environment(),
         until_idle=until_idle,
         dead_after_s=dead_after,
-        say=_say,
+        say=partial(notes.print, markup=False),
         progress_bars=progress_bars,
     )
 
@@ -217,7 +218,3 @@ def _shortened(found: list[Job]) -> pd.DataFrame:
             "rejected": [job.rejected for job in found],
         }
     )
-
-
-def _say(message: str) -> None:
-    notes.print(message, markup=False)

@@ -10,13 +10,17 @@ from app.demo.digits import Digits, make_test_digits, make_training_digits
 
 @pytest.fixture(scope="module")
 def train() -> Digits:
-    return make_training_digits(400, 0)
+    return make_training_digits(0)
 
 
 @pytest.fixture(scope="module")
 def runs(train: Digits) -> pd.DataFrame:
-    balanced = experiment.over_sampled(make_training_digits(2000, 1), 0)
-    return experiment.compare(train, make_test_digits(4, 0), balanced, 0)
+    more = [experiment.over_sampled(make_training_digits(seed), 0) for seed in range(1, 6)]
+    balanced = experiment.TrainingSet(
+        np.concatenate([of_seed.pixels for of_seed in more]),
+        [name for of_seed in more for name in of_seed.classes],
+    )
+    return experiment.compare(train, make_test_digits(0, per_group=4), balanced, 0)
 
 
 def test_the_baselines_give_every_group_the_same_weight(train: Digits) -> None:
@@ -32,7 +36,7 @@ def test_the_baselines_give_every_group_the_same_weight(train: Digits) -> None:
 
 
 def test_accuracies_are_of_the_right_images() -> None:
-    test = make_test_digits(2, 0)
+    test = make_test_digits(0, per_group=2)
     leans = np.where(np.isin(test.table["background"], ["brick", "gravel", "paper"]),
                      "eight", "three")  # fmt: skip
     found = experiment.measure_accuracies(lambda _: leans, test)

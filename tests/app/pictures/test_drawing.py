@@ -57,8 +57,8 @@ def test_masks(regions):
         found = regions(region(segmentation=segmentation))
         drawn = draw_regions(paper.copy(), found, COLORS)
         assert not close(np.asarray(drawn)[130, column].astype(int), (255, 255, 255))
-        drawn = draw_regions(paper.copy(), found, COLORS, masks=False)
-        assert close(np.asarray(drawn)[130, 200].astype(int), (255, 255, 255))
+    drawn = draw_regions(paper.copy(), regions(region()), COLORS)
+    assert close(np.asarray(drawn)[130, 200].astype(int), (255, 255, 255))
 
 
 def test_regions_are_scaled_to_the_picture(files, root, regions):
@@ -131,7 +131,6 @@ def test_pictures_with_regions_are_kept(files, root, regions, tmp_path):
     assert len(cached(tmp_path / "cache")) == n_kept
     for other in (
         files.with_regions("a.png", found, {"cow": "blue"}),
-        files.with_regions("a.png", found, COLORS, masks=False),
         files.with_regions("a.png", regions(region()), COLORS),
         files.with_regions("a.png", found.iloc[:0], COLORS),
     ):

@@ -17,7 +17,6 @@ import pytest
 from PIL import ExifTags, Image
 
 from app.pictures import ImageFiles
-from app.pictures.thumbnails import FULL_PX
 from app.settings import Settings
 from ingest.images.image_file import MAX_BYTES
 from tests.app.pictures.conftest import (
@@ -198,7 +197,7 @@ def test_no_uri_and_no_roots(files, tmp_path):
 @pytest.mark.parametrize("uri", HOSTILE)
 def test_hostile_uris(files, uri):
     assert refused(files, uri)
-    assert files.thumbnail(uri, FULL_PX).problem
+    assert files.thumbnail(uri, 1600).problem
     assert files.thumbnail(uri, 1).problem
 
 
@@ -305,7 +304,7 @@ def test_sizes(files, root):
     assert sizes["wide.png", 256][0] == 256
     assert sizes["wide.png", 16] == (16, 1)
     assert sizes["small.png", 256] == (20, 10)
-    assert files.thumbnail("wide.png", FULL_PX).width_px == 1600
+    assert files.thumbnail("wide.png", 1600).width_px == 1600
 
 
 def halves(size, **options):
