@@ -23,6 +23,7 @@ from graph.dataset.state import list_datasets
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 from tests.app.cli.calling import call, run_code, spawn
+from tests.browser.server import environment_of
 
 ROWS = """id,class,concepts
 1,country,cow|road
@@ -35,13 +36,7 @@ ROWS = """id,class,concepts
 
 @pytest.fixture(scope="module")
 def environment(settings):
-    if settings.neo4j_uri is not None:
-        return dict(os.environ)
-    return {
-        **os.environ,
-        "COBALANCE_HOME": str(settings.cobalance_home),
-        "COBALANCE_CACHE": str(settings.cobalance_cache),
-    }
+    return environment_of(settings)
 
 
 @pytest.fixture(scope="module")

@@ -29,11 +29,6 @@ from ingest.load import read_annotations
 
 
 @pytest.fixture(scope="module")
-def train() -> Digits:
-    return make_training_digits(0)
-
-
-@pytest.fixture(scope="module")
 def test() -> Digits:
     return make_test_digits(0, per_group=1)
 

@@ -9,11 +9,6 @@ from app.demo.digits import Digits, make_test_digits, make_training_digits
 
 
 @pytest.fixture(scope="module")
-def train() -> Digits:
-    return make_training_digits(0)
-
-
-@pytest.fixture(scope="module")
 def runs(train: Digits) -> pd.DataFrame:
     more = [experiment.over_sampled(make_training_digits(seed), 0) for seed in range(1, 6)]
     balanced = experiment.TrainingSet(
