@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def read_settings(
             assign(values, assignment)
     if of_filters and "filters" not in values:  # the others that the recipe has are kept
         recipe = choose_recipe(values.get("recipe"), values.get("backend"))
-        values["filters"] = deepcopy(dict(recipe.filters))
+        values["filters"] = dict(recipe.filters)
     for assignment in of_filters:
         assign(values, assignment)
     return check_settings(values)
@@ -117,8 +116,8 @@ def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None
         raise OptionError(f"{flag} {assignment!r} is no NAME=VALUE, such as {example}.")
     inner = values
     for part in path:
-        found = inner.get(part)
-        inner[part] = inner = found if isinstance(found, dict) else {}
+        found = inner.get(part)  # a recipe's are read-only
+        inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
     try:
         inner[last] = tomllib.loads(f"x = {text.strip()}")["x"]
     except tomllib.TOMLDecodeError:  # a word without quotes

@@ -71,13 +71,13 @@ def _check_groups(values: Mapping[str, Any]) -> None:
     """Raise OptionError where a group of settings is given one value."""
     for name, example in _GROUPS.items():
         given = values.get(name)
-        if given is not None and not isinstance(given, dict):
+        if given is not None and not isinstance(given, Mapping):
             raise OptionError(
                 f"The setting {name} is {given!r}: {name} is a group of settings; set one of "
                 f"them, such as {example}."
             )
     for name, options in (values.get("filters") or {}).items():
-        if not isinstance(options, dict):
+        if not isinstance(options, Mapping):
             raise OptionError(
                 f"The setting filters.{name} is {options!r}: a filter is a group of options; set "
                 f"one of them, such as {_GROUPS['filters']}, or name it with --filter {name}."

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from generation.sources.mask_settings import MaskSettings
@@ -39,7 +40,8 @@ class FormField:
 class Recipe(Declaration):
     """A way of making images, from the query to the accepted image.
 
-    A job may override everything but the form.
+    A job may override everything but the form; it does so in a copy, as `filters` and `making` are
+    read-only.
 
     Parameters
     ----------
@@ -70,6 +72,11 @@ class Recipe(Declaration):
     fields: tuple[FormField, ...] = ()
     seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
     reference: str
+
+    def __post_init__(self) -> None:
+        filters = {name: MappingProxyType(dict(given)) for name, given in self.filters.items()}
+        object.__setattr__(self, "filters", MappingProxyType(filters))
+        object.__setattr__(self, "making", MappingProxyType(dict(self.making)))
 
 
 SIZE_FIELDS = tuple(

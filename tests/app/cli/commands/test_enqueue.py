@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-from copy import deepcopy
 
 import pytest
 
@@ -150,6 +149,6 @@ def test_options_win_over_the_file_of_settings(run, planned, tmp_path):
 
 
 def test_an_option_of_a_job_leaves_the_recipe_as_it_was():
-    before = deepcopy(dict(RECIPES["procedural"].filters))
+    before = {name: dict(given) for name, given in RECIPES["procedural"].filters.items()}
     read_settings(None, {}, {}, assignments=["filters.blank.threshold=0.1"])
     assert dict(RECIPES["procedural"].filters) == before
