@@ -95,7 +95,7 @@ class ImageRequest:
     prompt : str
         Prompt for the model.
     seed : int
-        Of this image's own random generator, from 0 to 2**63 - 1.
+        Seed of this image's random draws, from 0 to 2**63 - 1.
     source : SourceImage or None
         The image that its object is taken from; None to paint one.
     """

@@ -1,5 +1,6 @@
 """Backend that inpaints everything around the object."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,7 +8,6 @@ from pydantic import Field
 
 from generation.backends.compositing.cutout import find_box, to_pillow
 from generation.backends.compositing.framing import (
-    choose_model_size,
     choose_output_size,
     fit_source,
     resize_image,
@@ -77,7 +77,7 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
     runner = open_runner(
         _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
     )
-    return DiffusionBackend("inpaint", runner, _Inpaint(runner, options))
+    return DiffusionBackend("inpaint", runner, partial(_prepare, runner, options))
 
 
 def _choose_kind(checkpoint: "Checkpoint") -> Any:
@@ -106,27 +106,20 @@ def _choose_kind(checkpoint: "Checkpoint") -> Any:
     return kind
 
 
-class _Inpaint:
-    def __init__(self, runner: "PipelineRunner", options: InpaintOptions) -> None:
-        self._runner, self._options = runner, options
+def _prepare(
+    runner: "PipelineRunner", options: InpaintOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    size = choose_output_size(options, source)
+    image, mask, scale = fit_source(source, size)
+    details = {"scale": scale, "box": list(find_box(mask))}
 
-    def __call__(self, source: SourceImage, _seed: int) -> PipelineTask:
-        options, runner = self._options, self._runner
-        size = choose_output_size(options, source)
-        image, mask, scale = fit_source(source, size)
-        box = find_box(mask)
-        details = {"scale": scale, "box": [box.top, box.left, box.bottom, box.right]}
+    def finish(painted: ImageArray) -> GeneratedImage:
+        kept = np.where(mask[..., np.newaxis], image, resize_image(painted, size))
+        return GeneratedImage(kept, mask, details)
 
-        def finish(painted: ImageArray) -> GeneratedImage:
-            kept = np.where(mask[..., np.newaxis], image, resize_image(painted, size))
-            return GeneratedImage(kept, mask, details)
-
-        seen = choose_model_size(size, runner.native_px, runner.multiple_px, options.has_size)
-        return PipelineTask(
-            seen,
-            finish,
-            {
-                "image": to_pillow(resize_image(image, seen)),
-                "mask_image": to_pillow(~resize_mask(mask, seen)),
-            },
-        )
+    seen = runner.model_size(size)
+    inputs = {
+        "image": to_pillow(resize_image(image, seen)),
+        "mask_image": to_pillow(~resize_mask(mask, seen)),
+    }
+    return PipelineTask(seen, finish, inputs)

@@ -4,17 +4,13 @@ ConBias (table 3) and ALIA use it; the object may change with the rest, so that 
 `paste` are better where masks are at hand. The prompt of a request is the instruction.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from generation.backends.compositing.cutout import to_pillow
-from generation.backends.compositing.framing import (
-    choose_model_size,
-    choose_output_size,
-    crop_source,
-    resize_image,
-)
+from generation.backends.compositing.framing import choose_output_size, crop_source, resize_image
 from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
 from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
@@ -84,7 +80,7 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
         kind = diffusers.StableDiffusionInstructPix2PixPipeline
     inputs = {"image_guidance_scale": options.image_guidance_scale}
     runner = open_runner(kind, checkpoint, options, inputs)
-    return DiffusionBackend("instruct", runner, _Instruct(runner, options))
+    return DiffusionBackend("instruct", runner, partial(_prepare, runner, options))
 
 
 def _is_xl(checkpoint: "Checkpoint") -> bool:
@@ -94,18 +90,14 @@ def _is_xl(checkpoint: "Checkpoint") -> bool:
     return unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL")
 
 
-class _Instruct:
-    def __init__(self, runner: "PipelineRunner", options: InstructOptions) -> None:
-        self._runner, self._options = runner, options
+def _prepare(
+    runner: "PipelineRunner", options: InstructOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    size = choose_output_size(options, source)
+    seen = runner.model_size(size)
+    image = to_pillow(resize_image(crop_source(source, size), seen))
 
-    def __call__(self, source: SourceImage, _seed: int) -> PipelineTask:
-        options, runner = self._options, self._runner
-        size = choose_output_size(options, source)
+    def finish(painted: ImageArray) -> GeneratedImage:
+        return GeneratedImage(resize_image(painted, size))
 
-        seen = choose_model_size(size, runner.native_px, runner.multiple_px, options.has_size)
-        image = to_pillow(resize_image(crop_source(source, size), seen))
-
-        def finish(painted: ImageArray) -> GeneratedImage:
-            return GeneratedImage(resize_image(painted, size))
-
-        return PipelineTask(seen, finish, {"image": image})
+    return PipelineTask(seen, finish, {"image": image})

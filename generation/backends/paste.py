@@ -4,18 +4,12 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 ..., and concept N", cuts the object out of an image of the class by its mask, and pastes it on.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from generation.backends.compositing.cutout import find_box, paste_object, place_object
-from generation.backends.compositing.framing import (
-    choose_model_size,
-    choose_output_size,
-    fit_source,
-    resize_image,
-)
-from generation.backends.compositing.placement import PlacementOptions
+from generation.backends.compositing.cutout import find_box, paste_object
+from generation.backends.compositing.framing import choose_output_size, resize_image
+from generation.backends.compositing.placement import PlacementOptions, place_source
 from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
 from generation.backends.pipelines.options import DiffusionOptions
 from generation.image_request import GeneratedImage, SourceImage
@@ -65,34 +59,20 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
     with quiet():
         kind = diffusers.AutoPipelineForText2Image
     runner = open_runner(kind, checkpoint, options)
-    return DiffusionBackend("paste", runner, _Paste(runner, options))
+    return DiffusionBackend("paste", runner, partial(_prepare, runner, options))
 
 
-class _Paste:
-    def __init__(self, runner: "PipelineRunner", options: PasteOptions) -> None:
-        self._runner, self._options = runner, options
+def _prepare(
+    runner: "PipelineRunner", options: PasteOptions, source: SourceImage, seed: int
+) -> PipelineTask:
+    size = choose_output_size(options, source)
+    image, mask, scale = place_source(options, source, size, seed)
+    details = {"placement": options.placement, "scale": scale, "box": list(find_box(mask))}
 
-    def __call__(self, source: SourceImage, seed: int) -> PipelineTask:
-        options = self._options
-        size = choose_output_size(options, source)
-        image, mask, scale = fit_source(source, size)
-        if options.placement == "resample":
-            rng = np.random.default_rng(seed)
-            image, mask, scale = place_object(source.image, source.mask, size, rng)
-        box = find_box(mask)
-        details = {
-            "placement": options.placement,
-            "scale": scale,
-            "box": [box.top, box.left, box.bottom, box.right],
-        }
-
-        def finish(painted: ImageArray) -> GeneratedImage:
-            background = resize_image(painted, size)
-            pasted = paste_object(background, image, mask, options.feather_px)
-            return GeneratedImage(pasted, mask, details)
-
-        runner = self._runner
-        return PipelineTask(
-            choose_model_size(size, runner.native_px, runner.multiple_px, options.has_size),
-            finish,
+    def finish(painted: ImageArray) -> GeneratedImage:
+        background = resize_image(painted, size)
+        return GeneratedImage(
+            paste_object(background, image, mask, options.feather_px), mask, details
         )
+
+    return PipelineTask(runner.model_size(size), finish)

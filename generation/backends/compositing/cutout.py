@@ -1,25 +1,29 @@
 """Cut objects out of images and paste them onto others."""
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from generation.backends.compositing.framing import Size, resize_image, resize_mask
+from generation.backends.compositing.draws import Draws
+from generation.backends.compositing.framing import Size, resize_image, resize_mask, scale_size
 from ingest.images.arrays import ImageArray, MaskArray
 
 if TYPE_CHECKING:
     from PIL import Image
 
+    from generation.backends.compositing.exemplars import Exemplar
+
 SCALES = (0.7, 1.3)
 """Range of a placed object's scale relative to its source; reduced where it would not fit."""
 
+_PLACES = 24  # that are tried for a cutout, to find one where little of it is hidden
+_HIDDEN = 0.25  # how much of a cutout may be hidden at its own place
 
-@dataclass(frozen=True)
-class Box:
+
+class Box(NamedTuple):
     """A pixel rectangle; bottom and right are exclusive."""
 
     top: int
@@ -93,7 +97,7 @@ def spread_colours(
 
 
 def place_object(
-    image: ImageArray, mask: MaskArray, size: Size, rng: np.random.Generator
+    image: ImageArray, mask: MaskArray, size: Size, draws: Draws
 ) -> tuple[ImageArray, MaskArray, float]:
     """Place the object on an empty image at a random position and scale.
 
@@ -107,8 +111,8 @@ def place_object(
         Where the object is; of any size.
     size : tuple of int
         Height and width of the result.
-    rng : numpy.random.Generator
-        Gives one number for the scale, one for the row and one for the column.
+    draws : Draws
+        Gives the scale, the row and the column, in this order.
 
     Returns
     -------
@@ -122,21 +126,80 @@ def place_object(
     window = find_box(mask).slices
     inside = mask[window]
     colours, _ = spread_colours(image[window], inside)
-    tall, wide = inside.shape
-    largest = min(SCALES[1], size[0] / tall, size[1] / wide)
+    height, width = inside.shape
+    largest = min(SCALES[1], size[0] / height, size[1] / width)
     smallest = min(SCALES[0], largest)
-    scale = smallest + (largest - smallest) * rng.random()
-    target = (
-        min(size[0], max(1, round(tall * scale))),
-        min(size[1], max(1, round(wide * scale))),
+    scale = smallest + (largest - smallest) * draws.uniform()
+    target = scale_size((height, width), scale, size)
+    place = random_place(target, size, draws)
+    return *put_on_blank(
+        resize_image(colours, target), resize_mask(inside, target), size, place
+    ), scale
+
+
+def put_on_blank(
+    image: ImageArray, mask: MaskArray, size: Size, place: tuple[int, int]
+) -> tuple[ImageArray, MaskArray]:
+    """Put a cutout on a black image, with its top left pixel at `place`."""
+    canvas, there = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
+    window = window_at(place, mask.shape)
+    canvas[window], there[window] = image, mask
+    return canvas, there
+
+
+def window_at(place: tuple[int, int], shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """Slices of the rows and columns of a window with its top left pixel at `place`."""
+    return slice(place[0], place[0] + shape[0]), slice(place[1], place[1] + shape[1])
+
+
+def random_place(inner: Size, outer: Size, draws: Draws) -> tuple[int, int]:
+    """Draw the top left pixel of a window that lies in the image as a whole."""
+    return draws.below(outer[0] - inner[0] + 1), draws.below(outer[1] - inner[1] + 1)
+
+
+class Cutout(NamedTuple):
+    """An object's pixels and mask, and the position of its top left pixel if it has one."""
+
+    image: ImageArray
+    shown: MaskArray
+    place: tuple[int, int] | None = None
+
+
+def cut_out(exemplar: "Exemplar", size: Size) -> Cutout:
+    """Cut out an exemplar's object, with its scale and place if the exemplar filled the image."""
+    shape = exemplar.shown.shape
+    scale = min(size[0] / shape[0], size[1] / shape[1])
+    box = find_box(exemplar.shown)
+    shown = exemplar.shown[box.slices]
+    target = scale_size((shown.shape[0], shown.shape[1]), scale, size)
+    colours, _ = spread_colours(exemplar.image[box.slices], shown)
+    place = (
+        min(round(box.top * scale), size[0] - target[0]),
+        min(round(box.left * scale), size[1] - target[1]),
     )
-    top = int(rng.integers(size[0] - target[0], endpoint=True))
-    left = int(rng.integers(size[1] - target[1], endpoint=True))
-    placed, placed_mask = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
-    there = slice(top, top + target[0]), slice(left, left + target[1])
-    placed[there] = resize_image(colours, target)
-    placed_mask[there] = resize_mask(inside, target)
-    return placed, placed_mask, scale
+    return Cutout(resize_image(colours, target), resize_mask(shown, target), place)
+
+
+def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws) -> None:
+    """Draw a cutout on the canvas, at its own place unless that is mostly taken.
+
+    Else it is drawn at one of some random places: the one with the fewest pixels taken. Its own are
+    taken afterwards; `canvas` and `taken` change.
+    """
+    inner, outer = cut.shown.shape, taken.shape
+    places = [
+        random_place((inner[0], inner[1]), (outer[0], outer[1]), draws) for _ in range(_PLACES)
+    ]
+
+    def hidden(place: tuple[int, int]) -> int:
+        return int(np.count_nonzero(taken[window_at(place, inner)] & cut.shown))
+
+    place = cut.place
+    if place is None or hidden(place) > _HIDDEN * np.count_nonzero(cut.shown):
+        place = min(places, key=hidden)
+    window = window_at(place, inner)
+    canvas[window][cut.shown] = cut.image[cut.shown]
+    taken[window] |= cut.shown
 
 
 def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:

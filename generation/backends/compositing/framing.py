@@ -110,6 +110,14 @@ def find_native_px(pipeline: Any, denoiser: Any, default_px: object) -> int:
     return factor * int(latent if isinstance(latent, int) else min(latent))
 
 
+def scale_size(size: Size, scale: float, within: Size) -> Size:
+    """Scale a size to whole pixels: at least 1, and at most those of another size."""
+    height, width = (
+        min(most, max(1, round(side * scale))) for side, most in zip(size, within, strict=True)
+    )
+    return height, width
+
+
 def _align(side: float, multiple_px: int) -> int:
     return max(1, math.floor(side / multiple_px + 0.5)) * multiple_px
 
@@ -167,7 +175,7 @@ def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, 
         return source.image, source.mask, 1.0
     height, width = source.mask.shape
     scale = min(size[0] / height, size[1] / width)
-    inner = min(size[0], max(1, round(height * scale))), min(size[1], max(1, round(width * scale)))
+    inner = scale_size((height, width), scale, size)
     top, left = (size[0] - inner[0]) // 2, (size[1] - inner[1]) // 2
     bars = (top, size[0] - inner[0] - top), (left, size[1] - inner[1] - left)
     image = np.pad(resize_image(source.image, inner), (*bars, (0, 0)), mode="edge")

@@ -1,10 +1,15 @@
-"""Placement options of backends that paste an object onto a background."""
+"""Placement of a source's object in the image: options, and carrying them out."""
 
 from typing import Literal
 
 from pydantic import Field
 
+from generation.backends.compositing.cutout import place_object
+from generation.backends.compositing.draws import Draws
+from generation.backends.compositing.framing import Size, fit_source
+from generation.image_request import SourceImage
 from graph.options import Options
+from ingest.images.arrays import ImageArray, MaskArray
 
 
 class PlacementOptions(Options):
@@ -20,3 +25,23 @@ class PlacementOptions(Options):
 
     placement: Literal["keep", "resample"] = "keep"
     feather_px: float = Field(default=2.0, ge=0, le=64)
+
+
+def place_source(
+    options: PlacementOptions, source: SourceImage, size: Size, seed: int
+) -> tuple[ImageArray, MaskArray, float]:
+    """Place a source's object in an image of a size, as the option ``placement`` says.
+
+    Returns
+    -------
+    image, mask, scale
+        As those of `fit_source` and `place_object`.
+
+    Raises
+    ------
+    GenerationError
+        No pixel of the object, or nothing else, is left at that size.
+    """
+    if options.placement == "keep":
+        return fit_source(source, size)
+    return place_object(source.image, source.mask, size, Draws(seed, "placement"))

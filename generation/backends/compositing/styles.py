@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from generation.backends.compositing.draws import Draws
 from generation.backends.compositing.framing import Size
 from ingest.images.arrays import ImageArray, MaskArray
 
@@ -90,7 +91,7 @@ def is_ground(name: str) -> bool:
     return bool(words) and words[-1] in GROUNDS
 
 
-def paint_pattern(style: Style, size: Size, rng: np.random.Generator) -> ImageArray:
+def paint_pattern(style: Style, size: Size, draws: Draws) -> ImageArray:
     """Draw a style's pattern at a random offset, with slight noise.
 
     Parameters
@@ -99,15 +100,15 @@ def paint_pattern(style: Style, size: Size, rng: np.random.Generator) -> ImageAr
         From `style_of`.
     size : tuple of int
         Height and width.
-    rng : numpy.random.Generator
+    draws : Draws
         Gives the offset and the unevenness.
     """
     cell = max(2.0, min(size) / style.steps)
     rows, columns = np.mgrid[: size[0], : size[1]].astype(np.float64)
-    down, right = rng.random(2) * 16
+    down, right = draws.uniforms(2) * 16
     share = PATTERNS[style.pattern](rows / cell + down, columns / cell + right)
-    uneven = smooth_noise(size, max(2, round(cell)), rng)
-    grain = rng.random(size)
+    uneven = smooth_noise(size, max(2, round(cell)), draws)
+    grain = draws.uniforms(*size)
     light = 0.85 + 0.2 * uneven + 0.1 * grain
     low, high = (np.array(colour, dtype=np.float64) for colour in style.colours)
     share = np.clip(share + 0.25 * (uneven - 0.5), 0, 1)[..., np.newaxis]
@@ -140,10 +141,10 @@ def paint_sign(style: Style, side_px: int) -> tuple[ImageArray, MaskArray]:
     return image, mask
 
 
-def smooth_noise(size: Size, cell_px: int, rng: np.random.Generator) -> Field:
+def smooth_noise(size: Size, cell_px: int, draws: Draws) -> Field:
     """Value noise: random values on a grid, interpolated smoothly."""
     rows, columns = (np.arange(side) / cell_px for side in size)
-    values = rng.random((int(rows[-1]) + 2, int(columns[-1]) + 2))
+    values = draws.uniforms(int(rows[-1]) + 2, int(columns[-1]) + 2)
     top, left = rows.astype(np.int64), columns.astype(np.int64)
     down, right = (_smooth(part % 1.0) for part in (rows, columns))
     upper = _between(values[top][:, left], values[top][:, left + 1], right)

@@ -2,17 +2,16 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-import diffusers
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from generation.backends.compositing.framing import Size, find_native_px
+from generation.backends.compositing.framing import Size, choose_model_size, find_native_px
 from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.sampling import default_input, set_sampling
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
 from generation.image_request import GenerationError
 from graph.errors import OptionError
@@ -21,10 +20,6 @@ from ingest.models.devices import choose_device, choose_dtype, out_of_memory
 from ingest.models.loading import load_model, quiet
 from ingest.models.weight_files import PIPELINE_FILE
 
-FAST_STEPS = 20
-FAST_SCHEDULER = "DPMSolverMultistepScheduler"
-OTHER_SIGMAS = ("use_exponential_sigmas", "use_beta_sigmas", "use_lu_lambdas")
-"""Choices of noise levels beside Karras'; a scheduler has one of them at most."""
 ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
 """Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
 SEED_BITS = 0xFFFF_FFFF
@@ -32,28 +27,6 @@ SEED_BITS = 0xFFFF_FFFF
 
 FloatImages = npt.NDArray[np.float32]
 """Of shape (images, height, width, 3), from 0 to 1."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Sampling settings: scheduler, steps and guidance.
-
-    Parameters
-    ----------
-    scheduler : str
-        The sampler, a class of diffusers.
-    steps : int
-        Denoising steps.
-    guidance_scale : float or None
-        How closely to follow the prompt; None for a pipeline without.
-    inputs : mapping of str to float
-        The backend's own numbers of the pipeline's call, such as ``strength``.
-    """
-
-    scheduler: str
-    steps: int
-    guidance_scale: float | None
-    inputs: Mapping[str, float]
 
 
 class PipelineRunner:
@@ -101,15 +74,9 @@ class PipelineRunner:
         self.pipeline, self.checkpoint, self.options = pipeline, checkpoint, options
         self.device, self.dtype = device, dtype
         self._accepted = inspect.signature(type(pipeline).__call__).parameters
-        self.sampling = self._choose_sampling(inputs)
+        self.sampling = set_sampling(pipeline, options, inputs)
         if options.negative_prompt:
             check_negative_prompt(pipeline, self.sampling.guidance_scale)
-        strength = self.sampling.inputs.get("strength", 1.0)
-        if int(self.sampling.steps * strength) < 1:
-            raise OptionError(
-                f"{self.sampling.steps} steps at strength {strength} leave none. Set more steps, "
-                "or a greater strength."
-            )
         factor = int(getattr(pipeline, "vae_scale_factor", 8))
         unet: Any = getattr(pipeline, "unet", None)
         # transformers see the latents in patches of 2 × 2; Kandinsky rounds the latents' sides up
@@ -117,54 +84,16 @@ class PipelineRunner:
         if type(pipeline).__name__.startswith("Kandinsky"):
             self.multiple_px = factor * factor
         denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
-        self.native_px = find_native_px(pipeline, denoiser, self._default("height"))
+        self.native_px = find_native_px(pipeline, denoiser, default_input(pipeline, "height"))
         self._weights_sha256 = checkpoint.weights_sha256
         scale = self.sampling.guidance_scale
         self._encode = TextEncoder(
             pipeline, device, scale is not None and scale > 1, options.negative_prompt
         )
 
-    def _default(self, name: str) -> Any:
-        parameter = self._accepted.get(name)
-        return None if parameter is None else parameter.default
-
-    def _choose_sampling(self, inputs: Mapping[str, float | None]) -> Sampling:
-        options = self.options
-        steps = int(self._default("num_inference_steps") or 50)
-        scheduler = type(self.pipeline.scheduler).__name__
-        if options.preset == "fast":
-            steps = min(steps, FAST_STEPS)
-            if self._can_be_fast():
-                scheduler = FAST_SCHEDULER
-                with quiet():
-                    self.pipeline.scheduler = getattr(diffusers, scheduler).from_config(
-                        self.pipeline.scheduler.config,
-                        algorithm_type="dpmsolver++",
-                        solver_order=2,
-                        use_karras_sigmas=True,
-                        **dict.fromkeys(OTHER_SIGMAS, False),
-                    )
-        chosen = {"guidance_scale": options.guidance_scale, **inputs}
-        accepted = {
-            name: self._default(name) if value is None else value
-            for name, value in chosen.items()
-            if name in self._accepted
-        }
-        scale = accepted.pop("guidance_scale", None)
-        own = {name: value for name, value in accepted.items() if value is not None}
-        return Sampling(scheduler, options.steps or steps, scale, own)
-
-    def _can_be_fast(self) -> bool:
-        """Whether the pipeline's scheduler can be replaced by `FAST_SCHEDULER`."""
-        current = self.pipeline.scheduler
-        flows = (
-            current.config.get("use_flow_sigmas")
-            or current.config.get("prediction_type") == "flow_prediction"
-        )
-        # combined pipelines have another one inside, with a scheduler of its own
-        samples = not hasattr(self.pipeline, "decoder_pipe")
-        compatible = {kind.__name__ for kind in current.compatibles}
-        return FAST_SCHEDULER in compatible and samples and not flows
+    def model_size(self, size: Size) -> Size:
+        """The size at which the model generates an image of a size; see `choose_model_size`."""
+        return choose_model_size(size, self.native_px, self.multiple_px, self.options.has_size)
 
     def paint(
         self,
@@ -286,12 +215,7 @@ def open_runner(
     options: DiffusionOptions,
     inputs: Mapping[str, float | None] | None = None,
 ) -> PipelineRunner:
-    """Load and configure a pipeline.
-
-    The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
-    steps and guidance (50 and 7.5 for Stable Diffusion 1 and 2, 100 and 7.5 for InstructPix2Pix).
-    ``fast`` takes 20 steps, of DPM-Solver++ of order 2 with Karras' sigmas where the model can use
-    that: models of flow matching cannot, and keep their own, as do combined pipelines.
+    """Load and configure a pipeline; see `set_sampling` for its presets.
 
     On a GPU, convolutions work with channels last. The VAE works on one image at a time, so that
     it needs no more memory for large batches; with an offload, in tiles too. There is nothing to
@@ -312,7 +236,7 @@ def open_runner(
     Raises
     ------
     OptionError
-        A setting does not fit the machine, the pipeline, or another one.
+        An option does not fit the machine, the pipeline, or another one.
     JobBlockedError
         The model cannot be loaded.
     OutOfMemoryError

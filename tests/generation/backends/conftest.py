@@ -12,6 +12,7 @@ import torch
 from generation.image_request import ImageRequest, SourceImage
 from tests.generation.backends.suite import GUIDANCE_SCALES, STEPS, Ask
 from tests.tiny.diffusion import save_pipeline
+from tests.tiny.other_pipelines import save_other_pipeline
 
 PROMPTS = ("a photo of forest", "a photo of ocean, and beach", "cat", "a photo of a woman")
 
@@ -25,17 +26,27 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.fixture(scope="session")
-def pipelines(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """The folder of a tiny pipeline, by its name in `tests.tiny.diffusion`."""
-    root = tmp_path_factory.mktemp("pipelines")
+def saved(root: Path, save: Callable[[str, Path], object]) -> Callable[[str], str]:
+    """A function that gives the folder of a pipeline by its name, and saves it on first use."""
 
     def find(name: str) -> str:
         if not (root / name).is_dir():
-            save_pipeline(name, root)
+            save(name, root)
         return str(root / name)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def pipelines(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The folder of a tiny pipeline, by its name in `tests.tiny.diffusion`."""
+    return saved(tmp_path_factory.mktemp("pipelines"), save_pipeline)
+
+
+@pytest.fixture(scope="session")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The folder of a tiny pipeline, by its name in `tests.tiny.other_pipelines`."""
+    return saved(tmp_path_factory.mktemp("others"), save_other_pipeline)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What holds of every backend with a model; the tests of each run it on their own pipelines."""
+"""Tests that every backend with a model passes, run on the tiny pipelines of each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,6 +10,9 @@ import numpy.typing as npt
 import pytest
 import torch
 
+from generation.backends.compositing.framing import fit_source
+from generation.backends.paste import PasteOptions
+from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from graph.errors import OutOfMemoryError
@@ -24,7 +27,22 @@ STEPS = 20
 GUIDANCE_SCALES = [1.0, None]
 """Without guidance, and with the pipeline's own."""
 
-Open = Callable[[Any], DiffusionBackend]
+HOSTILE = (
+    "",
+    " ",
+    ".",
+    "..",
+    "../../etc/passwd",
+    "a\x00b\nc",
+    "\ud800",
+    "street" * 200,
+    "\u0634\u0627\u0631\u0639 \U0001f6e3\ufe0f",
+    "<script>alert(1)</script>",
+    "_road_",
+    "CON",
+)
+"""Names of concepts that paths, HTML and encodings may trip over."""
+
 Find = Callable[[str], str]
 Ask = Callable[..., list[ImageRequest]]
 Copied = Callable[[str], Path]
@@ -54,12 +72,9 @@ def same(one: GeneratedImage, other: GeneratedImage) -> bool:
     return bool(masks) and np.array_equal(one.image, other.image) and one.details == other.details
 
 
-def check_seeds(backend: DiffusionBackend, request: ImageRequest) -> None:
-    """The same request twice gives the same bits; another seed or prompt gives another image."""
-    first, again = backend.generate([request])[0], backend.generate([request])[0]
-    assert same(first, again)
-    for changed in (replace(request, seed=request.seed + 1), replace(request, prompt="a dog")):
-        assert not np.array_equal(first.image, backend.generate([changed])[0].image)
+def paste(model: str, **settings: object) -> DiffusionBackend:
+    """The backend paste with a pipeline, and two steps by default."""
+    return open_paste(PasteOptions.model_validate({"model": model, "steps": 2, **settings}))
 
 
 def check_batches(
@@ -78,42 +93,95 @@ def check_batches(
     np.testing.assert_allclose(together, turned, rtol=0, atol=TOLERANCE)
 
 
-def check_refusals(
-    backend: DiffusionBackend, request: ImageRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A request without source, a device without memory and NaN pixels."""
-    assert backend.generate([]) == []
-    with pytest.raises(GenerationError, match="q0 has no source image"):
-        backend.generate([replace(request, source=None)])
-    pipeline = type(backend.runner.pipeline)
-    call = pipeline.__call__
+class BackendTests:
+    """Tests of a backend; each module has the fixture `backend`.
 
-    def full(*args: Any, **options: Any) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+    Attributes
+    ----------
+    name : str
+        The backend's name.
+    model : str
+        The name of its tiny pipeline, in `tests.tiny.diffusion`.
+    """
 
-    with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "__call__", full)
-        with pytest.raises(OutOfMemoryError, match="too little memory for 1 images of"):
-            backend.generate([request])
+    name: str
+    model: str
 
-    def overflowing(*args: Any, **options: Any) -> Any:
-        result = call(*args, **options)
-        result.images[0, 0, 0, 0] = np.nan
-        return result
+    def test_seeds(self, backend: DiffusionBackend, ask: Ask) -> None:
+        """A request gives the same bits twice; another seed or prompt another image."""
+        request = ask()[0]
+        first, again = backend.generate([request])[0], backend.generate([request])[0]
+        assert same(first, again)
+        for changed in (replace(request, seed=request.seed + 1), replace(request, prompt="a dog")):
+            assert not np.array_equal(first.image, backend.generate([changed])[0].image)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "__call__", overflowing)
-        with pytest.raises(GenerationError, match=r"returned NaN pixels in torch\.float32"):
-            backend.generate([request])
+    def test_refusals(
+        self, backend: DiffusionBackend, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A request without source, a device without memory and NaN pixels."""
+        request = ask()[0]
+        assert backend.generate([]) == []
+        with pytest.raises(GenerationError, match="q0 has no source image"):
+            backend.generate([replace(request, source=None)])
+        pipeline = type(backend.runner.pipeline)
+        call = pipeline.__call__
+
+        def full(*args: Any, **options: Any) -> None:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline, "__call__", full)
+            with pytest.raises(OutOfMemoryError, match="too little memory for 1 images of"):
+                backend.generate([request])
+
+        def overflowing(*args: Any, **options: Any) -> Any:
+            result = call(*args, **options)
+            result.images[0, 0, 0, 0] = np.nan
+            return result
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline, "__call__", overflowing)
+            with pytest.raises(GenerationError, match=r"returned NaN pixels in torch\.float32"):
+                backend.generate([request])
+
+    def test_provenance(self, backend: DiffusionBackend) -> None:
+        about = backend.describe()
+        assert about["backend"] == self.name
+        assert about["digital_source_type"].endswith("/compositeWithTrainedAlgorithmicMedia")
+        assert about["model"] == about["settings"]["model"] == self.model
+        assert about["revision"] is None
+        assert len(about["weights_sha256"]) == 64
+        assert (about["device"], about["dtype"]) == ("cpu", "float32")
+        assert {"torch", "diffusers", "transformers"} <= set(about["software"])
+        assert backend.needs_source
 
 
-def check_provenance(backend: DiffusionBackend, name: str, model: str) -> None:
-    about = backend.describe()
-    assert about["backend"] == name
-    assert about["digital_source_type"].endswith("/compositeWithTrainedAlgorithmicMedia")
-    assert about["model"] == about["settings"]["model"] == model
-    assert about["revision"] is None
-    assert len(about["weights_sha256"]) == 64
-    assert (about["device"], about["dtype"]) == ("cpu", "float32")
-    assert {"torch", "diffusers", "transformers"} <= set(about["software"])
-    assert backend.needs_source
+class ObjectKeptTests(BackendTests):
+    """Tests of a backend that keeps the object's pixels."""
+
+    @pytest.mark.parametrize("size", [(60, 84), (64, 64), (37, 151), (200, 160)])
+    def test_the_object_is_kept_bit_by_bit(
+        self, backend: DiffusionBackend, ask: Ask, size: tuple[int, int]
+    ) -> None:
+        request = ask(1, *size)[0]
+        made = backend.generate([request])[0]
+        assert request.source is not None
+        assert made.mask is not None
+        assert made.image.shape == (*size, 3)
+        assert made.image.dtype == np.uint8
+        assert np.array_equal(made.mask, request.source.mask)
+        assert np.array_equal(made.image[made.mask], request.source.image[made.mask])
+        outside = ~made.mask
+        changed = (made.image[outside] != request.source.image[outside]).any(axis=1)
+        assert changed.mean() > 0.9
+
+
+def check_own_size(backend: DiffusionBackend, request: ImageRequest) -> None:
+    """An image of 72 by 96 pixels has the object of the source that is fitted to that size."""
+    made = backend.generate([request])[0]
+    assert request.source is not None
+    image, mask, _ = fit_source(request.source, (96, 72))
+    assert made.image.shape == (96, 72, 3)
+    assert made.mask is not None
+    assert np.array_equal(made.mask, mask)
+    assert np.array_equal(made.image[mask], image[mask])

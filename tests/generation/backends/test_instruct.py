@@ -16,8 +16,13 @@ def backend(pipelines: Find) -> DiffusionBackend:
     return open_instruct(InstructOptions(model=pipelines("sd-ip2p"), steps=2))
 
 
-def test_seeds(backend: DiffusionBackend, ask: Ask) -> None:
-    suite.check_seeds(backend, ask()[0])
+class TestInstruct(suite.BackendTests):
+    name = "instruct"
+    model = "sd-ip2p"
+
+    def test_the_image_guidance_is_recorded(self, backend: DiffusionBackend) -> None:
+        settings = backend.describe()["settings"]
+        assert (settings["guidance_scale"], settings["image_guidance_scale"]) == (7.5, 1.5)
 
 
 def test_batches(
@@ -28,16 +33,6 @@ def test_batches(
 ) -> None:
     settings = InstructOptions.model_validate({"model": pipelines("sd-ip2p"), **batch_options})
     suite.check_batches(open_instruct(settings), ask(4), monkeypatch)
-
-
-def test_refusals(backend: DiffusionBackend, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite.check_refusals(backend, ask()[0], monkeypatch)
-
-
-def test_provenance(backend: DiffusionBackend) -> None:
-    suite.check_provenance(backend, "instruct", "sd-ip2p")
-    settings = backend.describe()["settings"]
-    assert (settings["guidance_scale"], settings["image_guidance_scale"]) == (7.5, 1.5)
 
 
 def test_the_presets(pipelines: Find) -> None:
