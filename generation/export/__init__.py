@@ -3,15 +3,14 @@
 from pathlib import Path
 
 from generation.export.dataset import ExportDataset
-from generation.export.formats.exporter import Exporter
+from generation.export.formats.exporter import Exporters
 from generation.export.options import ExportError, ExportOptions, ExportReport
 from generation.export.writing.run import run_export
-from graph.plugins import Plugins
 from graph.progress import Progress, silent
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
 
-EXPORTERS: Plugins[Exporter] = Plugins(
+EXPORTERS = Exporters(
     "export format",
     {
         "folder": "generation.export.formats.folder",
@@ -65,5 +64,5 @@ def export(
         It needs packages that are not installed.
     """
     options = options or ExportOptions()
-    exporter = EXPORTERS.open(format, options.format_options)
-    return run_export(dataset, format, exporter, folder, options, progress)
+    start = EXPORTERS.open(format, options.format_options)
+    return run_export(dataset, EXPORTERS[format], start, folder, options, progress)

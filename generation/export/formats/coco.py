@@ -15,8 +15,9 @@ from typing import IO, Any
 import msgspec
 
 from generation.export.formats.exporter import (
+    ExportPlugin,
     ImageLocation,
-    Writer,
+    StartExport,
     WriterReport,
     image_facts,
     write_image,
@@ -26,28 +27,17 @@ from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
 from graph.options import Options
-from graph.plugins import Plugin
 from graph.records import Mention
 
 CLASSES = "classes.csv"
 _KINDS = ("real", "generated")
 
-
-PLUGIN = Plugin(
+PLUGIN = ExportPlugin(
     "coco",
     "COCO instances: images, and JSON with boxes and outlines of concepts.",
     extra="worker",
-)
-
-
-@dataclass(frozen=True)
-class CocoExporter:
-    """Writes ``images/``, ``annotations/`` and the table of classes."""
-
-    has_images: bool = True
-    can_reference: bool = True
-    shuffled: bool = False
-    layout: str = """\
+    can_reference=True,
+    layout="""\
 - `images/`: the images; `file_name` is the path in this folder, or the image's own address if it
   was not copied.
 - `annotations/instances_<split>.json`: COCO instances. Categories are concepts, and an annotation
@@ -73,11 +63,8 @@ coco = COCO("annotations/instances_train.json")
 
 cobalance can ingest `annotations/instances_<split>.json` with `classes.csv` as the class file, for
 the concepts with a region, or `manifest.parquet`, for all of them.
-"""
-
-    def start(self, stream: ImageStream, staging: Staging) -> Writer:
-        """Start an export."""
-        return _CocoWriter(staging, stream.splits, _numbers(stream), _Categories(stream.concepts))
+""",
+)
 
 
 class _Categories:
@@ -236,6 +223,10 @@ def _csv(rows: list[Any]) -> bytes:
     return out.getvalue().encode()
 
 
-def open_export_format(options: Options) -> CocoExporter:  # noqa: ARG001
-    """Create the exporter."""
-    return CocoExporter()
+def open_export_format(_options: Options) -> StartExport:
+    """Start exports: ``images/``, ``annotations/`` and the table of classes."""
+    return _start
+
+
+def _start(stream: ImageStream, staging: Staging) -> _CocoWriter:
+    return _CocoWriter(staging, stream.splits, _numbers(stream), _Categories(stream.concepts))

@@ -1,16 +1,18 @@
-"""Exporter and writer protocols of export formats, and functions that formats share.
+"""Declaration and writer protocol of export formats, and functions that formats share.
 
-A format's module declares ``PLUGIN``, and ``open_export_format``, which returns an `Exporter`.
+A format's module has an `ExportPlugin` named ``PLUGIN``, and ``open_export_format``, which takes
+its options and returns a `StartExport`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
 from generation.export.writing.tables import TableFile
+from graph.plugins import Plugin, Plugins
 
 _PROVENANCE = (
     *("job", "query", "index", "prompt", "seed", "source_image"),
@@ -69,33 +71,37 @@ class Writer(Protocol):
         """Write the rest, after the last image."""
 
 
-class Exporter(Protocol):
-    """An export format."""
+StartExport = Callable[[ImageStream, Staging], Writer]
+"""Starts an export; raises OptionError for a dataset that the format cannot write."""
 
-    @property
-    def has_images(self) -> bool:
-        """Whether it contains images; if not, its writer uses the stream's list."""
 
-    @property
-    def can_reference(self) -> bool:
-        """Whether it can refer to real images instead of copying them."""
+@dataclass(frozen=True, kw_only=True)
+class ExportPlugin(Plugin):
+    """Declaration of an export format's module.
 
-    @property
-    def shuffled(self) -> bool:
-        """Whether images come in mixed order."""
+    Parameters
+    ----------
+    layout : str
+        What is in the folder and how to load it, in Markdown, for the data card.
+    has_images : bool
+        Whether it contains images; if not, its writer uses the stream's list.
+    can_reference : bool
+        Whether it can refer to real images instead of copying them.
+    shuffled : bool
+        Whether images come in mixed order.
+    """
 
-    @property
-    def layout(self) -> str:
-        """What is in the folder and how to load it, in Markdown, for the data card."""
+    layout: str
+    has_images: bool = True
+    can_reference: bool = False
+    shuffled: bool = False
 
-    def start(self, stream: ImageStream, staging: Staging) -> Writer:
-        """Start an export.
 
-        Raises
-        ------
-        OptionError
-            This format cannot write such a dataset.
-        """
+class Exporters(Plugins[StartExport]):
+    """Registry of export formats with their declarations."""
+
+    def __getitem__(self, name: str) -> ExportPlugin:
+        return cast("ExportPlugin", super().__getitem__(name))
 
 
 def write_image(staging: Staging, folder: str, image: ExportImage) -> ImageLocation:

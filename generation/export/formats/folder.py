@@ -2,28 +2,23 @@
 
 from dataclasses import dataclass, replace
 
-from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, write_image
+from generation.export.formats.exporter import (
+    ExportPlugin,
+    ImageLocation,
+    StartExport,
+    WriterReport,
+    write_image,
+)
 from generation.export.images.image import ExportImage
-from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
 from graph.options import Options
-from graph.plugins import Plugin
 
-PLUGIN = Plugin(
+PLUGIN = ExportPlugin(
     "folder",
     "Image files in a folder, with a Parquet table.",
     extra="worker",
-)
-
-
-@dataclass(frozen=True)
-class FolderExporter:
-    """Writes ``images/``, and ``masks/`` for generated images."""
-
-    has_images: bool = True
-    can_reference: bool = True
-    shuffled: bool = False
-    layout: str = """\
+    can_reference=True,
+    layout="""\
 - `images/`: the images, under names that are valid in every file system.
 - `masks/`: masks of the objects that generated images were made around, white on the object.
 - `manifest.parquet`: their ids, classes, concepts, splits and regions.
@@ -35,11 +30,8 @@ images = pd.read_parquet("manifest.parquet")  # uri is the path in this folder
 ```
 
 cobalance can ingest `manifest.parquet` again, with this folder as the root of the images.
-"""
-
-    def start(self, stream: ImageStream, staging: Staging) -> Writer:  # noqa: ARG002
-        """Start an export."""
-        return _FolderWriter(staging)
+""",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +50,6 @@ class _FolderWriter:
         return WriterReport()
 
 
-def open_export_format(options: Options) -> FolderExporter:  # noqa: ARG001
-    """Create the exporter."""
-    return FolderExporter()
+def open_export_format(_options: Options) -> StartExport:
+    """Start exports: ``images/``, and ``masks/`` of generated images."""
+    return lambda _stream, staging: _FolderWriter(staging)

@@ -8,13 +8,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, write_image
+from generation.export.formats.exporter import (
+    ExportPlugin,
+    ImageLocation,
+    StartExport,
+    WriterReport,
+    write_image,
+)
 from generation.export.images.image import ExportImage
-from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
 from generation.export.writing.tables import Column, TableFile, TableWriter, table_writer
 from graph.options import Options
-from graph.plugins import Plugin
 
 _COLUMNS = {
     "file_name": Column(pa.string(), "The image's file, beside this one."),
@@ -33,22 +37,11 @@ _COLUMNS = {
     ),
 }
 
-
-PLUGIN = Plugin(
+PLUGIN = ExportPlugin(
     "imagefolder",
     "An image folder for load_dataset of Hugging Face.",
     extra="worker",
-)
-
-
-@dataclass(frozen=True)
-class ImageFolderExporter:
-    """Writes a folder a split with ``metadata.parquet``."""
-
-    has_images: bool = True
-    can_reference: bool = False
-    shuffled: bool = False
-    layout: str = """\
+    layout="""\
 - A folder for each split, with its images and their `metadata.parquet`.
 - `manifest.parquet`: all images with their regions, original addresses and digests.
 
@@ -57,11 +50,8 @@ from datasets import load_dataset
 
 dataset = load_dataset("path/to/this/folder")  # or "imagefolder", data_dir=...
 ```
-"""
-
-    def start(self, stream: ImageStream, staging: Staging) -> Writer:
-        """Start an export."""
-        return _ImageFolderWriter(staging, stream.splits)
+""",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +99,6 @@ def _row(image: ExportImage) -> dict[str, Any]:
     }
 
 
-def open_export_format(options: Options) -> ImageFolderExporter:  # noqa: ARG001
-    """Create the exporter."""
-    return ImageFolderExporter()
+def open_export_format(_options: Options) -> StartExport:
+    """Start exports: a folder a split, with ``metadata.parquet``."""
+    return lambda stream, staging: _ImageFolderWriter(staging, stream.splits)

@@ -1,11 +1,17 @@
 """Sample weights of the real images: the reweighting baseline, in which no image is new."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from generation.export.formats.exporter import ImageLocation, Writer, WriterReport
+from generation.export.formats.exporter import (
+    ExportPlugin,
+    ImageLocation,
+    StartExport,
+    WriterReport,
+)
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
@@ -13,7 +19,6 @@ from generation.export.writing.tables import Column, TableFile, table_writer
 from generation.planning.sample_weights import balancing_weights
 from graph.errors import OptionError, UnknownNameError
 from graph.options import Options
-from graph.plugins import Plugin
 
 _TABLE = TableFile(
     "weights.parquet",
@@ -44,22 +49,13 @@ class WeightsOptions(Options):
     group_concepts: tuple[str, ...] | None = None
 
 
-PLUGIN = Plugin(
+PLUGIN = ExportPlugin(
     "weights",
     "Weights of the real images instead of new images, for comparison.",
     options=WeightsOptions,
-)
-
-
-@dataclass(frozen=True)
-class WeightsExporter:
-    """Writes ``weights.parquet``."""
-
-    options: WeightsOptions
-    has_images: bool = False
-    can_reference: bool = True
-    shuffled: bool = False
-    layout: str = """\
+    has_images=False,
+    can_reference=True,
+    layout="""\
 - `weights.parquet`: a row for each real image. No image is copied, and none is new: this is the
   reweighting baseline, against which generated images can be measured.
 
@@ -82,22 +78,8 @@ if table["split"].notna().any():  # else the dataset has no splits, and all imag
     table = table.query("split == 'train'")
 sampler = torch.utils.data.WeightedRandomSampler(table["weight"].tolist(), len(table))
 ```
-"""
-
-    def start(self, stream: ImageStream, staging: Staging) -> Writer:
-        """Start an export.
-
-        Raises
-        ------
-        OptionError
-            There are no real images, or no image has one of the concepts of the groups.
-        """
-        if stream.dataset.real is None or stream.dataset.real.empty:
-            raise OptionError("Sample weights need real images. Export those, too.")
-        for name in self.options.group_concepts or ():
-            if name not in stream.concepts:
-                raise UnknownNameError("concept", name, stream.concepts)
-        return _WeightsWriter(stream, staging, self.options.group_concepts)
+""",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +115,15 @@ class _WeightsWriter:
         )
 
 
-def open_export_format(options: WeightsOptions) -> WeightsExporter:
-    """Create the exporter."""
-    return WeightsExporter(options)
+def open_export_format(options: WeightsOptions) -> StartExport:
+    """Start exports of ``weights.parquet``."""
+    return partial(_start, options)
+
+
+def _start(options: WeightsOptions, stream: ImageStream, staging: Staging) -> _WeightsWriter:
+    if stream.dataset.real is None or stream.dataset.real.empty:
+        raise OptionError("Sample weights need real images. Export those, too.")
+    for name in options.group_concepts or ():
+        if name not in stream.concepts:
+            raise UnknownNameError("concept", name, stream.concepts)
+    return _WeightsWriter(stream, staging, options.group_concepts)

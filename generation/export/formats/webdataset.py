@@ -7,18 +7,24 @@ import tarfile
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 import msgspec
 from pydantic import Field
 
-from generation.export.formats.exporter import ImageLocation, Writer, WriterReport, image_facts
+from generation.export.formats.exporter import (
+    ExportPlugin,
+    ImageLocation,
+    StartExport,
+    WriterReport,
+    image_facts,
+)
 from generation.export.images.image import ExportImage
 from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
 from graph.options import Options
-from graph.plugins import Plugin
 from graph.records import Mention
 
 
@@ -37,23 +43,13 @@ class WebDatasetOptions(Options):
     shard_images: int = Field(default=10_000, ge=1)
 
 
-PLUGIN = Plugin(
+PLUGIN = ExportPlugin(
     "webdataset",
     "Tar files for sequential reading.",
     extra="worker",
     options=WebDatasetOptions,
-)
-
-
-@dataclass(frozen=True)
-class WebDatasetExporter:
-    """Writes ``shards/``, and ``classes.json``, the names of the numbered classes."""
-
-    options: WebDatasetOptions
-    has_images: bool = True
-    can_reference: bool = False
-    shuffled: bool = True
-    layout: str = """\
+    shuffled=True,
+    layout="""\
 - `shards/<split>-<number>.tar`: samples, in an order that mixes classes, and real and generated
   images. Each has the image under its own ending, `cls` (the class's number) and `json` (id, class,
   concepts, regions of concepts, and objects: where that is which gives the image its class; for
@@ -68,13 +64,8 @@ import webdataset as wds
 
 dataset = wds.WebDataset(sorted(glob.glob("shards/train-*.tar")), shardshuffle=False).decode("pil")
 ```
-"""
-
-    def start(self, stream: ImageStream, staging: Staging) -> Writer:
-        """Start an export."""
-        staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
-        numbers = {name: number for number, name in enumerate(stream.classes)}
-        return _ShardWriter(staging, self.options, stream.splits, numbers)
+""",
+)
 
 
 @dataclass(eq=False)
@@ -169,6 +160,12 @@ def _region_json(region: Mention) -> dict[str, Any]:
     }
 
 
-def open_export_format(options: WebDatasetOptions) -> WebDatasetExporter:
-    """Create the exporter."""
-    return WebDatasetExporter(options)
+def open_export_format(options: WebDatasetOptions) -> StartExport:
+    """Start exports: ``shards/``, and ``classes.json``, the names of the numbered classes."""
+    return partial(_start, options)
+
+
+def _start(options: WebDatasetOptions, stream: ImageStream, staging: Staging) -> _ShardWriter:
+    staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
+    numbers = {name: number for number, name in enumerate(stream.classes)}
+    return _ShardWriter(staging, options, stream.splits, numbers)

@@ -8,7 +8,7 @@ from typing import Any
 from generation.export.dataset import ExportDataset
 from generation.export.describing import card, croissant
 from generation.export.describing.image_table import IMAGE_TABLE, image_row
-from generation.export.formats.exporter import Exporter, Writer
+from generation.export.formats.exporter import ExportPlugin, StartExport, Writer
 from generation.export.images.stream import ImageStream
 from generation.export.options import ExportError, ExportOptions, ExportReport
 from generation.export.writing.staging import Staging, staged
@@ -35,28 +35,28 @@ ImageCounts = Counter[tuple[str | None, str, bool]]
 
 def run_export(
     dataset: ExportDataset,
-    name: str,
-    exporter: Exporter,
+    plugin: ExportPlugin,
+    start: StartExport,
     folder: Path,
     options: ExportOptions,
     progress: Progress,
 ) -> ExportReport:
     """Write an export; see `generation.export.export`."""
-    if options.reference and not exporter.can_reference:
+    if options.reference and not plugin.can_reference:
         raise OptionError(
-            f"The format {name} holds the images themselves, and cannot refer to their addresses. "
-            "Leave ",
+            f"The format {plugin.name} holds the images themselves, and cannot refer to their "
+            "addresses. Leave ",
             Setting("reference"),
             " out, or export as folder, coco or weights.",
         )
-    stream = ImageStream(dataset, options, progress, exporter.can_reference)
-    identity = {"name": dataset.name, "format": name, "job": dataset.job}
+    stream = ImageStream(dataset, options, progress, plugin.can_reference)
+    identity = {"name": dataset.name, "format": plugin.name, "job": dataset.job}
     with staged(folder, identity, overwrite=options.overwrite) as staging:
-        writer = exporter.start(stream, staging)
+        writer = start(stream, staging)
         tables: list[TableFile] = []
         rows: list[dict[str, Any]] = []
-        if exporter.has_images:
-            images, rows = _write_images(stream, staging, writer, shuffled=exporter.shuffled)
+        if plugin.has_images:
+            images, rows = _write_images(stream, staging, writer, shuffled=plugin.shuffled)
             tables.append(IMAGE_TABLE)
         else:
             real = (image for image in stream.listed if not image.synthetic)
@@ -70,11 +70,11 @@ def run_export(
         counts = _counts(images, stream, report.counts)
         facts = card.CardFacts(
             name=dataset.name,
-            format=name,
-            layout=exporter.layout,
+            format=plugin.name,
+            layout=plugin.layout,
             images=images,
             counts=counts,
-            copied=exporter.has_images and not options.reference,
+            copied=plugin.has_images and not options.reference,
             generated=generated,
             tables=tables,
             patterns=report.patterns,

@@ -2,16 +2,15 @@
 
 from generation import export as package
 from generation.export import ExportOptions, export
-from graph.plugins import Plugins
+from generation.export.formats.exporter import Exporters
 
 CSV_FORMAT = '''
 """A CSV file of images and classes, beside the images."""
 
 from dataclasses import dataclass, field
 
-from generation.export.formats.exporter import WriterReport, write_image
+from generation.export.formats.exporter import ExportPlugin, WriterReport, write_image
 from graph.options import Options
-from graph.plugins import Plugin
 
 
 class CsvOptions(Options):
@@ -20,19 +19,13 @@ class CsvOptions(Options):
     delimiter: str = ","
 
 
-PLUGIN = Plugin("csv", "Images, and a CSV file of their classes.", options=CsvOptions)
-
-
-@dataclass(frozen=True)
-class CsvExporter:
-    options: CsvOptions
-    has_images: bool = True
-    can_reference: bool = True
-    shuffled: bool = False
-    layout: str = "- `classes.csv`: address and class of each image."
-
-    def start(self, stream, staging):
-        return CsvWriter(staging, self.options.delimiter)
+PLUGIN = ExportPlugin(
+    "csv",
+    "Images, and a CSV file of their classes.",
+    options=CsvOptions,
+    can_reference=True,
+    layout="- `classes.csv`: address and class of each image.",
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +45,7 @@ class CsvWriter:
 
 
 def open_export_format(options):
-    return CsvExporter(options)
+    return lambda stream, staging: CsvWriter(staging, options.delimiter)
 '''
 
 
@@ -60,7 +53,7 @@ def test_a_new_format_is_one_module_and_one_line(sample, tmp_path, monkeypatch):
     (tmp_path / "new" / "csv_format.py").parent.mkdir()
     (tmp_path / "new" / "csv_format.py").write_text(CSV_FORMAT)
     monkeypatch.syspath_prepend(tmp_path / "new")
-    monkeypatch.setattr(package, "EXPORTERS", Plugins("export format", {"csv": "csv_format"}))
+    monkeypatch.setattr(package, "EXPORTERS", Exporters("export format", {"csv": "csv_format"}))
     options = ExportOptions(reference=True, format_options={"delimiter": ";"})
     report = export(sample.dataset, "csv", tmp_path / "out", options)
     lines = (tmp_path / "out" / "classes.csv").read_text().splitlines()
