@@ -1,7 +1,9 @@
 """A small dataset with hostile names, half of it generated, for every test of exports."""
 
 import hashlib
+import importlib
 import json
+import warnings
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
@@ -13,11 +15,14 @@ import pytest
 from PIL import Image
 
 from generation.export import EXPORTERS, ExportDataset, ExportOptions
+from generation.export.images.file_names import split_names
 from generation.output.manifest import manifest_frame
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
 
 FORMATS = list(EXPORTERS)
+TRAIN = 11  # images of the split train: 7 real ones and 4 generated
+OTHER = split_names(["a/b: c"])["a/b: c"]
 WITH_IMAGES = [name for name in FORMATS if name != "weights"]
 REFERRING = ["folder", "coco"]
 HOSTILE = [
@@ -221,3 +226,32 @@ def only(tmp_path):
 
 def one_image_a_file(name):
     return ExportOptions(format_options={"shard_images": 1} if name == "webdataset" else {})
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    """The libraries' caches in a folder of the test, and no network."""
+    for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    return tmp_path / "hf"
+
+
+def imported(name):
+    """Import a library; what it warns of meanwhile is its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module(name)
+
+
+def rows_of(sample):
+    """Id, class, concepts and split of each image, from the frames themselves."""
+    real, made = sample.dataset.real, sample.dataset.generated
+    found = {
+        row["id"]: (row["class"], row["concepts"], row["split"]) for row in real.to_dict("records")
+    }
+    for row in made.to_dict("records"):
+        source = row["source_image"]
+        split = found[source][2] if source in found else "train"
+        found[row["candidate"]] = (row["class"], sorted(row["concepts"]), split)
+    return found

@@ -153,3 +153,10 @@ def test_colours_come_before_an_alpha_channel() -> None:
     assert mask_array(stored(Image.fromarray(layers))).tolist() == [[False, True, False]]
     layers[..., 3] = 255
     assert mask_array(stored(Image.fromarray(layers))).tolist() == [[False, True, False]]
+
+
+def test_masks_of_every_mode() -> None:
+    assert mask_array(Image.new("L", (2, 2))).tolist() == [[False, False]] * 2
+    assert mask_array(Image.fromarray(np.array([[1, 0]], dtype=np.uint8))).tolist() == [
+        [True, False]
+    ]

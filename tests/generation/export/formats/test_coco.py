@@ -1,23 +1,34 @@
 """COCO exports in pycocotools: places of every kind, crowds, and objects apart from concepts."""
 
 import contextlib
-import importlib
 import io
 import json
-import warnings
 from dataclasses import replace
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from generation.export import ExportDataset, ExportOptions, export
 from generation.output.manifest import manifest_frame
 from graph.records import Annotations, ImageRecord, Mention
+from ingest.images.masks import mask
 from ingest.images.regions import read_regions, write_regions
-from ingest.load import read_annotations
+from ingest.load import detect_format, read_annotations
 from ingest.options import ClassOptions, ReadOptions
-from tests.generation.export.conftest import Sample, Stores, generated_row, picture, real_frame
+from tests.generation.export.conftest import (
+    OTHER,
+    TRAIN,
+    Sample,
+    Stores,
+    generated_row,
+    imported,
+    picture,
+    real_frame,
+    rows_of,
+)
 
 # pycocotools is compiled for an older NumPy than ours.
 pytestmark = pytest.mark.filterwarnings(
@@ -27,12 +38,6 @@ pytestmark = pytest.mark.filterwarnings(
 SIZE = (64, 48)
 TRIANGLE = "[[0,0,40,0,0,40]]"
 CROWD = '{"size":[48,64],"counts":[100,5,43,5,2919]}'
-
-
-def imported(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return importlib.import_module(name)
 
 
 def exported(folder, mentions, size=SIZE, class_name="cat", **options):
@@ -278,3 +283,91 @@ def test_a_region_of_what_its_image_does_not_show_is_left_out(tmp_path):
     assert report.counts["regions of concepts that their image lacks"] == 3
     coco = opened(tmp_path / "out" / "annotations" / "instances_train.json")
     assert "grass" not in {name for names in names_in(coco).values() for name in names}
+
+
+def load_coco(path, capsys):
+    coco = imported("pycocotools.coco").COCO(str(path))
+    capsys.readouterr()
+    return coco
+
+
+def test_coco_loads_with_pycocotools(sample, tmp_path, capsys):
+    report = export(sample.dataset, "coco", tmp_path / "out")
+    coco = load_coco(tmp_path / "out" / "annotations" / "instances_train.json", capsys)
+    images = coco.loadImgs(coco.getImgIds())
+    assert len(images) == TRAIN
+    names = {entry["name"] for entry in coco.loadCats(coco.getCatIds())}
+    assert names == set(sample.dataset.real["concepts"].sum()) | {"wood"}
+    found = rows_of(sample)
+    for image in images:
+        about = image["cobalance"]
+        assert (about["class"], about["concepts"], about["split"]) == found[about["id"]]
+        with Image.open(tmp_path / "out" / image["file_name"]) as picture:
+            assert picture.size == (image["width"], image["height"])
+    n_regions = 0
+    for split in ("train", OTHER):
+        coco = load_coco(tmp_path / "out" / "annotations" / f"instances_{split}.json", capsys)
+        n_regions += len(coco.anns)
+        for annotation in coco.anns.values():
+            if annotation["segmentation"]:
+                pixels = coco.annToMask(annotation).astype(bool)
+                outline = json.dumps(annotation["segmentation"])
+                assert (pixels == mask(outline, 16, 12)).all()
+            x, y, width, height = annotation["bbox"]
+            assert (x >= 0, y >= 0, width > 0, height > 0, annotation["area"] > 0) == (True,) * 5
+    regions = sample.dataset.regions(sample.dataset.real["id"].tolist())
+    assert n_regions == len(regions) == report.counts["regions"]
+
+
+def test_coco_has_the_objects_of_generated_images(sample, tmp_path, capsys):
+    del sample.stores.generated["5f1c/masks/1.png"]
+    report = export(sample.dataset, "coco", tmp_path / "out")
+    coco = load_coco(tmp_path / "out" / "annotations" / "objects_train.json", capsys)
+    assert len(coco.imgs) == len(coco.anns) == 3
+    assert report.counts["objects"] == 4
+    with Image.open(BytesIO(sample.stores.generated["5f1c/masks/0.png"])) as picture:
+        expected = np.asarray(picture)
+    for annotation in coco.anns.values():
+        assert (coco.annToMask(annotation).astype(bool) == expected).all()
+        assert annotation["bbox"] == [4, 3, 7, 6]
+        assert annotation["area"] == 42
+        category = coco.loadCats(annotation["category_id"])[0]
+        about = coco.imgs[annotation["image_id"]]["cobalance"]
+        assert category["name"] == about["class"]
+
+
+def test_coco_keeps_ids_that_are_whole_numbers(numbered, tmp_path, capsys):
+    export(numbered.dataset, "coco", tmp_path / "out")
+    kept = {}
+    for split in ("train", OTHER):
+        coco = load_coco(tmp_path / "out" / "annotations" / f"instances_{split}.json", capsys)
+        kept |= {image["cobalance"]["id"]: number for number, image in coco.imgs.items()}
+    real = {name: int(name) for name in numbered.dataset.real["id"]}
+    made = {name: 98 + at for at, name in enumerate(numbered.dataset.generated["candidate"])}
+    assert kept == real | made
+
+
+def test_coco_is_ingested_again(sample, tmp_path):
+    export(sample.dataset, "coco", tmp_path / "out")
+    classes = ClassOptions(file=tmp_path / "out" / "classes.csv")
+    annotations = tmp_path / "out" / "annotations"
+    found = rows_of(sample)
+    regions = sample.dataset.regions(sample.dataset.real["id"].tolist())
+    seen, boxes = set(), 0
+    for split, name in (("train", "train"), ("a/b: c", OTHER)):
+        path = annotations / f"instances_{name}.json"
+        assert detect_format(path) == "coco-instances"
+        about = {
+            str(image["id"]): image["cobalance"]["id"]
+            for image in json.loads(path.read_text())["images"]
+        }
+        for record in read_annotations(path, ReadOptions(classes=classes, split=split)).records():
+            image = about[record.id]
+            seen.add(image)
+            assert (record.class_name, record.split) == (found[image][0], found[image][2])
+            assert (tmp_path / "out" / record.uri).exists()
+            placed = sorted(regions["concept"][regions["id"] == image])
+            assert sorted(mention.concept for mention in record.mentions) == placed
+            boxes += len(placed)
+    assert seen == set(found)
+    assert boxes == len(regions) > 0

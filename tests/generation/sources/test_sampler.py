@@ -1,25 +1,18 @@
-"""An image of the class and its object's mask: the same for a seed, and never a wrong one."""
-
 import json
 from collections import Counter
 from io import BytesIO
 
 import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
-from pydantic import ValidationError
 
 from generation.image_request import GenerationError
 from generation.sources.mask_settings import MaskSettings
-from generation.sources.object_regions import object_regions
 from generation.sources.sampler import TRIES, Sources, shuffled
 from graph.dataset.read import ClassImages
 from graph.errors import InputError, JobBlockedError, OptionError
 from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.decoding import MAX_PIXELS, decode, rgb_array
-from ingest.images.image_file import ImageFileError
-from ingest.images.mask_images import mask_array
+from ingest.images.decoding import decode
 from ingest.images.regions import read_regions, write_regions
 
 SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])
@@ -106,21 +99,6 @@ def test_the_largest_instance_or_all(sources, image):
     assert np.array_equal(sources(records).sample("cat", 0).mask, large)
     every = sources(records, instances="all").sample("cat", 0).mask
     assert np.array_equal(every, large | of(slice(30, 36), slice(40, 46)))
-
-
-def test_what_the_object_is():
-    regions = pd.DataFrame({"concept": ["person", "Fire_Hydrant", "person", "dog"]})
-
-    def chosen(class_name, *names):
-        return object_regions(regions, class_name, names).index.tolist()
-
-    assert chosen("fire hydrant") == [1]
-    assert chosen("woman") == [0, 2]
-    assert chosen("urban") == []  # never guessed among several
-    assert chosen("urban", "dog", "nothing") == [3]
-    assert chosen("woman", "dog") == [3]
-    assert chosen("urban", "*") == [0, 1, 2, 3]
-    assert object_regions(regions.iloc[[0, 2]], "urban").index.tolist() == [0, 2]
 
 
 def test_a_crowd_is_no_object(sources, image):
@@ -341,50 +319,3 @@ def test_broken_outlines_and_files(sources, image, tmp_path):
     (tmp_path / "a.png").write_bytes(b"GIF89a")
     with pytest.raises(GenerationError, match="not a usable image"):
         sources([record]).sample("cat", 0)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"masks": "magic"},
-        {"mask": "boxes"},
-        {"masks": "files"},
-        {"mask_pattern": "mask.png"},
-        {"min_share": 0.5, "max_share": 0.2},
-        {"min_share": -1},
-    ],
-)
-def test_settings_that_cannot_be_used(settings):
-    with pytest.raises(ValidationError):
-        MaskSettings(**settings)
-
-
-def test_settings_as_json():
-    settings = MaskSettings(masks="files", mask_folder="masks", object="cat")
-    assert settings.object == ("cat",)
-    assert MaskSettings.model_validate_json(settings.model_dump_json()) == settings
-
-
-def test_bombs_and_foreign_bytes_are_refused():
-    def encoded(image, form):
-        file = BytesIO()
-        image.save(file, form)
-        return file.getvalue()
-
-    side = int(MAX_PIXELS**0.5) + 1
-    for content in (encoded(Image.new("1", (side, side)), "PNG"), b"", b"%PDF-1.7", b"GIF89a"):
-        with pytest.raises(ImageFileError):
-            decode(content)
-    with pytest.raises(ImageFileError, match="not an image file of a supported format"):
-        decode(encoded(Image.new("RGB", (4, 4)), "PCX"))
-
-
-def test_pixels_of_every_mode():
-    grey = Image.fromarray(np.array([[0, 65535]], dtype=np.uint16))
-    assert rgb_array(grey).tolist() == [[[0, 0, 0], [255, 255, 255]]]
-    clear = Image.new("RGBA", (1, 1), (10, 20, 30, 0))
-    assert rgb_array(clear).tolist() == [[[255, 255, 255]]]
-    assert mask_array(Image.new("L", (2, 2))).tolist() == [[False, False]] * 2
-    assert mask_array(Image.fromarray(np.array([[1, 0]], dtype=np.uint8))).tolist() == [
-        [True, False]
-    ]
