@@ -1,11 +1,16 @@
 """Cliques counted the slow way, one kind of image at a time, to compare kernels with."""
 
+import csv
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
 from graph.counting.cliques import Cliques
+
+COUNTS = Path(__file__).parents[1] / "app" / "demo" / "urbancars_counts.csv"
 
 Images = Mapping[tuple[str, frozenset[str]], int]
 """How many images there are of each class with exactly each set of concepts."""
@@ -39,3 +44,15 @@ def count_cliques(images: Images, max_size: int, *, common: bool = True) -> Cliq
         concepts,
         classes,
     )
+
+
+def urbancars(*, street: bool) -> Images:
+    """Count UrbanCars' images. Without `street`, its images stay and have the object alone."""
+    images: Counter[tuple[str, frozenset[str]]] = Counter()
+    with COUNTS.open(newline="") as file:
+        for row in csv.DictReader(file):
+            held = {row["background"], row["cooccurring_object"]}
+            images[row["class"], frozenset(held - (set() if street else {"street"}))] += int(
+                row["count"]
+            )
+    return {kind: n for kind, n in images.items() if n}

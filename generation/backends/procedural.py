@@ -100,13 +100,6 @@ class ProceduralBackend:
 
     Each image depends on its request and the options alone, bit by bit, whatever else is in the
     batch and whichever machine it is.
-
-    Parameters
-    ----------
-    options : ProceduralOptions
-        Sizes, placement and feather.
-    exemplars : Exemplars or None
-        Pictures of concepts.
     """
 
     needs_source = False

@@ -47,11 +47,6 @@ class BlankFilter:
     The score is the standard deviation of luminance outside the object's mask, from 0 (one colour)
     to 0.5 (half black, half white); of the whole image where the mask is not known. The object is
     left out because it would hide that a pasted background is empty.
-
-    Parameters
-    ----------
-    options : BlankOptions
-        The thresholds.
     """
 
     options: BlankOptions

@@ -73,15 +73,6 @@ class ClipFilter:
     never make a background alone. The object covers a part of it and is not in the prompt, so the
     same threshold may reject more here; the details keep the cosine for a choice by the data.
 
-    Parameters
-    ----------
-    options : ClipOptions
-        Threshold and text.
-    vision : VisionModel
-        A `CLIPModel`.
-    tokenizer : CLIPTokenizer
-        Its tokenizer.
-
     References
     ----------
     .. [1] Hessel, J. et al., *CLIPScore: A reference-free evaluation metric for image captioning*
@@ -90,8 +81,8 @@ class ClipFilter:
     """
 
     options: ClipOptions
-    vision: "VisionModel"
-    tokenizer: Any
+    vision: "VisionModel"  # a CLIPModel
+    tokenizer: Any  # a CLIPTokenizer
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]

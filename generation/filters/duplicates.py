@@ -51,15 +51,6 @@ class DuplicatesFilter:
     before it in the batch that were kept, and to its source; the number of bits where there is
     none. Other batches are compared with `find_duplicates`, by the hashes in the details.
 
-    Parameters
-    ----------
-    options : DuplicatesOptions
-        The distance.
-    phash : callable
-        The perceptual hash of an image, in hexadecimal.
-    version : str
-        Of the package imagehash, which computes it.
-
     References
     ----------
     .. [1] Zauner, C., *Implementation and benchmarking of perceptual image hash functions* (2010),
@@ -68,8 +59,8 @@ class DuplicatesFilter:
     """
 
     options: DuplicatesOptions
-    phash: Callable[[ImageArray], str]
-    version: str
+    phash: Callable[[ImageArray], str]  # in hexadecimal
+    version: str  # of imagehash
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]

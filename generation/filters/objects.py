@@ -53,13 +53,6 @@ class ObjectsFilter:
     The score is the smallest of the requested concepts' best scores, 1 without concepts. The
     details have what was found and what was not, at the detector's threshold, of the concepts and
     of the vocabulary's others, and the class's best score.
-
-    Parameters
-    ----------
-    options : ObjectsOptions
-        What must be found.
-    detector : Detector
-        With the same options.
     """
 
     options: ObjectsOptions

@@ -49,20 +49,13 @@ class SafetyFilter:
     published as vectors alone. They were found to be about sexual content, and not about violence
     or gore [1]_: a safe image of this filter need not be safe for everyone.
 
-    Parameters
-    ----------
-    options : SafetyOptions
-        Which checker.
-    vision : VisionModel
-        A `StableDiffusionSafetyChecker`.
-
     References
     ----------
     .. [1] Rando, J. et al., *Red-teaming the Stable Diffusion safety filter* (2022).
     """
 
     options: SafetyOptions
-    vision: "VisionModel"
+    vision: "VisionModel"  # a StableDiffusionSafetyChecker
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]

@@ -50,11 +50,6 @@ class SanityFilter:
     The score is the share of the object's pixels that equal the source's in all three channels. It
     is 1 where they cannot be compared: without a mask, with a source of another size, or where the
     object was moved, so that its mask is not the source's. An image that is not one at all has 0.
-
-    Parameters
-    ----------
-    options : SanityOptions
-        Sizes and shares.
     """
 
     options: SanityOptions

@@ -8,15 +8,7 @@ from generation.output.rows import Row
 
 
 class ChunkRecord:
-    """A chunk's record in the output folder, and how often the chunk was started.
-
-    Parameters
-    ----------
-    folder : OutputFolder
-        Where records are.
-    job, chunk : str
-        The chunk's job, and its id in it.
-    """
+    """A chunk's record in the output folder, and how often the chunk was started."""
 
     def __init__(self, folder: OutputFolder, job: str, chunk: str) -> None:
         self._folder = folder

@@ -78,9 +78,7 @@ def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
         images[position, class_code] = query.n
         codes = _look_up("concept", concept_codes, query.concepts)
         members[position, : len(codes)] = codes
-    counts = cliques.counts.astype(np.int64)  # a copy
-    add_to_counts(SubsetIndex(cliques.members), counts, members, images)
-    return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
+    return _with_images(cliques, members, images)
 
 
 def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
@@ -105,9 +103,13 @@ def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
     [[7, 7], [7, 5], [3, 3]]
     """
     images = np.asarray(images, dtype=np.int64)
-    counts = cliques.counts.astype(np.int64)  # a copy
     rows = np.flatnonzero(images.any(axis=1))
-    add_to_counts(SubsetIndex(cliques.members), counts, cliques.members[rows], images[rows])
+    return _with_images(cliques, cliques.members[rows], images[rows])
+
+
+def _with_images(cliques: Cliques, members: IntArray, images: IntArray) -> Cliques:
+    counts = cliques.counts.astype(np.int64)  # a copy
+    add_to_counts(SubsetIndex(cliques.members), counts, members, images)
     return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
 
 

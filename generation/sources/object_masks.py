@@ -12,9 +12,8 @@ from generation.sources.object_regions import (
     box_of,
     fill_bounds,
     fill_box,
-    regions_with_crowds,
+    object_regions,
 )
-from generation.sources.unusable import UnusableError
 from graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from graph.records import Box
 from ingest.concepts.plurals import counted
@@ -23,6 +22,24 @@ from ingest.images.masks import SegmentationError, mask
 
 Segment = Callable[[ImageArray, Box | None], MaskArray]
 """Segments the object in an image, or in a box (x, y, width, height in pixels) of it."""
+
+
+class UnusableError(Exception):
+    """An image that cannot be used, with a remedy.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, as a clause behind "an image": ``"has no mask file"``.
+    remedy : str
+        What to do, as a sentence without its full stop.
+    detail : str
+        What was found in this image.
+    """
+
+    def __init__(self, problem: str, remedy: str, detail: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.remedy, self.detail = problem, remedy, detail
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +76,7 @@ class ObjectMasks:
         """Select the regions of an image's object; may be empty only with a segmenter."""
         regions = self.read_regions([image_id])
         drawn = regions[regions["segmentation"].notna() | regions["x_px"].notna()]
-        of_object = regions_with_crowds(drawn, class_name, self.settings.object)
+        of_object = object_regions(drawn, class_name, self.settings.object)
         chosen = of_object[~of_object["crowd"]]
         if chosen.empty and not of_object.empty:
             raise UnusableError(

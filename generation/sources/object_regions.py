@@ -18,25 +18,16 @@ PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woma
 def object_regions(
     regions: pd.DataFrame, class_name: str, names: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Select the regions of an image's object by `MaskSettings.object`, without crowds.
+    """Select the regions of an image's object, crowds included, by `MaskSettings.object`.
 
     Examples
     --------
-    >>> regions = pd.DataFrame({"concept": ["sofa", "Person", "sofa", "Person"],
-    ...                         "crowd": [False, False, False, True]})
+    >>> regions = pd.DataFrame({"concept": ["sofa", "Person", "sofa"]})
     >>> object_regions(regions, "woman")["concept"].tolist()
     ['Person']
     >>> object_regions(regions, "cat").empty, len(object_regions(regions, "cat", ["*"]))
     (True, 3)
     """
-    found = regions_with_crowds(regions, class_name, names)
-    return found[~found["crowd"]] if "crowd" in found else found
-
-
-def regions_with_crowds(
-    regions: pd.DataFrame, class_name: str, names: Collection[str]
-) -> pd.DataFrame:
-    """Select regions as `object_regions` does, including crowds."""
     if ANY in names:
         return regions
     concepts = [_plain(name) for name in regions["concept"]]

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 
 from generation.image_request import NoSourceError, SourceImage
-from generation.sources.mask_files import mask_path
-from generation.sources.mask_settings import MaskSettings
-from generation.sources.object_masks import ObjectMasks, Segment
+from generation.sources.mask_settings import PLACEHOLDER, MaskSettings
+from generation.sources.object_masks import ObjectMasks, Segment, UnusableError
 from generation.sources.object_regions import annotated_px
-from generation.sources.unusable import UnusableError
 from graph.dataset.read import ClassImages
 from graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
 from ingest.images.arrays import MaskArray
@@ -165,6 +165,28 @@ class Sources:
                 problem.problem = problem.problem.replace("annotations", "a mask file")
                 problem.detail = f"{path}: {problem.detail}"
             raise
+
+
+def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
+    """Path of an image's mask file; UnusableError if it would be outside the folder.
+
+    Examples
+    --------
+    >>> settings = MaskSettings(masks="files", mask_folder="masks", mask_pattern="{path}_m.png")
+    >>> mask_path(settings, "7", "birds/007.jpg").as_posix()
+    'masks/birds/007_m.png'
+    """
+    folder = Path(settings.mask_folder or "")
+    address = urlsplit(uri).path if "://" in uri else uri
+    pure = PurePosixPath(address)
+    values = {"id": image_id, "stem": pure.stem, "path": str(pure.with_suffix("")).lstrip("/")}
+    inside = PLACEHOLDER.sub(lambda found: values[found[1]], settings.mask_pattern)
+    path = folder / inside
+    if "\0" in inside or not path.resolve().is_relative_to(folder.resolve()):
+        raise UnusableError(
+            "has a mask file outside of the folder", "Rename the image", f"{inside!r}"
+        )
+    return path
 
 
 def shuffled(count: int, seed: int) -> Iterator[int]:

@@ -41,13 +41,6 @@ class _ChunkFailedError(Exception):
 class ChunkExecutor:
     """Executes chunks, in any number of threads.
 
-    Parameters
-    ----------
-    store : RetryingStore
-        The graph.
-    resources : WorkerResources
-        The output folder, and how sources are opened.
-
     Attributes
     ----------
     job : str or None

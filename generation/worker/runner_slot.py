@@ -18,15 +18,7 @@ from graph.jobs.rounds import read_query_progress
 
 
 class RunnerSlot:
-    """Holds the runner that was opened last; for any number of threads.
-
-    Parameters
-    ----------
-    store : RetryingStore
-        The graph.
-    resources : WorkerResources
-        How sources are opened.
-    """
+    """Holds the runner that was opened last; for any number of threads."""
 
     def __init__(self, store: RetryingStore, resources: WorkerResources) -> None:
         self._store, self._resources = store, resources

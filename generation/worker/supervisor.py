@@ -18,21 +18,7 @@ from graph.jobs.rounds import Round, read_query_progress, read_round
 
 
 class JobSupervisor:
-    """Advances jobs; every worker has one, and all may work at the same time.
-
-    Parameters
-    ----------
-    worker : str
-        This worker's id.
-    store : RetryingStore
-        The graph.
-    queue : Queue
-        The job queue.
-    folder : OutputFolder
-        Where manifests are written.
-    dead_after_s : float
-        See `generation.worker.worker.WorkerOptions`.
-    """
+    """Advances jobs; every worker has one, and all may work at the same time."""
 
     def __init__(
         self,

@@ -16,13 +16,7 @@ def new_worker_id() -> str:
 
 
 def is_dead(worker: str) -> bool:
-    """Whether a worker's process ran on this machine and has ended.
-
-    Parameters
-    ----------
-    worker : str
-        From `new_worker_id`, here or elsewhere.
-    """
+    """Whether a worker's process ran on this machine and has ended."""
     machine, _, pid = worker.rpartition(":")[0].rpartition(":")
     if machine != _machine() or not pid.isdigit():
         return False

@@ -17,13 +17,6 @@ KEPT = 64
 def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
     """Reject a negative prompt that the pipeline would ignore.
 
-    Parameters
-    ----------
-    pipeline : diffusers.DiffusionPipeline
-        The pipeline.
-    guidance_scale : float or None
-        How closely it follows the prompt.
-
     Raises
     ------
     OptionError

@@ -49,15 +49,7 @@ class TableFile:
 
 
 class TableWriter:
-    """Buffers rows and writes them in groups.
-
-    Parameters
-    ----------
-    file : binary file
-        Where to write.
-    schema : pyarrow.Schema
-        Schema of the rows.
-    """
+    """Buffers rows and writes them in groups."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         self._schema, self._rows = schema, list[Mapping[str, Any]]()

@@ -13,6 +13,7 @@ from generation.planning.simulation import simulate, summarize_plan
 from graph.counting.cliques import Cliques, mine_cliques
 from graph.counting.incidence import build_incidence
 from graph.diagnosis.imbalance import imbalance_table
+from tests.counted import Images, count_cliques, urbancars
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "data" / "conbias_concepts_generation_urbancars.json"
@@ -30,8 +31,13 @@ def nodes_and_edges(images) -> tuple[int, int]:
 
 
 @pytest.fixture(scope="module")
-def cliques(urbancars_images, count) -> Cliques:
-    return count(urbancars_images, 2)
+def images() -> Images:
+    return urbancars(street=False)
+
+
+@pytest.fixture(scope="module")
+def cliques(images) -> Cliques:
+    return count_cliques(images, 2)
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published files are not beside the tests")
@@ -39,8 +45,8 @@ def test_golden_file_is_the_published_one():
     assert GOLDEN.read_bytes() == PUBLISHED.read_bytes()
 
 
-def test_graph_and_cliques_have_the_published_size(urbancars_images, cliques):
-    assert nodes_and_edges(urbancars_images) == (19, 106)
+def test_graph_and_cliques_have_the_published_size(images, cliques):
+    assert nodes_and_edges(images) == (19, 106)
     assert np.bincount(cliques.sizes()).tolist() == [0, 17, 72]
 
 
@@ -55,9 +61,10 @@ def test_conbias_plan_of_one_size_is_the_published_one(cliques):
     assert plan(cliques, "conbias").queries == plan(cliques, "published").queries
 
 
-def test_with_street(urbancars_images_with_street, count):
-    assert nodes_and_edges(urbancars_images_with_street) == (20, 116)
-    made = plan(count(urbancars_images_with_street, 2))
+def test_with_street():
+    images = urbancars(street=True)
+    assert nodes_and_edges(images) == (20, 116)
+    made = plan(count_cliques(images, 2))
     assert (len(made.queries), made.images) == (76, 7308)
 
 
@@ -82,10 +89,10 @@ def test_pairs_then_singles(cliques):
     assert (np.ptp(simulate(cliques, both.queries).counts, axis=1) == 0).all()
 
 
-def test_mined_cliques_give_the_same_plan(urbancars_images, cliques):
-    kinds = [kind for kind, n in urbancars_images.items() for _ in range(n)]
+def test_mined_cliques_give_the_same_plan(images, cliques):
+    kinds = [kind for kind, n in images.items() for _ in range(n)]
     entries = [(i, cliques.concepts.index(c)) for i, (_, held) in enumerate(kinds) for c in held]
-    images, codes = np.array(entries).T
+    positions, codes = np.array(entries).T
     labels = [cliques.classes.index(name) for name, _ in kinds]
-    incidence = build_incidence(images, codes, labels, cliques.concepts, cliques.classes)
+    incidence = build_incidence(positions, codes, labels, cliques.concepts, cliques.classes)
     assert plan(mine_cliques(incidence, max_size=2)) == plan(cliques)
