@@ -43,6 +43,7 @@ class Dataset(Questions, Result):
     settings: Settings
     name: str
     progress: Progress = silent
+    bars = ("images",)
 
     def mine(
         self,
@@ -143,7 +144,7 @@ class Dataset(Questions, Result):
         return Simulation(cliques, simulate(cliques, plan.record.queries))
 
     def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> Comparison:
-        """Say what has become of each imbalance in another dataset, such as a rebalanced one.
+        """Compare the imbalances with those of another dataset, such as a rebalanced one.
 
         A gap of less than `min_gap` images is no imbalance.
 
@@ -187,7 +188,7 @@ class Dataset(Questions, Result):
         return Job(self.graph, self.settings, job, self.progress)
 
     def rename(self, new: str) -> "Dataset":
-        """Give it another name, and return it by that; DatasetExistsError if it is taken."""
+        """Rename the dataset, and return it; DatasetExistsError if the name is taken."""
         rename_dataset(self.graph, self.settings, self.name, new, self.progress)
         return replace(self, name=new)
 
@@ -206,15 +207,11 @@ class Dataset(Questions, Result):
         return pd.DataFrame({"class": list(sizes), "images": list(sizes.values())})
 
     def title(self) -> str:
-        """Its name, and whether it is mined."""
+        """Name, and whether the dataset is mined."""
         state = dataset_state(self.graph, self.name)
         mined = state.digest is not None and state.cliques_digest == state.digest
         return f"Dataset {self.name!r}, {'mined' if mined else 'not mined'}"
 
-    def bars(self) -> tuple[str, ...]:
-        """The images of each class."""
-        return ("images",)
-
     def scope(self) -> dict[str, str]:
-        """Its name, for queries."""
+        """The name of the dataset, as a parameter."""
         return {"dataset": self.name}

@@ -83,7 +83,7 @@ class Imbalances(Result):
         min_size: int = 1,
         max_size: int | None = None,
     ) -> "Imbalances":
-        """Those rows that pass, in the same order.
+        """Filter the rows, and keep their order.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Imbalances(Result):
         return replace(self, rows=self.rows[:n])
 
     def title(self) -> str:
-        """How many, and how many have a gap."""
+        """Number of combinations, those with a gap, and images of each class."""
         leaning = int((self.table["gap"].to_numpy()[self.rows] > 0).sum())
         sizes = zip(self.classes, self.cliques.class_sizes.tolist(), strict=True)
         of = ", ".join(f"{name} {n:,}" for name, n in sizes)
@@ -128,6 +128,7 @@ class Imbalances(Result):
         """Counts, gap and statistics, in words."""
         return table_for_people(self.frame)
 
+    @property
     def bars(self) -> tuple[str, ...]:
         """One a class."""
         return self.classes
@@ -135,9 +136,10 @@ class Imbalances(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """What has become of the imbalances of one dataset in another; `record` has all of it."""
+    """Comparison of the imbalances of two datasets; `record` has all of it."""
 
     record: ComparedRecord
+    bars = ("gap_before", "gap_after")
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -151,7 +153,7 @@ class Comparison(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What makes the two less comparable."""
+        """Notes on what makes the two less comparable."""
         return tuple(worded(note, in_python) for note in self.record.notes)
 
     def title(self) -> str:
@@ -167,10 +169,6 @@ class Comparison(Result):
         """Without the counts of the classes."""
         counts = [name for name in self.frame.columns if str(name).startswith(COUNT)]
         return self.frame.drop(columns=counts)
-
-    def bars(self) -> tuple[str, ...]:
-        """The gaps."""
-        return ("gap_before", "gap_after")
 
 
 @speaks_python
@@ -195,8 +193,8 @@ def imbalances(
     min_support : int
         Least images that a clique must have in its most frequent class.
     common : sequence of str, optional
-        Classes that every concept must occur with; every class by default. An empty one keeps
-        concepts that some class never shows, too.
+        Classes that every concept must occur with; every class by default. An empty one
+        also keeps concepts that some class never shows.
     split : str, optional
         Count only images of this split.
     confidence : float
@@ -232,7 +230,7 @@ def imbalances(
 
 @speaks_python
 def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Comparison:
-    """Say what has become of each imbalance, such as after images were added.
+    """Compare each imbalance before and after a change, such as added images.
 
     All combinations that were mined are compared, whatever rows are left.
 

@@ -1,4 +1,4 @@
-"""How results look: text in a terminal, and HTML in a notebook, on light and dark pages."""
+"""Results as text in a terminal, and as HTML in a notebook, on light and dark pages."""
 
 from abc import abstractmethod
 from collections.abc import Collection
@@ -30,6 +30,7 @@ class Result:
         """The columns worth a look, row by row as in `frame`."""
         return self.frame
 
+    @property
     def bars(self) -> Collection[str]:
         """Columns of `shown` that get bars, which share one scale."""
         return ()
@@ -49,7 +50,7 @@ class Result:
         return f"{self.title()}\n{table}{_more(len(shown))}"
 
     def _repr_html_(self) -> str:
-        return card(self.title(), table_html(self.shown(), self.bars()))
+        return card(self.title(), table_html(self.shown(), self.bars))
 
 
 def card(title: str, *parts: str) -> str:

@@ -35,6 +35,7 @@ class ConceptGraph(Result):
     nodes: pd.DataFrame
     edges: pd.DataFrame
     class_sizes: dict[str, int]
+    bars = ("images",)
 
     @classmethod
     def of(cls, incidence: Incidence) -> "ConceptGraph":
@@ -77,11 +78,19 @@ class ConceptGraph(Result):
         with needs_extra("A graph for networkx", "graphs"):
             import networkx as nx
         graph: nx.Graph[str] = nx.Graph()
-        nodes, edges = self._parts(classes)
-        for name, attributes in nodes:
-            graph.add_node(name, **attributes)
-        for one, other, images in edges:
-            graph.add_edge(one, other, images=images)
+        concepts = self.nodes.set_index("concept").rename(columns=str).to_dict("index")
+        graph.add_nodes_from((name, {"kind": "concept", **row}) for name, row in concepts.items())
+        pairs = self.edges.itertuples(index=False, name=None)
+        graph.add_weighted_edges_from(pairs, weight="images")
+        if classes:
+            prefix = "class:"
+            while self.nodes["concept"].str.startswith(prefix).any():
+                prefix += ":"
+            for class_name, images in self.class_sizes.items():
+                node = prefix + class_name
+                graph.add_node(node, kind="class", images=images)
+                shared = ((node, name, row[COUNT + class_name]) for name, row in concepts.items())
+                graph.add_weighted_edges_from((e for e in shared if e[2]), weight="images")
         return graph
 
     def to_igraph(self, *, classes: bool = False) -> Any:
@@ -99,46 +108,12 @@ class ConceptGraph(Result):
         """
         with needs_extra("A graph for igraph", "graphs"):
             import igraph
-        nodes, edges = self._parts(classes)
-        place = {name: at for at, (name, _) in enumerate(nodes)}
-        graph = igraph.Graph(n=len(nodes))
-        graph.vs["name"] = list(place)
-        for key in dict.fromkeys(key for _, attributes in nodes for key in attributes):
-            graph.vs[key] = [attributes.get(key) for _, attributes in nodes]
-        graph.add_edges([(place[one], place[other]) for one, other, _ in edges])
-        graph.es["images"] = [images for _, _, images in edges]
-        return graph
+        graph = self.to_networkx(classes=classes)
+        return igraph.Graph.from_networkx(graph, vertex_attr_hashable="name")
 
     def title(self) -> str:
-        """How many concepts and edges."""
+        """Number of concepts and edges."""
         return f"Concept graph: {len(self.nodes):,} concepts, {len(self.edges):,} edges"
-
-    def bars(self) -> tuple[str, ...]:
-        """The images of each edge."""
-        return ("images",)
-
-    def _parts(self, classes: bool) -> tuple[list[tuple[str, dict[str, Any]]], list[Any]]:
-        """Nodes with attributes, and edges with images, as plain Python values."""
-        columns = [name for name in self.nodes.columns if name != "concept"]
-        values = self.nodes[columns].to_dict("records")
-        names = self.nodes["concept"].tolist()
-        nodes = [
-            (name, {"kind": "concept"} | {str(key): n for key, n in row.items()})
-            for name, row in zip(names, values, strict=True)
-        ]
-        edges = list(self.edges.itertuples(index=False, name=None))
-        if classes:
-            prefix = "class:"
-            while any(name.startswith(prefix) for name in names):
-                prefix += ":"
-            for class_name, images in self.class_sizes.items():
-                nodes.append((prefix + class_name, {"kind": "class", "images": images}))
-                edges += [
-                    (prefix + class_name, name, row[COUNT + class_name])
-                    for name, row in zip(names, values, strict=True)
-                    if row[COUNT + class_name]
-                ]
-        return nodes, edges
 
 
 def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:

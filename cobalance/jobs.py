@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,7 +30,7 @@ _PAGE = 1000  # candidates read at once
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JobProgress(Result):
-    """How far a job is; `record` has its state, counts, workers and times."""
+    """Progress of a job; `record` has its state, counts, workers and times."""
 
     record: JobRecord
 
@@ -85,7 +85,7 @@ class Job:
     report: Progress = silent
 
     def progress(self) -> JobProgress:
-        """How far it is now; JobNotFoundError where it was dropped with its dataset."""
+        """Read the progress; JobNotFoundError if the job was dropped with its dataset."""
         return JobProgress(read_job(self.graph, self.id))
 
     @property
@@ -124,28 +124,26 @@ class Job:
         TimeoutError
             It has not ended by then.
         """
-        return self._wait(timeout_s, poll_s, lambda _: None)
+        for _ in self._until_ended(timeout_s, poll_s):
+            pass
+        return self
 
     def watch(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":
         """Print how far the job is, on one line, until it has ended; as `wait` otherwise."""
         width = 0
-
-        def show(line: str) -> None:
-            nonlocal width
+        for line in self._until_ended(timeout_s, poll_s):
             print(f"\r{line:<{width}}", end="", flush=True)  # noqa: T201
             width = len(line)
-
-        self._wait(timeout_s, poll_s, show)
         print()  # noqa: T201
         return self
 
-    def _wait(self, timeout_s: float | None, poll_s: float, show: Callable[[str], None]) -> "Job":
+    def _until_ended(self, timeout_s: float | None, poll_s: float) -> Iterator[str]:
         deadline = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while True:
             now = self.progress()
-            show(now.title())
+            yield now.title()
             if not now.record.is_active:
-                return self
+                return
             if time.monotonic() >= deadline:
                 raise TimeoutError(now.title())
             time.sleep(poll_s)
@@ -277,7 +275,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Export(Result):
-    """What an export wrote: the folder, images by kind, and the number and size of its files."""
+    """Report of an export: the folder, images by kind, and the number and size of its files."""
 
     folder: Path
     counts: dict[str, int]
@@ -290,5 +288,5 @@ class Export(Result):
         return pd.DataFrame({"of": list(self.counts), "count": list(self.counts.values())})
 
     def title(self) -> str:
-        """Where, and how much."""
+        """Folder, number of files and bytes."""
         return f"{self.folder}: {self.files:,} files, {self.bytes:,} bytes"

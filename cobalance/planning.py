@@ -90,7 +90,7 @@ class Plan(Result):
         Path(file).write_text(self.to_json(), encoding="utf-8")
 
     def title(self) -> str:
-        """How many images, of which classes."""
+        """Number of images, of each class and in all."""
         by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
         queries = len(self.record.queries)
         return f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
@@ -106,6 +106,7 @@ class Simulation(Result):
 
     before: Cliques
     after: Cliques
+    bars = ("gap_before", "gap_after")
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -127,10 +128,6 @@ class Simulation(Result):
         gaps = change_text(self.before.gaps().sum(), self.after.gaps().sum())
         return f"Sum of gaps: {gaps}; {len(self):,} combinations change"
 
-    def bars(self) -> tuple[str, ...]:
-        """The gaps."""
-        return ("gap_before", "gap_after")
-
 
 def plan(
     source: Data | Imbalances,
@@ -151,7 +148,7 @@ def plan(
     planner : str
         ``conbias``: Algorithm 1 of the paper. ``published``: as its authors ran it.
     min_size, max_size : int
-        The smallest and largest clique to balance; ``min_size=1`` balances single concepts, too.
+        The smallest and largest clique to balance; ``min_size=1`` also balances single concepts.
     max_per_query, budget : int, optional
         Most images of one query, and in all.
     planner_options : mapping, optional
@@ -226,7 +223,7 @@ def compare_planners(
 
 
 def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
-    """Give each image the weight by which every class counts for the same among its like.
+    """Weight the images so that every class counts the same within each group.
 
     The baseline that needs no new image: images of a split that show the same combination of
     concepts are a group, and within each group the classes weigh the same.

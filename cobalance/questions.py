@@ -16,7 +16,7 @@ from graph.queries.binding import bind_named
 
 @methods_speak_python
 class Questions:
-    """What a store, or one dataset of it, answers."""
+    """Queries of a store, or of one dataset of it."""
 
     graph: GraphStore
 

@@ -13,17 +13,11 @@ from graph.counting.incidence import Incidence, incidence_of
 from graph.diagnosis.imbalance import COUNT
 from graph.records import Annotations
 from ingest.load import read_annotations, read_frame, refine
-from ingest.options import (
-    ClassOptions,
-    ReadOptions,
-    Refinement,
-    TableOptions,
-    VocabularyOptions,
-)
+from ingest.options import ClassOptions, ReadOptions, Refinement, TableOptions, VocabularyOptions
 
 
 class ReaderOptions(TypedDict, total=False):
-    """What holds what, and what to keep; what is left out is found by the usual names."""
+    """Options of `read` and `from_frame`; columns that are not set are found by usual names."""
 
     class_column: str
     concepts: str | Sequence[str]
@@ -84,7 +78,7 @@ class Data(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What reading took for granted, set aside or skipped."""
+        """Notes on what reading assumed, set aside or skipped."""
         aside = (f"set aside {count:,}: {why}" for why, count in self.annotations.set_aside.items())
         return (*self.annotations.notes, *aside, *self.annotations.skipped)
 
@@ -118,13 +112,14 @@ class Data(Result):
         """Concepts with their images of each class."""
         return self.frame.rename(columns=lambda name: str(name).removeprefix(COUNT))
 
+    @property
     def bars(self) -> tuple[str, ...]:
         """One a class."""
         return tuple(self.classes.index)
 
     def _repr_html_(self) -> str:
         notes = pd.DataFrame({"note": self.notes})
-        return card(self.title(), table_html(self.shown(), self.bars()), table_html(notes, rows=5))
+        return card(self.title(), table_html(self.shown(), self.bars), table_html(notes, rows=5))
 
 
 def concept_counts(incidence: Incidence) -> pd.DataFrame:

@@ -2,9 +2,9 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pandas as pd
@@ -28,22 +28,10 @@ from graph.jobs.status import read_job
 from graph.options import first_fault
 from graph.progress import Progress, silent
 
-_FIELDS = {
-    "uri": "neo4j_uri",
-    "username": "neo4j_username",
-    "password": "neo4j_password",
-    "database": "neo4j_database",
-    "home": "cobalance_home",
-    "cache": "cobalance_cache",
-    "images": "cobalance_images",
-    "output": "cobalance_output",
-    "queue": "cobalance_queue",
-}
-
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Store(Questions, Result):
+class Store(Questions, Result, AbstractContextManager["Store"]):
     """A graph database with its datasets, plans and jobs.
 
     ``store["cars"]`` is a dataset, ``"cars" in store`` asks whether it is there, and iterating
@@ -56,7 +44,7 @@ class Store(Questions, Result):
     settings : Settings
         Where images, boxes and outlines, the queue and generated images are.
     progress : Progress
-        Hears of what takes long.
+        Called with the progress of long operations.
     """
 
     graph: GraphStore
@@ -123,7 +111,7 @@ class Store(Questions, Result):
         self.graph.close()
 
     def title(self) -> str:
-        """Where it is."""
+        """Address, and number of datasets."""
         return f"Store at {self.graph.uri}: {len(self):,} datasets"
 
     def shown(self) -> pd.DataFrame:
@@ -140,15 +128,7 @@ class Store(Questions, Result):
     def __iter__(self) -> Iterator[str]:
         return iter(self.frame["dataset"].tolist())
 
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -192,7 +172,7 @@ def connect(
         Such as ``bolt://localhost:7687``. Without it, a local server; the first start downloads
         about 140 MB.
     username, password, database : str, optional
-        How to get in, and which of the server's databases; user and database are ``neo4j``.
+        Credentials, and the server's database; user and database are ``neo4j`` by default.
     home, cache : str or Path, optional
         Folders of data and of downloads; by default those of the user.
     images : str, Path or sequence, optional
@@ -204,7 +184,7 @@ def connect(
     environment : bool
         Take what is not given from environment variables, as the command line does.
     quiet : bool
-        Print nothing about what takes long.
+        Print no progress of long operations.
 
     Raises
     ------
@@ -213,34 +193,36 @@ def connect(
     StoreUnavailableError
         The server does not answer, does not let the user in, or does not start.
     """
+    if isinstance(images, str | Path):
+        images = (images,)
     given: dict[str, Any] = {
-        "uri": uri,
-        "username": username,
-        "password": password,
-        "database": database,
-        "home": home,
-        "cache": cache,
-        "images": _roots(images),
-        "output": None if output is None else str(output),
-        "queue": queue,
+        "neo4j_uri": uri,
+        "neo4j_username": username,
+        "neo4j_password": password,
+        "neo4j_database": database,
+        "cobalance_home": home,
+        "cobalance_cache": cache,
+        "cobalance_images": None if images is None else tuple(map(str, images)),
+        "cobalance_output": None if output is None else str(output),
+        "cobalance_queue": queue,
     }
     if uri is not None and password is None and not environment:
         raise OptionError("connect(uri=...) needs password=... with it.")
-    values = {_FIELDS[name]: value for name, value in given.items() if value is not None}
+    values = {name: value for name, value in given.items() if value is not None}
     base = Settings if environment else _GivenSettings
     try:
         settings = base(**values)
     except ValidationError as error:
         fault = first_fault(error)
-        fields = {known: name for name, known in _FIELDS.items()}
-        name = fields.get(fault.place, fault.place.upper())
+        place = fault.place
+        name = place.partition("_")[2] if place in values else place.upper()
         raise OptionError(f"{name} is {fault.value!r}: {fault.reason}.") from error
     progress = silent if quiet else Announcer()
     return Store(open_store(settings, progress), settings, progress)
 
 
 class Announcer:
-    """Print each stage of what takes long on standard error, once."""
+    """Print each stage of a long operation on standard error, once."""
 
     def __init__(self) -> None:
         self._stage = ""
@@ -250,9 +232,3 @@ class Announcer:
         if stage != self._stage:
             self._stage = stage
             print(f"{stage} …", file=sys.stderr)  # noqa: T201
-
-
-def _roots(images: str | Path | Sequence[str | Path] | None) -> tuple[str, ...] | None:
-    if images is None:
-        return None
-    return (str(images),) if isinstance(images, str | Path) else tuple(map(str, images))

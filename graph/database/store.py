@@ -1,8 +1,7 @@
 """Graph store: sessions of the Neo4j driver, with its errors translated."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import TracebackType
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pandas as pd
@@ -44,7 +43,7 @@ Row = dict[str, Any]
 Cypher = str | Statement
 
 
-class GraphStore:
+class GraphStore(AbstractContextManager["GraphStore"]):
     """Connection to a graph database whose schema is up to date.
 
     Open one with `GraphStore.connect`, and close it or use it as a context manager. It may be
@@ -112,15 +111,7 @@ class GraphStore:
         """Close all connections."""
         self.driver.close()
 
-    def __enter__(self) -> "GraphStore":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def read(self, text: Cypher, **parameters: Any) -> list[Row]:

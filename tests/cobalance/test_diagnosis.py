@@ -1,0 +1,65 @@
+"""Imbalances and comparisons without a database."""
+
+import pandas as pd
+import pytest
+
+import cobalance as cb
+from graph.counting.cliques import mine_cliques
+from graph.diagnosis.imbalance import imbalance_table
+from graph.errors import OptionError, UnknownNameError
+
+
+def test_the_frame_is_the_imbalance_table_largest_gap_first(found):
+    cliques = mine_cliques(cb.urbancars().incidence(), max_size=2)
+    table = imbalance_table(cliques).sort_values("gap", ascending=False, kind="stable")
+    pd.testing.assert_frame_equal(found.frame, table.reset_index(drop=True))
+    assert found.to_frame() is not found.frame
+    assert found.title() == (
+        "89 concept combinations, 86 imbalanced; images: country 4,000, urban 4,000"
+    )
+
+
+def test_rows_are_filtered_sorted_and_cut(found):
+    cows = found.where(concepts="cow", min_size=2, under_represented="urban")
+    assert all("cow" in concepts and len(concepts) == 2 for concepts in cows.frame["concepts"])
+    assert set(cows.frame["under_represented"]) == {"urban"}
+    assert len(found.where(max_q_value=0.05, max_size=1)) == 17
+    by_lift = found.sort("lift", ascending=True).top(5)
+    assert by_lift.frame["lift"].is_monotonic_increasing
+    assert len(by_lift) == 5
+    # The statistics stay those over all cliques.
+    assert cows.frame["q_value"].isin(found.frame["q_value"]).all()
+    for wrong in ({"concepts": "caw"}, {"under_represented": "rural"}, {"min_gap": -1}):
+        with pytest.raises(OptionError):
+            found.where(**wrong)
+    with pytest.raises(UnknownNameError, match="unknown column 'gab'"):
+        found.sort("gab")
+
+
+def test_options_of_mining_are_passed_on():
+    frame = pd.DataFrame(
+        {
+            "label": ["x", "x", "y", "y"],
+            "tags": ["cow|road", "cow|road", "road", "road"],
+            "split": ["a", "b", "a", "b"],
+        }
+    )
+    data = cb.from_frame(frame)
+    assert cb.imbalances(data).frame["concepts"].tolist() == [("road",)]
+    assert len(cb.imbalances(data, common=())) == 3
+    assert cb.imbalances(data, split="a").cliques.class_sizes.tolist() == [1, 1]
+    assert len(cb.imbalances(data, min_support=3)) == 0
+    with pytest.raises(OptionError, match="max_size"):
+        cb.imbalances(data, max_size=0)
+
+
+def test_two_diagnoses_are_compared(found):
+    after = cb.plan(found, min_size=1).simulate().imbalances
+    change = cb.compare(found, after)
+    assert change.title() == "Sum of gaps: 21,574 → 0; 86 imbalances solved, 0 introduced"
+    assert set(change.frame["status"]) == {"solved"}
+    assert change.notes == ()
+    assert "<table" in change._repr_html_()
+    other = cb.from_frame(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
+    with pytest.raises(OptionError, match="different classes"):
+        cb.compare(found, cb.imbalances(other))
