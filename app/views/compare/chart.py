@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels
+from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels, names_axis
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
 
 IN_PICTURE = 14  # cliques
@@ -26,7 +26,7 @@ def draw_chart(found: Comparison) -> None:
         "clique:N",
         sort=list(dict.fromkeys(marks["clique"])),
         title=None,
-        axis=alt.Axis(labelLimit=230, labelFlush=False, labelOverlap=False, grid=True),
+        axis=names_axis(230, grid=True),
     )
     color = alt.Color(
         "what:N",

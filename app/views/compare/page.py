@@ -1,6 +1,6 @@
 """Page Before/after: compare the imbalances of two datasets."""
 
-from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +12,11 @@ from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.widgets.columns import count_column, table_height
-from app.views.widgets.downloads import download
-from app.views.widgets.markdown import bold, escape
+from app.views.state.url import in_url
+from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state, show_error
-from app.views.widgets.theme import shorten
+from app.views.widgets.tables import count_column, draw_table
+from app.views.widgets.theme import bold, escape, shorten
 from app.views.widgets.wording import in_app
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState, dataset_state
@@ -51,13 +51,13 @@ def page() -> None:
         mine_button.offer(unmined)
         return
     with place:
-        min_gap, sizes = _choose_cliques(before, after)
+        filters = _choose_cliques(before, after)
     totals = st.container()
     left, right = st.columns([7, 5])
     with left:
-        filters = Filters(min_gap, *sizes, _choose_statuses())
+        filters |= {"statuses": _choose_statuses()}
     try:
-        found = before.read(compared, after.state, filters, ROWS)
+        found: Comparison = before.read(compared, after.state, **filters, limit=ROWS)
     except OptionError as error:  # such as different classes; another choice above mends it
         show_error(error)
         return
@@ -72,30 +72,9 @@ def page() -> None:
         draw_chart(found)
 
 
-@dataclass(frozen=True)
-class Filters:
-    """The cliques to compare, and the statuses to list."""
-
-    min_gap: int
-    min_size: int
-    max_size: int
-    statuses: tuple[str, ...]
-
-
-def compared(
-    store: GraphStore, before: str, after: DatasetState, filters: Filters, limit: int
-) -> Comparison:
+def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any) -> Comparison:
     """Compare two datasets; cached reads depend on the state of both."""
-    return compare_imbalances(
-        store,
-        before,
-        after.name,
-        min_gap=filters.min_gap,
-        min_size=filters.min_size,
-        max_size=filters.max_size,
-        statuses=filters.statuses,
-        limit=limit,
-    )
+    return compare_imbalances(store, before, after.name, **filters)
 
 
 def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
@@ -103,7 +82,7 @@ def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
     st.text_input(
         "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
     )
-    name = st.selectbox("After", others, key=url.COMPARED, bind="query-params", width=200)
+    name = st.selectbox("After", others, **in_url(url.COMPARED), width=200)
     st.button(
         ":material/swap_horiz:",
         key="_compare_swap",
@@ -141,26 +120,24 @@ def _swap(before: str, after: str) -> None:
     url.clear()
 
 
-def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> tuple[int, tuple[int, int]]:
+def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, Any]:
     """Draw the filters; return the smallest gap, and the smallest and the largest size."""
     largest = min(before.mining.max_size, after.mining.max_size)
     min_gap = st.number_input(
         "Smallest gap",
         1,
         value=1,
-        key=_GAP,
-        bind="query-params",
+        **in_url(_GAP),
         width=120,
         help="In images. A clique with a smaller gap counts as balanced.",
     )
     size = st.segmented_control(
         "Size",
         list(range(1, largest + 1)),
-        key=_SIZE,
-        bind="query-params",
+        **in_url(_SIZE),
         help="Concepts in a clique; all sizes where none is chosen.",
     )
-    return min_gap, (size, size) if size else (1, largest)
+    return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
 
 
 def _choose_statuses() -> tuple[str, ...]:
@@ -168,18 +145,14 @@ def _choose_statuses() -> tuple[str, ...]:
         "List those that are",
         STATUSES,
         selection_mode="multi",
-        key=_STATUS,
-        bind="query-params",
+        **in_url(_STATUS),
         label_visibility="collapsed",
     )
     return tuple(chosen) or STATUSES
 
 
-# --- Clique by clique -----------------------------------------------------------------------------
-
-
 def _table(
-    before: CurrentDataset, after: CurrentDataset, filters: Filters, found: Comparison
+    before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any], found: Comparison
 ) -> None:
     cliques = found.cliques
     if cliques.empty:
@@ -201,11 +174,10 @@ def _table(
             cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]
         )
     config = st.column_config
-    st.dataframe(
+    draw_table(
         shown,
-        hide_index=True,
-        height=table_height(len(cliques), HEIGHT_PX),
-        column_config={
+        HEIGHT_PX,
+        {
             "concepts": config.ListColumn("Concepts", width=175),
             "status": config.TextColumn("Status", width=80),
             "gap_before": count_column("Gap", width=52),
@@ -231,7 +203,7 @@ def _table(
         total = len(cliques) + left_out
         download(
             "CSV",
-            lambda: to_csv(compared(opened, name, state, filters, total).cliques),
+            lambda: to_csv(compared(opened, name, state, **filters, limit=total).cliques),
             "before-after.csv",
             key="_compare_csv",
         )

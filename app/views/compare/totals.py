@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.reports import change_text, change_texts
-from app.views.widgets.columns import count_column
+from app.views.widgets.tables import count_column, draw_columns
 from graph.diagnosis.comparison import STATUSES, Comparison
 
 _MEANINGS = {
@@ -64,22 +64,19 @@ def draw_totals(found: Comparison) -> None:
 def draw_sizes(found: Comparison) -> None:
     """Draw the totals of each size as a table."""
     totals = totals_of(found.summary)
-    shown = pd.DataFrame({"size": totals["size"]})
-    for name in ("imbalanced", "total_gap"):
-        shown[name] = change_texts(totals[f"{name}_before"], totals[f"{name}_after"])
-    for name in ("solved", "introduced"):
-        shown[name] = totals[name]
-    config = st.column_config
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height="content",
-        column_config={
-            "size": config.TextColumn("Size", width=45),
-            "imbalanced": config.TextColumn("Imbalanced", alignment="right", width=110),
-            "total_gap": config.TextColumn("Sum of gaps", alignment="right", width=130),
-            "solved": count_column("Solved", width=60),
-            "introduced": count_column("Introduced", width=80),
+    text = st.column_config.TextColumn
+    imbalanced, gaps = (
+        change_texts(totals[f"{name}_before"], totals[f"{name}_after"])
+        for name in ("imbalanced", "total_gap")
+    )
+    draw_columns(
+        {
+            "size": (totals["size"], text("Size", width=45)),
+            "imbalanced": (imbalanced, text("Imbalanced", alignment="right", width=110)),
+            "total_gap": (gaps, text("Sum of gaps", alignment="right", width=130)),
+            "solved": (totals["solved"], count_column("Solved", 60)),
+            "introduced": (totals["introduced"], count_column("Introduced", 80)),
         },
+        None,
         alt="Imbalances of each size, before and after",
     )

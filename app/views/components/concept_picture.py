@@ -9,8 +9,10 @@ import streamlit as st
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px, skew_axis_layout
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from app.views.state.url import in_url
 from app.views.widgets.theme import NEUTRAL, class_colors
 from graph.diagnosis.imbalance import COUNT
+from graph.queries.neighbourhood import Kind
 from graph.queries.overview import Overview
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
@@ -23,17 +25,7 @@ _CONCEPT, _CLASS = "c:", "y:"
 
 @dataclass(frozen=True)
 class Axis:
-    """The two sides between which concepts are placed.
-
-    Parameters
-    ----------
-    left, right : tuple of str
-        The classes of each side.
-    left_name, right_name : str
-        What to call them.
-    left_color, right_color : str
-        As CSS hex.
-    """
+    """The two sides between which concepts are placed: their classes, names and CSS colours."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -71,20 +63,20 @@ def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
     classes = list(class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
-    left = st.selectbox("Left", classes, key="left", bind="query-params", width=125)
+    left = st.selectbox("Left", classes, **in_url("left"), width=125)
     others = [ALL_OTHERS, *(name for name in classes if name != left)]
-    right = st.selectbox("Right", others, key="right", bind="query-params", width=135)
+    right = st.selectbox("Right", others, **in_url("right"), width=135)
     return Axis.between(classes, left, right)
 
 
-def concept_id(name: str) -> str:
-    """Node id of a concept, distinct from that of a class with the same name."""
-    return _CONCEPT + name
+def node_id(name: str, kind: Kind = "concept") -> str:
+    """Node id of a concept or class, distinct where both have one name."""
+    return (_CONCEPT if kind == "concept" else _CLASS) + name
 
 
-def class_id(name: str) -> str:
-    """Node id of a class."""
-    return _CLASS + name
+def label_widths_px(names: Iterable[str]) -> list[float]:
+    """Widths of nodes' labels, about as the picture draws them."""
+    return [_CHARACTER_PX * min(len(name), _LONGEST_LABEL) for name in names]
 
 
 def concepts_of(nodes: Iterable[str]) -> list[str]:
@@ -97,12 +89,11 @@ def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
     leaning = np.nan_to_num(overview.concept_skew(*axis.codes([*overview.class_sizes])))
     sizes_px = node_sizes_px(overview.concepts["images"])
     names = overview.concepts["concept"].tolist()
-    labels_px = [_CHARACTER_PX * min(len(name), _LONGEST_LABEL) for name in names]
     positions = skew_axis_layout(
-        leaning, sizes_px, labels_px, width_px=WIDTH_PX, height_px=HEIGHT_PX
+        leaning, sizes_px, label_widths_px(names), width_px=WIDTH_PX, height_px=HEIGHT_PX
     )
     nodes = [
-        GraphNode(concept_id(name), name, "concept", x, y, size, lean, text)
+        GraphNode(node_id(name), name, "concept", x, y, size, lean, text)
         for name, (x, y), size, lean, text in zip(
             names,
             positions.tolist(),
@@ -116,11 +107,11 @@ def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
         (axis.left_name, -_MARGIN_PX, -1.0),
         (axis.right_name, WIDTH_PX + _MARGIN_PX, 1.0),
     ):
-        nodes.append(GraphNode(_CLASS + side, side, "class", x, HEIGHT_PX / 2, 44.0, lean))
+        nodes.append(GraphNode(node_id(side, "class"), side, "class", x, HEIGHT_PX / 2, 44.0, lean))
     edges = overview.edges
     pair_leaning = np.nan_to_num(overview.edge_skew(*axis.codes([*overview.pair_class_sizes])))
     links = [
-        GraphEdge(concept_id(one), concept_id(other), width, lean, text)
+        GraphEdge(node_id(one), node_id(other), width, lean, text)
         for one, other, width, lean, text in zip(
             edges["concept_1"].tolist(),
             edges["concept_2"].tolist(),

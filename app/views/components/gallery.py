@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,8 +9,8 @@ import streamlit as st
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
 from app.views.state import session
 from app.views.state.session import CurrentDataset
-from app.views.widgets.markdown import escape
-from app.views.widgets.theme import class_colors
+from app.views.widgets.tables import grid
+from app.views.widgets.theme import class_colors, escape
 from graph.database.store import GraphStore
 from graph.queries.catalogue import CATALOGUE
 from ingest.images.regions import read_regions
@@ -41,14 +40,8 @@ def images_of(
     The names come from the graph, in the state that the caller has read: they are not checked.
     """
     query = CATALOGUE["images-of-clique"]
-    parameters = {
-        "dataset": dataset,
-        "concepts": concepts,
-        "class": class_name,
-        "limit": PER_CLASS,
-        "skip": skip,
-    }
-    return store.read_frame(query.text, **query.bind(parameters))
+    asked = {"dataset": dataset, "concepts": concepts, "class": class_name}
+    return store.read_frame(query.text, **query.bind({**asked, "limit": PER_CLASS, "skip": skip}))
 
 
 def show(
@@ -94,7 +87,7 @@ def _one_class(
             st.text(name)
         return
     for cell, name, picture in zip(
-        _cells(len(found), PER_CLASS if wide else 2), found["id"], pictures, strict=True
+        grid(len(found), PER_CLASS if wide else 2), found["id"], pictures, strict=True
     ):
         with cell:
             st.image(picture.data, width="stretch")
@@ -120,10 +113,3 @@ def _pictures(
     ]
     shown = regions[regions["concept"].isin(clique)]
     return list(image_files().gallery(images, shown, dict.fromkeys(clique, color), THUMBNAIL_PX))
-
-
-def _cells(n: int, columns: int) -> list[Any]:
-    cells: list[Any] = []
-    while len(cells) < n:
-        cells.extend(st.columns(columns))
-    return cells[:n]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from app.views.state.session import CurrentDataset
+from app.views.state.url import in_url
 from graph.queries.imbalances import Ranking
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
@@ -28,22 +29,13 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
     """
     sizes = list(range(1, current.mining.max_size + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
-        size = st.segmented_control(
-            "Size", sizes, key="size", bind="query-params", help="Concepts in a clique."
-        )
+        size = st.segmented_control("Size", sizes, **in_url("size"), help="Concepts in a clique.")
         under = choose_class(current.class_sizes)
         max_q_value = choose_q_value()
         order = st.selectbox(
-            "Order",
-            list(ORDERS),
-            format_func=ORDERS.__getitem__,
-            key="by",
-            bind="query-params",
-            width=150,
+            "Order", list(ORDERS), format_func=ORDERS.__getitem__, **in_url("by"), width=150
         )
-        rows = st.selectbox(
-            "Rows", ROWS, key="rows", format_func="{:,}".format, bind="query-params", width=90
-        )
+        rows = st.selectbox("Rows", ROWS, format_func="{:,}".format, width=90, **in_url("rows"))
         chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
     return Ranking(
         by=order,
@@ -63,8 +55,7 @@ def choose_class(classes: Iterable[str]) -> str | None:
         "Too few images of",
         list(classes),
         index=None,
-        key="under",
-        bind="query-params",
+        **in_url("under"),
         placeholder="any class",
         width=150,
     )
@@ -76,8 +67,7 @@ def choose_q_value() -> float | None:
         "q-value at most",
         list(Q_VALUES),
         format_func=Q_VALUES.__getitem__,
-        key="q",
-        bind="query-params",
+        **in_url("q"),
         width=110,
     )
     return None if chosen == 1.0 else chosen
@@ -86,10 +76,5 @@ def choose_q_value() -> float | None:
 def choose_concepts(concepts: Sequence[str], *, placeholder: str) -> list[str]:
     """Draw the filter by concepts that a clique must contain."""
     return st.multiselect(
-        "With the concepts",
-        concepts,
-        key=CONCEPTS,
-        bind="query-params",
-        placeholder=placeholder,
-        width="stretch",
+        "With the concepts", concepts, **in_url(CONCEPTS), placeholder=placeholder, width="stretch"
     )

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.reports import log_odds_texts, q_text
-from app.views.widgets.columns import count_column
+from app.views.widgets.tables import count_column
 from app.views.widgets.theme import class_colors
 from graph.diagnosis.imbalance import COUNT
 

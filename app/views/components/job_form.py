@@ -1,4 +1,4 @@
-"""How a job makes its images: chosen and checked before it is created, and said where it runs."""
+"""Form of a job's settings, and the settings in words."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -9,9 +9,9 @@ import streamlit as st
 from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state.session import CurrentDataset
-from app.views.widgets.markdown import escape
+from app.views.state.url import in_url
 from app.views.widgets.messages import show_error
-from app.views.widgets.theme import shorten_middle
+from app.views.widgets.theme import escape, shorten_middle
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings, read_job_settings
@@ -24,26 +24,29 @@ from graph.options import path_options
 from graph.plugins import is_installed
 
 _USUAL = JobSettings()
+EARLIER_NAMES = {"backend": "recipe", "width": "width_px", "height": "height_px"}
+"""Today's names of parameters in links of earlier versions."""
 _DOT = " \N{MIDDLE DOT} "
 
 
 def choose(this: CurrentDataset) -> dict[str, Any] | None:
-    """Draw the settings of a job, folded away; give them checked, or None where they are wrong.
+    """Draw the settings of a job, folded away; return them checked, or None if they are wrong.
 
-    They are in the address, but for those that are as usual.
+    Those that differ from the defaults are in the address.
     """
     place = st.container(gap="xxsmall")
     with place.expander("How to make them", key="_making"):
         values = _fields(this)
     with place:
         try:
-            settings = check(values)
+            settings = read_job_settings(values)
         except OptionError as error:
             show_error(error)
             return None
-        st.caption(escape(describe(settings)))
+        kept = settings.model_dump(mode="json", exclude_unset=True)
+        st.caption(escape(describe(kept)))
         _say_needs(settings)
-    return settings
+    return kept
 
 
 def chosen_recipe() -> Recipe:
@@ -52,25 +55,8 @@ def chosen_recipe() -> Recipe:
     return RECIPES[name if name in list(RECIPES) else DEFAULT]
 
 
-def check(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the settings of a job, and give them as they are kept with it, without what is usual.
-
-    Raises
-    ------
-    OptionError
-        One cannot be used.
-
-    Examples
-    --------
-    >>> check({"making": {"width_px": 64}, "filters": {"blank": {}}})
-    {'recipe': 'procedural', 'backend': 'procedural', 'making': {'width_px': 64}, \
-'filters': {'blank': {}}}
-    """
-    return read_job_settings(values).model_dump(mode="json", exclude_unset=True)
-
-
 def describe(values: Mapping[str, Any]) -> str:
-    """How a job makes its images, as a line of plain text.
+    """Describe the settings of a job in a line of plain text.
 
     Examples
     --------
@@ -114,8 +100,7 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             "Recipe",
             list(RECIPES),
             index=list(RECIPES).index(DEFAULT),
-            key="recipe",
-            bind="query-params",
+            **in_url("recipe"),
             width=150,
         )
         recipe = RECIPES[name]
@@ -127,8 +112,7 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             "Concept of the object",
             [ANY, *(name for name in names_of(this, schema.CONCEPT) if name != ANY)],
             format_func=lambda name: "any region" if name == ANY else name,
-            key="object",
-            bind="query-params",
+            **in_url("object"),
             placeholder="the class's own regions",
             width=320,
             help="Whose outlines show the object that is kept, where the annotations have none of "
@@ -139,16 +123,14 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             1,
             1000,
             value=_USUAL.candidates_per_image,
-            key="candidates",
-            bind="query-params",
+            **in_url("candidates"),
             width=210,
             help="A query gives up after so many for each image that it wants.",
         )
         keep = st.checkbox(
             "Keep rejected candidates",
             value=_USUAL.keep_rejected,
-            key="keep_rejected",
-            bind="query-params",
+            **in_url("keep_rejected"),
             help="Their files, to look at why. They are counted either way.",
         )
     values: dict[str, Any] = {"recipe": name}
@@ -168,8 +150,7 @@ def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
         list(FILTERS),
         default=list(usual),
         # Of its own for each recipe, which has filters of its own.
-        key=f"{recipe.name}_filters",
-        bind="query-params",
+        **in_url(f"{recipe.name}_filters"),
         placeholder="none: every image is accepted",
         help="\n".join(f"- **{name}**: {plugin.purpose}" for name, plugin in FILTERS.items()),
     )
@@ -178,10 +159,9 @@ def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
     return {name: usual.get(name, {}) for name in FILTERS if name in chosen}
 
 
-def _say_needs(settings: Mapping[str, Any]) -> None:
-    """Say what workers need, where this installation does not have it."""
-    needed = read_job_settings(settings).extras
-    missing = [extra for extra in needed if not is_installed(extra)]
+def _say_needs(settings: JobSettings) -> None:
+    """Name the extras that workers need and this installation lacks."""
+    missing = [extra for extra in settings.extras if not is_installed(extra)]
     if missing:
         st.info(
             "Workers make the images; this installation could not. Whoever runs one needs "

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
+from app.views.state.url import in_url
 from generation.recipes.recipe import FormField
 from graph.options import Options
 
@@ -27,11 +28,7 @@ def draw_option(offered: FormField, option: FieldInfo) -> Any:
     choices = kinds if get_origin(option.annotation) is Literal else []
     kind = kinds[0] if kinds else option.annotation
     default = option.default
-    drawn: dict[str, Any] = {
-        "key": offered.option,
-        "bind": "query-params",
-        "help": offered.help or None,
-    }
+    drawn: dict[str, Any] = {**in_url(offered.option), "help": offered.help or None}
     if choices:
         return st.segmented_control(offered.label, choices, default=default, required=True, **drawn)
     if kind is bool:

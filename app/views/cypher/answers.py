@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,18 +13,15 @@ import streamlit as st
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.radial import radial_layout
-from app.views.components.concept_picture import class_id, concept_id
+from app.views.components.concept_picture import label_widths_px, node_id
 from app.views.state.url import Clique
 from app.views.widgets.theme import NEUTRAL, class_colors, shorten
 from graph.console.run import ConsoleResult
+from graph.queries.neighbourhood import Kind
 
 MOST_NODES = 80  # in a picture
-_LABEL = 24  # characters
-_CHARACTER_PX = 6.5
 _WEIGHTS = ("images", "count", "gap", "n")  # columns and properties that say how strong a link is
 _PAIRS = (("concept_1", "concept_2"), ("concept", "neighbour"), ("start", "end"))
-
-Kind = Literal["concept", "class"]
 
 
 def as_frame(result: ConsoleResult) -> pd.DataFrame:
@@ -131,15 +128,10 @@ class Elements:
     def __bool__(self) -> bool:
         return bool(self.links)
 
-    def add_concept(self, name: str) -> str:
-        """Add a concept; return its id."""
-        self.nodes.setdefault(concept_id(name), (name, "concept", ""))
-        return concept_id(name)
-
-    def add_class(self, name: str) -> str:
-        """Add a class; return its id."""
-        self.nodes.setdefault(class_id(name), (name, "class", ""))
-        return class_id(name)
+    def add(self, name: str, kind: Kind = "concept") -> str:
+        """Add a concept or class; return its id."""
+        self.nodes.setdefault(node_id(name, kind), (name, kind, ""))
+        return node_id(name, kind)
 
     def link(self, start: str, end: str, weight: float, description: str) -> None:
         """Add a link, or keep the stronger of two between the same nodes."""
@@ -216,7 +208,7 @@ def _lines(properties: Mapping[str, Any]) -> list[str]:
 
 
 def _weight(values: Mapping[str, Any]) -> tuple[float, str]:
-    """How strong a link is, and that in words."""
+    """Weight of a link, as a number and in words."""
     for name in _WEIGHTS:
         value = values.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
@@ -230,20 +222,19 @@ def _collect_names(
     weight = _weight(row)
     members = row.get("concepts")
     if _is_names(members):
-        nodes = [found.add_concept(name) for name in members or ()]
+        nodes = [found.add(name) for name in members or ()]
         for start, end in combinations(nodes, 2):
             found.link(start, end, *weight)
     for first, second in _PAIRS:
         a, b = row.get(first), row.get(second)
         if isinstance(a, str) and isinstance(b, str):
-            is_class = first == "start" and a in classes
-            start = found.add_class(a) if is_class else found.add_concept(a)
-            found.link(start, found.add_concept(b), *weight)
+            kind: Kind = "class" if first == "start" and a in classes else "concept"
+            found.link(found.add(a, kind), found.add(b), *weight)
     one, class_name = row.get("concept"), row.get("class")
     if isinstance(one, str) and isinstance(class_name, str):
-        found.link(found.add_class(class_name), found.add_concept(one), *weight)
+        found.link(found.add(class_name, "class"), found.add(one), *weight)
     elif isinstance(one, str) and "neighbour" not in row and concept is not None:
-        found.link(found.add_concept(concept), found.add_concept(one), *weight)
+        found.link(found.add(concept), found.add(one), *weight)
 
 
 def picture_of(found: Elements, classes: Sequence[str]) -> GraphPicture:
@@ -262,13 +253,12 @@ def picture_of(found: Elements, classes: Sequence[str]) -> GraphPicture:
     degree = np.bincount(ends.ravel(), minlength=len(ids))
     sizes_px = node_sizes_px(degree + 1)
     labels = [found.nodes[node][0] for node in ids]
-    labels_px = np.array([_CHARACTER_PX * min(len(label), _LABEL) for label in labels])
     sides = dict(zip(sorted(classes), (-1.0, 1.0), strict=False)) if len(classes) == 2 else {}
     lean = [
         sides.get(found.nodes[node][0], 0.0) if found.nodes[node][1] == "class" else 0.0
         for node in ids
     ]
-    places = radial_layout(ends, lean, sizes_px, labels_px).tolist()
+    places = radial_layout(ends, lean, sizes_px, label_widths_px(labels)).tolist()
     colors = class_colors(classes)
     left, right = (colors[name] for name in sides) if sides else (NEUTRAL, NEUTRAL)
     nodes = [

@@ -16,9 +16,10 @@ from app.views.cypher.result import show_result
 from app.views.state import background, session
 from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
+from app.views.state.url import in_url
+from app.views.widgets.controls import choose_view
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.theme import shorten
-from app.views.widgets.view_switch import choose_view
 from graph.console.run import EXAMPLE
 from graph.database import schema
 from graph.database.query import REQUIRED
@@ -32,6 +33,7 @@ REFRESH_S = 0.5
 _ASK, _TEXT, _JSON = "cypher_ask", "cypher_text", "cypher_parameters"
 _ROWS, _SHOWN = "cypher_rows", "cypher_show"
 _SEEN, _LIST = "_cypher_seen", "_cypher_list"
+_QUICK_FIRST = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
 
 
 def page() -> None:
@@ -69,18 +71,16 @@ def _saved(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
             f"graph a query of your own: choose **{OWN}** above.",
         )
         return None, False
-    names = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
     name = st.selectbox(
         "Saved query",
-        names,
+        _QUICK_FIRST,
         index=None,
-        key=query_form.NAME,
-        bind="query-params",
-        placeholder=f"Search {len(names)} saved queries",
+        **in_url(query_form.NAME),
+        placeholder=f"Search {len(_QUICK_FIRST)} saved queries",
         label_visibility="collapsed",
     )
     if name is None:
-        _list_saved(names)
+        _list_saved()
         return None, False
     query = CATALOGUE[name]
     st.markdown(query.purpose)
@@ -90,7 +90,7 @@ def _saved(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
     with st.form("_cypher_form"):
         given, seconds = query_form.fields(current, query)
         submitted = st.form_submit_button("Run", type="primary", key="_cypher_submit")
-    with st.expander("The query in Cypher", key=_SHOWN, bind="query-params", on_change="rerun"):
+    with st.expander("The query in Cypher", **in_url(_SHOWN), on_change="rerun"):
         st.code(query.text, language="cypher", wrap_lines=True)
         st.button(
             "Edit a copy",
@@ -113,10 +113,11 @@ def _saved(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
     ), submitted
 
 
-def _list_saved(names: list[str]) -> None:
+def _list_saved() -> None:
     st.dataframe(
         pd.DataFrame(
-            {"query": names, "answers": [shorten(CATALOGUE[name].purpose, 145) for name in names]}
+            [(name, shorten(CATALOGUE[name].purpose, 145)) for name in _QUICK_FIRST],
+            columns=["query", "answers"],
         ),
         key=_LIST,
         hide_index=True,
@@ -135,9 +136,8 @@ def _list_saved(names: list[str]) -> None:
 def _choose() -> None:
     """Take the ticked row of the list as the saved query."""
     rows = st.session_state[_LIST].selection.rows
-    names = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
     if rows:
-        st.session_state[query_form.NAME] = names[rows[0]]
+        st.session_state[query_form.NAME] = _QUICK_FIRST[rows[0]]
 
 
 def _edit_copy(text: str, given: Mapping[str, Any]) -> None:
@@ -172,14 +172,13 @@ def _own(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
             )
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 seconds = query_form.seconds_field()
-                rows = st.number_input(
-                    "Maximum rows", 1, MOST_ROWS, 1000, key=_ROWS, bind="query-params"
-                )
+                rows = st.number_input("Maximum rows", 1, MOST_ROWS, 1000, **in_url(_ROWS))
             submitted = st.form_submit_button(
                 "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in a field"
             )
         with right:
-            _schema()
+            st.code(schema_in_cypher(), language="cypher", wrap_lines=True, height=390)
+            st.caption("Every node has its `dataset`, too.")
     query_form.note_if_not_in_link(binding)
     try:
         parameters = read_parameters(given or "")
@@ -219,12 +218,6 @@ def read_parameters(text: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise OptionError(f"The parameters are JSON, but not an object of names. {remedy}")
     return given
-
-
-def _schema() -> None:
-    """Draw the schema: the kinds of node and relationship."""
-    st.code(schema_in_cypher(), language="cypher", wrap_lines=True, height=390)
-    st.caption("Every node has its `dataset`, too.")
 
 
 def schema_in_cypher() -> str:

@@ -4,11 +4,12 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app.views.components.name_choices import names_of
 from app.views.state import session
 from app.views.state.session import CurrentDataset
+from app.views.state.url import in_url
+from app.views.widgets.tables import grid
 from graph.database.query import REQUIRED, Parameter, Query
 
 MOST_ROWS = 10_000
@@ -27,7 +28,7 @@ def fields(current: CurrentDataset, query: Query) -> tuple[dict[str, Any], float
     binding = binding_of(NAME, *keys.values())
     given: dict[str, Any] = {session.DATASET: current.name}
     others = [name for name in query.parameters if name != session.DATASET]
-    columns = _in_rows(len(others) + 1)
+    columns = grid(len(others) + 1, _BESIDE, vertical_alignment="bottom")
     for name, column in zip(others, columns, strict=False):
         with column:
             given[name] = _field(current, keys[name], name, query.parameters[name], binding)
@@ -35,14 +36,6 @@ def fields(current: CurrentDataset, query: Query) -> tuple[dict[str, Any], float
         seconds = seconds_field()
     note_if_not_in_link(binding)
     return given, seconds
-
-
-def _in_rows(n_fields: int) -> list[DeltaGenerator]:
-    """Columns for some fields, a few in a row."""
-    places: list[DeltaGenerator] = []
-    while len(places) < n_fields:
-        places += st.columns(_BESIDE, vertical_alignment="bottom")
-    return places[:n_fields]
 
 
 def _key(query: Query, name: str) -> str:
@@ -55,60 +48,30 @@ def _field(
     current: CurrentDataset, key: str, name: str, parameter: Parameter, binding: Binding
 ) -> Any:
     label = parameter.purpose[:1].upper() + parameter.purpose[1:]
-    help_ = f"`${name}` in the query"
     default = None if parameter.default is REQUIRED else parameter.default
     optional = "Choose" if parameter.default is REQUIRED else "Any"
+    common: dict[str, Any] = {"key": key, "help": f"`${name}` in the query", "bind": binding}
+    known = names_of(current, parameter.names) if parameter.names is not None else []
     if parameter.names is not None and parameter.type is str:
-        return st.selectbox(
-            label,
-            names_of(current, parameter.names),
-            index=None,
-            key=key,
-            help=help_,
-            placeholder=optional,
-            bind=binding,
-        )
+        return st.selectbox(label, known, index=None, placeholder=optional, **common)
     if parameter.type is list:
-        known = names_of(current, parameter.names) if parameter.names is not None else []
+        free = parameter.names is None
         return st.multiselect(
-            label,
-            known,
-            default=default,
-            key=key,
-            help=help_,
-            placeholder=optional,
-            accept_new_options=parameter.names is None,
-            bind=binding,
+            label, known, default, placeholder=optional, accept_new_options=free, **common
         )
     if parameter.type is int:
-        return st.number_input(
-            label,
-            min_value=1 if name == "limit" else 0,
-            max_value=MOST_ROWS if name == "limit" else None,
-            value=default,
-            step=1,
-            key=key,
-            help=help_,
-            bind=binding,
-        )
+        low, high = (1, MOST_ROWS) if name == "limit" else (0, None)
+        return st.number_input(label, low, high, default, 1, **common)
     if parameter.type is float:
-        return st.number_input(
-            label,
-            value=default,
-            key=key,
-            help=help_,
-            placeholder="Any",
-            format="%g",
-            bind=binding,
-        )
+        return st.number_input(label, value=default, placeholder="Any", format="%g", **common)
     if parameter.type is bool:
-        return st.toggle(label, value=bool(default), key=key, help=help_, bind=binding)
-    return st.text_input(label, value=default, key=key, help=help_, bind=binding)
+        return st.toggle(label, value=bool(default), **common)
+    return st.text_input(label, value=default, **common)
 
 
 def seconds_field() -> float:
     """Draw the field of the time limit; return its value."""
-    return st.number_input("Time limit in seconds", 1, 300, 30, key=_SECONDS, bind="query-params")
+    return st.number_input("Time limit in seconds", 1, 300, 30, **in_url(_SECONDS))
 
 
 def binding_of(*keys: str) -> Binding:

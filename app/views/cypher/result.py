@@ -11,10 +11,9 @@ from app.views.cypher import answers
 from app.views.state import background, session, url
 from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
-from app.views.widgets.columns import table_height
-from app.views.widgets.downloads import download
+from app.views.widgets.controls import choose_view, download
 from app.views.widgets.messages import empty_state, show_error
-from app.views.widgets.view_switch import choose_view
+from app.views.widgets.tables import draw_table
 from graph.console.run import ConsoleResult
 from graph.database import schema
 from graph.errors import CobalanceError, StoreUnavailableError
@@ -58,19 +57,8 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
     elif view == GRAPH:
         _graph(found, classes)
     else:
-        _table(frame)
-
-
-def _table(frame: pd.DataFrame) -> None:
-    shown, configuration = answers.as_table(frame)
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height=table_height(len(frame), 560),
-        column_config=configuration,
-        key="_cypher_table",
-        alt="Rows that the query returned",
-    )
+        shown, columns = answers.as_table(frame)
+        draw_table(shown, 560, columns, key="_cypher_table", alt="Rows that the query returned")
 
 
 def _graph(found: answers.Elements, classes: list[str]) -> None:

@@ -22,29 +22,22 @@ def draw_actions(current: CurrentDataset, *, whole: bool) -> None:
     """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
     running = [tasks.find(f"{kind} {current.name}") for kind in TASKS]
     busy = any(task is not None and task.is_running for task in running)
+    first = whole and not current.is_mined
     with st.container(horizontal=True):
-        st.button(
-            "Mine",
-            icon=":material/balance:",
-            key="_ds_mine",
-            type="primary" if whole and not current.is_mined else "secondary",
-            disabled=busy or not whole,
-            on_click=lambda: st.session_state.update({_DIALOG: "mine"}),
-        )
-        st.button(
-            "Rename",
-            icon=":material/edit:",
-            key="_rename",
-            disabled=busy,
-            on_click=lambda: st.session_state.update({_DIALOG: "rename"}),
-        )
-        st.button(
-            "Drop",
-            icon=":material/delete:",
-            key="_drop",
-            disabled=busy,
-            on_click=lambda: st.session_state.update({_DIALOG: "drop"}),
-        )
+        for dialog, icon, key, primary, disabled in (
+            ("mine", "balance", "_ds_mine", first, busy or not whole),
+            ("rename", "edit", "_rename", False, busy),
+            ("drop", "delete", "_drop", False, busy),
+        ):
+            st.button(
+                dialog.capitalize(),
+                icon=f":material/{icon}:",
+                key=key,
+                type="primary" if primary else "secondary",
+                disabled=disabled,
+                on_click=st.session_state.update,
+                args=({_DIALOG: dialog},),
+            )
     match st.session_state.get(_DIALOG):
         case "mine":
             _mine_dialog(current.name)

@@ -31,17 +31,7 @@ def cached_by_files(source: Source, what: tuple[object, ...], look: Callable[[],
 
 @dataclass(frozen=True)
 class ChosenFile:
-    """The annotation file.
-
-    Parameters
-    ----------
-    source : Source
-        Where it is.
-    file : FoundFile
-        The file.
-    others : list of FoundFile
-        The other files there.
-    """
+    """The annotation file, with the other files of its source."""
 
     source: Source
     file: FoundFile
@@ -53,7 +43,7 @@ class ChosenFile:
 
     @contextmanager
     def opened(self) -> Iterator[Path]:
-        """Give the annotation file's path; errors do not name its folder."""
+        """Open the source, and yield the file's path; errors do not name its folder."""
         with self.source.opened(self.file.name) as folder, named_plainly(folder):
             yield folder / self.file.name
 

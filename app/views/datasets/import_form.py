@@ -3,11 +3,13 @@
 from typing import cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.services.datasets import default_dataset_name
 from app.services.import_sources import Source
 from app.services.imports import ImportRequest, pairs
 from app.views.datasets.chosen_file import ChosenFile, cached_by_files
+from app.views.widgets.tables import draw_table, grid
 from app.views.widgets.wording import (
     BY_CAPTIONS,
     BY_CATEGORY,
@@ -32,6 +34,7 @@ from ingest.preview import FoundFile, TableSample, category_names, sample_table
 from ingest.tables import TABLES
 from ingest.tables.columns import USUAL_NAMES
 
+_MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
 _CLASS, _COLUMN_MAP = "Class", "Columns"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
 
@@ -120,7 +123,7 @@ class _Form(ChosenFile):
         """Draw the first rows of a table."""
         if format_ in TABLES:
             rows = self._sample(format_, captions=False).rows.head(5)
-            st.dataframe(rows, hide_index=True, height="content")
+            draw_table(rows, None)
 
     def _classes(self, format_: str, uses: frozenset[str]) -> ClassOptions:
         ways = [
@@ -150,11 +153,13 @@ class _Form(ChosenFile):
         return ClassOptions()
 
     def _categories(self, format_: str) -> dict[str, str]:
+        def look() -> list[str]:
+            with self.opened() as path:
+                return category_names(path)
+
         known: list[str] = []
         if format_ == self.file.format:
-            known = cached_by_files(
-                self.source, ("categories", self.file.name), self._category_names
-            )
+            known = cached_by_files(self.source, ("categories", self.file.name), look)
         chosen = st.multiselect(
             "Categories that are classes",
             known,
@@ -164,10 +169,6 @@ class _Form(ChosenFile):
             "concepts.",
         )
         return {name: name for name in chosen}
-
-    def _category_names(self) -> list[str]:
-        with self.opened() as path:
-            return category_names(path)
 
     def _words(self) -> str | None:
         lists = [file.name for file in self.others if file.name.endswith(".toml")]
@@ -184,11 +185,8 @@ class _Form(ChosenFile):
             name = self.companion(LABELS["vocabulary.file"], "vocabulary", "A concept a line.")
             mode = st.selectbox(
                 LABELS["vocabulary.mode"],
-                ("words", "substring"),
-                format_func={
-                    "words": "Whole words and plurals",
-                    "substring": "Any text",
-                }.__getitem__,
+                list(_MATCHES),
+                format_func=_MATCHES.__getitem__,
                 key=self.key("match"),
             )
         typed = right.text_area(
@@ -198,13 +196,12 @@ class _Form(ChosenFile):
             disabled=name is not None,
             height=125,
         )
-        lines = () if name is not None else tuple(_lines(typed))
+        lines = () if name is not None else tuple(_split(typed))
         return VocabularyOptions(file=name, concepts=lines, mode=cast("MatchMode", mode))
 
     def _table(self, sample: TableSample) -> TableOptions:
         roles: dict[str, str | None] = {}
-        grid = [column for _ in range(3) for column in st.columns(3)]
-        for place, role in zip(grid, USUAL_NAMES, strict=True):
+        for place, role in zip(grid(len(USUAL_NAMES), 3), USUAL_NAMES, strict=True):
             guess = sample.roles.get(role)
             if role == "concepts" and sample.indicators:
                 guess = f"{len(sample.indicators)} columns of 0 and 1"
@@ -257,32 +254,29 @@ class _Form(ChosenFile):
                 "concept table",
                 "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
             )
-        names = left.text_area(
-            LABELS["refine.class_names"],
-            key=self.key("rename"),
-            placeholder="0=landbird\n1=waterbird",
-            help="Two to one name merge.",
+        names = self._lines(
+            left, "class_names", "0=landbird\n1=waterbird", "Two to one name merge."
         )
-        classes = middle.text_area(
-            LABELS["refine.classes"],
-            key=self.key("keep classes"),
-            placeholder="all",
-            help="By their new names.",
-        )
-        splits = right.text_area(
-            LABELS["refine.splits"],
-            key=self.key("keep splits"),
-            placeholder="all",
-        )
+        classes = self._lines(middle, "classes", "all", "By their new names.")
+        splits = self._lines(right, "splits", "all")
         return Refinement(
             min_score=min_score,
             min_area_px2=min_area,
             concept_table=table,
-            class_names=pairs(_lines(names), needs_value=True),
-            classes=tuple(_lines(classes)),
-            splits=tuple(_lines(splits)),
+            class_names=pairs(names, needs_value=True),
+            classes=tuple(classes),
+            splits=tuple(splits),
+        )
+
+    def _lines(
+        self, place: DeltaGenerator, option: str, placeholder: str, help_: str | None = None
+    ) -> list[str]:
+        """Draw the field of a refinement that takes a value a line."""
+        label = LABELS[f"refine.{option}"]
+        return _split(
+            place.text_area(label, key=self.key(option), placeholder=placeholder, help=help_)
         )
 
 
-def _lines(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]

@@ -16,11 +16,10 @@ from app.views.datasets.chosen_file import cached_by_files
 from app.views.datasets.import_form import import_form
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
-from app.views.widgets.columns import count_column, table_height
-from app.views.widgets.markdown import escape
 from app.views.widgets.messages import empty_state, errors_shown
+from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.task_progress import show_task
-from app.views.widgets.theme import shorten
+from app.views.widgets.theme import escape, shorten
 from app.views.widgets.wording import in_app
 from graph.progress import Progress
 from ingest.formats import FORMATS
@@ -128,18 +127,9 @@ def _chosen(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
 
 
 def _show_files(files: Sequence[FoundFile]) -> None:
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "File": [file.name for file in files],
-                "Format": [file.format or file.fault or "text" for file in files],
-                "Size": [file.size_bytes for file in files],
-            }
-        ),
-        hide_index=True,
-        height=table_height(len(files), 320),
-        column_config={"Size": st.column_config.NumberColumn(format="bytes", width="small")},
-    )
+    size = st.column_config.NumberColumn(format="bytes", width="small")
+    rows = [(file.name, file.format or file.fault or "text", file.size_bytes) for file in files]
+    draw_table(pd.DataFrame(rows, columns=["File", "Format", "Size"]), 320, {"Size": size})
 
 
 def _is_current(source: Source, request: ImportRequest | None) -> bool:
@@ -260,16 +250,9 @@ def _show_checked(found: CheckedImport) -> None:
 def _counts(rows: Any, columns: list[str], name_width: int) -> None:
     """Draw a table with a name and numbers in each row, the names of fixed width."""
     frame = pd.DataFrame(rows, columns=columns).convert_dtypes()
-    config = {
-        columns[0]: st.column_config.TextColumn(width=name_width),
-        **{name: count_column(width=90) for name in columns[1:]},
-    }
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config=config,
-        height=table_height(len(frame), 460),
-    )
+    name = st.column_config.TextColumn(width=name_width)
+    numbers = dict.fromkeys(columns[1:], count_column(width=90))
+    draw_table(frame, 460, {columns[0]: name, **numbers})
 
 
 def _start_load(found: CheckedImport) -> None:

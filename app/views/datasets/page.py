@@ -11,11 +11,12 @@ from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
-from app.views.widgets.columns import count_column, table_height
-from app.views.widgets.markdown import escape
+from app.views.state.url import in_url
+from app.views.widgets.controls import choose_view
 from app.views.widgets.messages import empty_state, show_error
+from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.task_progress import show_task
-from app.views.widgets.theme import class_colors
+from app.views.widgets.theme import class_colors, escape
 from graph.database.store import GraphStore
 from graph.errors import StaleError
 from graph.queries.catalogue import CATALOGUE
@@ -34,7 +35,7 @@ def page() -> None:
     if not ways:
         empty_state("No dataset yet", "Editors of this app can load one.")
         return
-    way = _view(ways) if len(ways) > 1 else ways[0]
+    way = choose_view("View", ways, _VIEW, _VIEWS.__getitem__) if len(ways) > 1 else ways[0]
     for key in tasks.keys(*TASKS):
         show_task(key)
     if way == "load":
@@ -47,20 +48,6 @@ def page() -> None:
     elif names:
         _overview(frame)
         _details(session.current(), frame)
-
-
-def _view(ways: list[str]) -> str | None:
-    """Draw the choice between details and loading."""
-    return st.segmented_control(
-        "View",
-        ways,
-        default=None if _VIEW in st.session_state else ways[0],
-        required=True,
-        format_func=_VIEWS.__getitem__,
-        key=_VIEW,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
 
 
 def _follow() -> None:
@@ -88,26 +75,20 @@ def _overview(frame: pd.DataFrame) -> None:
     names: list[str] = frame["dataset"].tolist()
     chosen = st.session_state.get(session.DATASET)
     key = f"_datasets {chosen}"
-    st.dataframe(
-        frame.set_axis(
-            ["Dataset", "Images", "Classes", "Concepts", "Cliques", "State", "Updated", "From"],
-            axis=1,
-        ),
-        key=key,
-        hide_index=True,
-        height=table_height(len(names), 320),
-        on_select=lambda: _choose_row(key, names),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
-        column_config={
+    counts = ["Images", "Classes", "Concepts", "Cliques"]
+    draw_table(
+        frame.set_axis(["Dataset", *counts, "State", "Updated", "From"], axis=1),
+        320,
+        {
             "Dataset": st.column_config.TextColumn(width="medium"),
-            **{
-                name: count_column(width=90)
-                for name in ("Images", "Classes", "Concepts", "Cliques")
-            },
+            **dict.fromkeys(counts, count_column(width=90)),
             "State": st.column_config.TextColumn(width=140),
             "Updated": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=140),
         },
+        key=key,
+        on_select=lambda: _choose_row(key, names),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
     )
 
 
@@ -185,11 +166,10 @@ def _classes(by_class: pd.DataFrame) -> None:
         }
     )
     config = st.column_config
-    st.dataframe(
+    draw_table(
         shown.style.apply(lambda _: [f"color: {colors[c]}" for c in shown["Class"]], subset=[""]),
-        hide_index=True,
-        height=table_height(len(shown), 390),
-        column_config={
+        390,
+        {
             "": config.TextColumn(width=30),
             "Class": config.TextColumn(width="medium"),
             "Images": config.ProgressColumn(
@@ -204,12 +184,7 @@ def _classes(by_class: pd.DataFrame) -> None:
 def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
     st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
     most = st.number_input(
-        "Concepts in at most this many images",
-        1,
-        value=10,
-        key="ds_rare",
-        bind="query-params",
-        width=260,
+        "Concepts in at most this many images", 1, value=10, **in_url("ds_rare"), width=260
     )
     found = current.read(_rare, int(most))
     if found.empty:
@@ -217,14 +192,10 @@ def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
         return
     more = "at least " if len(found) == _MOST_RARE else ""
     st.caption(f"{more}{len(found):,} of {concepts:,} concepts")
-    st.dataframe(
+    draw_table(
         found.set_axis(["Concept", "Images"], axis=1),
-        hide_index=True,
-        height=table_height(len(found), 320),
-        column_config={
-            "Concept": st.column_config.TextColumn(width=280),
-            "Images": count_column(width=90),
-        },
+        320,
+        {"Concept": st.column_config.TextColumn(width=280), "Images": count_column(width=90)},
     )
 
 

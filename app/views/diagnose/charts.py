@@ -8,13 +8,14 @@ import streamlit as st
 
 from app.views.components.concept_picture import Axis
 from app.views.components.imbalance_table import MAX_BARS
-from app.views.widgets.theme import NEUTRAL, class_colors, distinct_labels, shorten
+from app.views.widgets.theme import NEUTRAL, class_colors, distinct_labels, names_axis, shorten
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.overview import Overview
 
 MOST_IN_MATRIX = 40
 MOST_COMBINATIONS = 20
 _LABEL = 22  # characters
+_COLUMN = alt.X("combination:O", axis=None)
 
 
 def matrix(overview: Overview, axis: Axis) -> None:
@@ -44,18 +45,8 @@ def matrix(overview: Overview, axis: Axis) -> None:
         alt.Chart(both)
         .mark_rect(cornerRadius=2)
         .encode(
-            x=alt.X(
-                "a:N",
-                sort=order,
-                title=None,
-                axis=alt.Axis(labelAngle=-60, labelLimit=150, labelOverlap=False, labelFlush=False),
-            ),
-            y=alt.Y(
-                "b:N",
-                sort=order,
-                title=None,
-                axis=alt.Axis(labelLimit=150, labelOverlap=False, labelFlush=False),
-            ),
+            x=alt.X("a:N", sort=order, title=None, axis=names_axis(150, labelAngle=-60)),
+            y=alt.Y("b:N", sort=order, title=None, axis=names_axis(150)),
             color=alt.Color(
                 "leaning:Q",
                 title=f"{shorten(axis.left_name, 16)} … {shorten(axis.right_name, 16)}",
@@ -103,7 +94,7 @@ def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
         zip(frequency.index, distinct_labels(frequency.index.tolist(), _LABEL), strict=True)
     )
     few = len(class_sizes) <= MAX_BARS
-    above = (_bars if few else _strips)(_counts(top, class_sizes), list(class_sizes))
+    above = _counts(top, list(class_sizes))
     below = _members(top["concepts"].tolist(), concepts)
     chart = alt.vconcat(above, below, spacing=6).resolve_scale(x="shared", color="independent")
     st.altair_chart(chart, width="stretch", key="_combinations")
@@ -113,52 +104,32 @@ def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
     )
 
 
-def _counts(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
-    return pd.DataFrame(
+def _counts(top: pd.DataFrame, classes: list[str]) -> alt.Chart:
+    counts = pd.DataFrame(
         [
             {"combination": i, "class": name, "images": row[COUNT + name]}
             for i, row in top.iterrows()
-            for name in class_sizes
+            for name in classes
         ]
     )
-
-
-def _column() -> alt.X:
-    return alt.X("combination:O", axis=None)
-
-
-def _tooltips() -> list[alt.Tooltip]:
-    return [alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")]
-
-
-def _bars(counts: pd.DataFrame, classes: list[str]) -> alt.Chart:
-    colors = class_colors(classes)
-    drawn: alt.Chart = (
-        alt.Chart(counts)
-        .mark_bar()
-        .encode(
-            x=_column(),
-            xOffset=alt.XOffset("class:N", sort=classes),
-            y=alt.Y("images:Q", title="images"),
-            color=alt.Color(
-                "class:N",
-                sort=classes,
-                scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
-                legend=alt.Legend(orient="top", title=None, labelLimit=120),
-            ),
-            tooltip=_tooltips(),
-        )
-        .properties(height=180, width="container")
+    base = alt.Chart(counts, height=180, width="container").encode(
+        x=_COLUMN,
+        y=alt.Y("images:Q", title="images"),
+        tooltip=[alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")],
     )
-    return drawn
-
-
-def _strips(counts: pd.DataFrame, _: list[str]) -> alt.Chart:
-    drawn: alt.Chart = (
-        alt.Chart(counts)
-        .mark_tick(color=NEUTRAL, thickness=2, opacity=0.75)
-        .encode(x=_column(), y=alt.Y("images:Q", title="images"), tooltip=_tooltips())
-        .properties(height=180, width="container")
+    drawn: alt.Chart
+    if len(classes) > MAX_BARS:
+        drawn = base.mark_tick(color=NEUTRAL, thickness=2, opacity=0.75)
+        return drawn
+    colors = class_colors(classes)
+    drawn = base.mark_bar().encode(
+        xOffset=alt.XOffset("class:N", sort=classes),
+        color=alt.Color(
+            "class:N",
+            sort=classes,
+            scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
+            legend=alt.Legend(orient="top", title=None, labelLimit=120),
+        ),
     )
     return drawn
 
@@ -176,13 +147,8 @@ def _members(combinations: list[Sequence[str]], concepts: Mapping[str, str]) -> 
         alt.Chart(dots)
         .mark_circle(color=NEUTRAL)
         .encode(
-            x=_column(),
-            y=alt.Y(
-                "concept:N",
-                sort=order,
-                title=None,
-                axis=alt.Axis(labelLimit=160, labelFlush=False, labelOverlap=False),
-            ),
+            x=_COLUMN,
+            y=alt.Y("concept:N", sort=order, title=None, axis=names_axis(160)),
             size=alt.condition("datum.member", alt.value(110), alt.value(12)),
             opacity=alt.condition("datum.member", alt.value(1), alt.value(0.5)),
             tooltip=[alt.Tooltip("concept:N")],

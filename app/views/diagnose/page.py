@@ -13,15 +13,16 @@ from app.views.components.name_choices import names_of
 from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.widgets.columns import table_height
-from app.views.widgets.markdown import escape
+from app.views.state.url import in_url
 from app.views.widgets.messages import empty_state
-from app.views.widgets.theme import shorten
+from app.views.widgets.tables import draw_table
+from app.views.widgets.theme import escape, shorten
 from graph.database import schema
 from graph.dataset.cliques import clique_totals
 from graph.diagnosis.imbalance import COUNT
-from graph.queries.imbalances import Ranking
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
+from ingest.concepts.plurals import counted
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
@@ -48,7 +49,7 @@ def page() -> None:
     _metrics(current)
     _take_nodes_from_graph()
     ranking = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
-    frame = current.imbalances(ranking)
+    frame = current.read(read_imbalances, ranking)
     left, right = st.columns([6, 7])
     with left:
         cell = _table(current, frame)
@@ -91,19 +92,17 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     if selected != st.session_state.get("_from_table"):
         # Cleared, or come from the URL: what the browser has ticked is out of date.
         st.session_state["_table_version"] = st.session_state.get("_table_version", 0) + 1
-    state = st.dataframe(
+    most = int(frame[[COUNT + name for name in classes]].to_numpy().max())
+    state = draw_table(
         shown,
+        HEIGHT_PX,
+        imbalance_columns(classes, most),
         key=f"_table {st.session_state['_table_version']} {hash(tuple(cliques))}",
-        height=table_height(len(shown), HEIGHT_PX),
-        hide_index=True,
         on_select="rerun",
         selection_mode=["multi-row", "single-cell"],
         selection_default={
             "selection": {"rows": [i for i, clique in enumerate(cliques) if clique in selected]}
         },
-        column_config=imbalance_columns(
-            classes, int(frame[[COUNT + name for name in classes]].to_numpy().max())
-        ),
         alt="Imbalances",
     )
     rows = [cliques[i] for i in state.selection.rows]
@@ -124,17 +123,15 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
 def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         view = st.segmented_control(
-            "Picture", VIEWS, default=VIEWS[0], key="view", bind="query-params", required=True
+            "Picture", VIEWS, default=VIEWS[0], **in_url("view"), required=True
         )
         edges = EDGES[1]
         if view == VIEWS[0]:
-            edges = st.selectbox(
-                "Links", EDGES, index=1, key="edges", bind="query-params", width=80
-            )
+            edges = st.selectbox("Links", EDGES, index=1, **in_url("edges"), width=80)
         axis = concept_picture.choose_axis(current.class_sizes) if view != VIEWS[2] else None
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
-        charts.combinations(current.imbalances(first), current.class_sizes)
+        charts.combinations(current.read(read_imbalances, first), current.class_sizes)
         return
     selected = url.selected_cliques()
     wanted = {name for clique in selected for name in clique}
@@ -152,8 +149,8 @@ def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
     found = concept_graph(
         drawn,
         key=GRAPH,
-        highlighted=[[concept_picture.concept_id(name) for name in clique] for clique in selected],
-        selected=[concept_picture.concept_id(name) for name in filtered],
+        highlighted=[[concept_picture.node_id(name) for name in clique] for clique in selected],
+        selected=[concept_picture.node_id(name) for name in filtered],
         height_px=HEIGHT_PX - 60,
         label="Concepts between the classes that they lean to",
     )
@@ -189,10 +186,8 @@ def _selection_bar(cell: Cell | None) -> None:
         if not selected:
             return
         st.space("stretch")
-        st.markdown(
-            f"**{len(selected):,}** {'clique' if len(selected) == 1 else 'cliques'} selected",
-            width="content",
-        )
+        number, noun = counted(len(selected), "cliques").split()
+        st.markdown(f"**{number}** {noun} selected", width="content")
         st.button("Clear", on_click=url.clear, key="_clear")
         if st.button("Plan the missing images", type="primary", key="_to_plan"):
             url.go_to("plan")

@@ -1,7 +1,7 @@
 """Review a job's candidates beside their originals and masks."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,11 @@ import streamlit as st
 from app.views.components.gallery import image_files
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
-from app.views.widgets.markdown import escape
-from app.views.widgets.messages import errors_in_fragment, show_error
-from app.views.widgets.theme import shorten
+from app.views.state.url import in_url
+from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from app.views.widgets.tables import grid
+from app.views.widgets.theme import escape, shorten
 from graph.database.store import GraphStore
-from graph.errors import CobalanceError
 from graph.jobs.candidate_pages import Candidate, list_candidates, read_provenance
 from graph.jobs.candidates import decide
 from graph.jobs.lifecycle import Verdict
@@ -47,17 +47,10 @@ def _candidates(job: str) -> None:
     with errors_in_fragment():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
-                "Verdict",
-                list(_VERDICTS),
-                default="All",
-                key="verdict",
-                bind="query-params",
-                required=True,
+                "Verdict", list(_VERDICTS), default="All", **in_url("verdict"), required=True
             )
             query = _choose_query(job)
-        problem = st.session_state.pop(_PROBLEM, None)
-        if problem is not None:
-            show_error(problem)
+        show_kept_error(_PROBLEM)
         read = partial(
             list_candidates,
             session.store(),
@@ -77,12 +70,13 @@ def _candidates(job: str) -> None:
                 else "No candidate with this verdict."
             )
             return
-        _cards(found.candidates)
+        places = grid(len(found.candidates), COLUMNS)
+        for place, candidate in zip(places, found.candidates, strict=True):
+            with place.container(border=True, key=f"_card {candidate.id}"):
+                _card(candidate)
         if found.total > PER_PAGE:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.pagination(
-                    -(-found.total // PER_PAGE), key="candidates_page", bind="query-params"
-                )
+                st.pagination(-(-found.total // PER_PAGE), **in_url("candidates_page"))
                 st.caption(f"{found.total:,} candidates")
 
 
@@ -100,21 +94,11 @@ def _choose_query(job: str) -> str | None:
         list(labels),
         index=None,
         format_func=lambda name: shorten(labels.get(name, ""), 80),
-        key="query",
-        bind="query-params",
+        **in_url("query"),
         placeholder="all",
         width=420,
     )
     return chosen
-
-
-def _cards(candidates: Sequence[Candidate]) -> None:
-    for start in range(0, len(candidates), COLUMNS):
-        for column, candidate in zip(
-            st.columns(COLUMNS), candidates[start : start + COLUMNS], strict=False
-        ):
-            with column.container(border=True, key=f"_card {candidate.id}"):
-                _card(candidate)
 
 
 def _card(candidate: Candidate) -> None:
@@ -200,9 +184,7 @@ def _by(candidate: Candidate) -> str:
 
 def _decide(candidate: str, verdict: Verdict) -> None:
     """Record a verdict in a button's callback, so that the page is drawn with it."""
-    try:
+    with errors_kept(_PROBLEM):
         require_editor()
         known = user()
         decide(session.store(), candidate, verdict, known.name if known is not None else "")
-    except CobalanceError as error:
-        st.session_state[_PROBLEM] = error

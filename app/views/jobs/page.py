@@ -6,10 +6,10 @@ from app.views.jobs import candidates, results
 from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_of, time_text
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.widgets.downloads import download
-from app.views.widgets.markdown import escape
+from app.views.state.url import in_url
+from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state, errors_in_fragment
-from app.views.widgets.theme import shorten
+from app.views.widgets.theme import escape, shorten
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.jobs.reports import workers_alive
@@ -39,12 +39,7 @@ def page() -> None:
         del st.session_state["job"]  # of another dataset
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
-            "Job",
-            ids,
-            format_func=lambda job: titles.get(job, job),
-            key="job",
-            bind="query-params",
-            width=420,
+            "Job", ids, format_func=lambda job: titles.get(job, job), **in_url("job"), width=420
         )
         job = jobs[ids.index(chosen)]
         _download(current, job)
@@ -54,7 +49,7 @@ def page() -> None:
 
 
 def _title(job: Job) -> str:
-    """Title of a job, unique in its dataset; the URL has it, too."""
+    """Title of a job, unique in its dataset, for the choice and the URL."""
     return f"{shorten(job.plan, 40)} · {time_text(job.created_at)} · {job.id[:6]}"
 
 
@@ -93,8 +88,5 @@ def _download(current: CurrentDataset, job: Job) -> None:
         return plan_to_json(Plan(job.plan, PlanOptions(min(sizes), max(sizes)), queries))
 
     download(
-        "Download the queries as JSON",
-        plan,
-        f"{current.name}-{job.plan}.json",
-        key="_job_json",
+        "Download the queries as JSON", plan, f"{current.name}-{job.plan}.json", key="_job_json"
     )

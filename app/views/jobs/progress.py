@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 
-import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from app.views.components import job_form
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
-from app.views.widgets.columns import count_column, percent_column, table_height
-from app.views.widgets.markdown import escape
-from app.views.widgets.messages import errors_in_fragment, show_error
-from app.views.widgets.theme import duration_text
+from app.views.state.url import in_url
+from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from app.views.widgets.tables import count_column, draw_columns
+from app.views.widgets.theme import duration_text, escape
 from graph.database.store import GraphStore
-from graph.errors import CobalanceError
 from graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_queries
 from ingest.concepts.plurals import counted
@@ -23,6 +23,7 @@ REFRESH_S = 2
 PER_PAGE = 50
 MOST_JOBS = 100
 _PROBLEM = "_job_problem"
+_Change = Callable[[GraphStore, str], object]
 _STATES: Mapping[str, tuple[str, str]] = {
     "preparing": (":material/hourglass_empty:", "gray"),
     "queued": (":material/schedule:", "gray"),
@@ -55,9 +56,7 @@ def draw_progress(
         jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
         with overview:
             _overview(jobs)
-        problem = st.session_state.pop(_PROBLEM, None)
-        if problem is not None:
-            show_error(problem)
+        show_kept_error(_PROBLEM)
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None or facts_of(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
@@ -69,41 +68,35 @@ def draw_progress(
 
 
 def _overview(jobs: list[Job]) -> None:
-    config = st.column_config
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "plan": [job.plan for job in jobs],
-                "state": [job.state for job in jobs],
-                "progress": [int(100 * job.progress) for job in jobs],
-                "wanted": [job.wanted for job in jobs],
-                "accepted": [job.accepted for job in jobs],
-                "rejected": [job.rejected for job in jobs],
-                "failed": [job.queries["failed"] for job in jobs],
-                "left": [_left(job) for job in jobs],
-                "created": [time_text(job.created_at) for job in jobs],
-                "by": [job.created_by or "-" for job in jobs],
-            }
-        ),
-        hide_index=True,
-        height=table_height(len(jobs), 220),
-        key="_jobs_table",
-        column_config={
-            "plan": config.TextColumn("Plan", width=180),
-            "state": config.TextColumn("State", width=80),
-            "progress": percent_column("Progress", 130),
-            "wanted": count_column("Wanted", width=75),
-            "accepted": count_column("Accepted", width=80),
-            "rejected": count_column("Rejected", width=80),
-            "failed": count_column("Failed queries", width=105),
-            "left": config.TextColumn("Time left", width=90),
-            "created": config.TextColumn("Created", width=160),
-            "by": config.TextColumn("By", width=110),
+    text = st.column_config.TextColumn
+    draw_columns(
+        {
+            "plan": ([job.plan for job in jobs], text("Plan", width=180)),
+            "state": ([job.state for job in jobs], text("State", width=80)),
+            "progress": ([int(100 * job.progress) for job in jobs], _percent_column(130)),
+            "wanted": ([job.wanted for job in jobs], count_column("Wanted", 75)),
+            "accepted": ([job.accepted for job in jobs], count_column("Accepted", 80)),
+            "rejected": ([job.rejected for job in jobs], count_column("Rejected", 80)),
+            "failed": (
+                [job.queries["failed"] for job in jobs],
+                count_column("Failed queries", 105),
+            ),
+            "left": ([_left(job) for job in jobs], text("Time left", width=90)),
+            "created": ([time_text(job.created_at) for job in jobs], text("Created", width=160)),
+            "by": ([job.created_by or "-" for job in jobs], text("By", width=110)),
         },
+        220,
+        key="_jobs_table",
         alt="Jobs",
     )
     if len(jobs) == MOST_JOBS:
         st.caption(f"The {MOST_JOBS} newest jobs.")
+
+
+def _percent_column(width: int) -> ColumnConfig:
+    return st.column_config.ProgressColumn(
+        "Progress", min_value=0, max_value=100, format="%d%%", width=width
+    )
 
 
 def _left(job: Job) -> str:
@@ -143,51 +136,30 @@ def _head(job: Job) -> None:
 
 
 def _controls(job: Job) -> None:
+    def button(label: str, key: str, change: _Change, help_: str | None = None) -> None:
+        st.button(label, key=key, on_click=_do, args=(change, job.id), help=help_)
+
     if job.is_active:
-        st.button("Cancel", key="_cancel_job", on_click=_do, args=(cancel_job, job.id))
+        button("Cancel", "_cancel_job", cancel_job)
     if job.state == "cancelled" and job.remaining:
-        st.button(
-            "Resume",
-            key="_resume_job",
-            on_click=_do,
-            args=(retry_job, job.id),
-            help="Go on with what is left.",
-        )
+        button("Resume", "_resume_job", retry_job, "Go on with what is left.")
     elif job.state == "failed" or job.queries["failed"]:
-        st.button(
-            "Retry failed",
-            key="_retry_job",
-            on_click=_do,
-            args=(retry_job, job.id),
-            help="Queue the failed queries again; what was accepted stays.",
-        )
+        advice = "Queue the failed queries again; what was accepted stays."
+        button("Retry failed", "_retry_job", retry_job, advice)
     if job.short:
-        st.button(
-            "Fill up",
-            key="_fill_job",
-            on_click=_do,
-            args=(_fill_up, job.id),
-            help=f"Queue {counted(job.short, 'queries')} again that lack accepted images.",
-        )
+        advice = f"Queue {counted(job.short, 'queries')} again that lack accepted images."
+        button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
 
 
-def _fill_up(store: GraphStore, job: str) -> int:
-    return retry_job(store, job, short=True)
-
-
-def _do(change: Callable[[GraphStore, str], object], job: str) -> None:
+def _do(change: _Change, job: str) -> None:
     """Change a job in a button's callback, so that the page is drawn with its new state."""
-    try:
+    with errors_kept(_PROBLEM):
         require_editor()
         change(session.store(), job)
-    except CobalanceError as error:
-        st.session_state[_PROBLEM] = error
 
 
 def _queries(job: Job) -> None:
-    state: QueryState | None = st.pills(
-        "Queries", QUERY_STATES, key="query_state", bind="query-params"
-    )
+    state: QueryState | None = st.pills("Queries", QUERY_STATES, **in_url("query_state"))
     total = job.queries[state] if state else sum(job.queries.values())
     pages = -(-total // PER_PAGE)
     page = min(st.session_state.get("queries_page", 1), max(pages, 1))
@@ -203,44 +175,27 @@ def _queries(job: Job) -> None:
         st.caption(f"No query is {state}." if state else "No queries.")
         return
     config = st.column_config
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "number": frame["position"] + 1,
-                "class": frame["class_name"],
-                "concepts": frame["concepts"].map(list),
-                "state": frame["state"],
-                "progress": (100 * frame["accepted"] // frame["n"]).clip(upper=100),
-                "n": frame["n"],
-                "accepted": frame["accepted"],
-                "rejected": frame["rejected"],
-                "left": [
-                    duration_text(seconds) if seconds == seconds else "-"
-                    for seconds in frame["seconds_left"]
-                ],
-                "message": frame["message"],
-            }
-        ),
-        hide_index=True,
-        height=table_height(len(frame), 330),
-        key="_queries_table",
-        column_config={
-            "number": config.NumberColumn("No.", width=50),
-            "class": config.TextColumn("Class", width=90),
-            "concepts": config.ListColumn("Concepts", width=220),
-            "state": config.TextColumn("State", width=75),
-            "progress": percent_column("Progress", 120),
-            "n": count_column("Wanted", width=75),
-            "accepted": count_column("Accepted", width=80),
-            "rejected": count_column("Rejected", width=80),
-            "left": config.TextColumn(
-                "Time left", width=80, help="Of one worker, at the rate measured so far."
-            ),
-            "message": config.TextColumn("Message", width=200),
+    share = (100 * frame["accepted"] // frame["n"]).clip(upper=100)
+    left = [duration_text(left) if left == left else "-" for left in frame["seconds_left"]]
+    of_one = "Of one worker, at the rate measured so far."
+    draw_columns(
+        {
+            "number": (frame["position"] + 1, config.NumberColumn("No.", width=50)),
+            "class": (frame["class_name"], config.TextColumn("Class", width=90)),
+            "concepts": (frame["concepts"].map(list), config.ListColumn("Concepts", width=220)),
+            "state": (frame["state"], config.TextColumn("State", width=75)),
+            "progress": (share, _percent_column(120)),
+            "n": (frame["n"], count_column("Wanted", 75)),
+            "accepted": (frame["accepted"], count_column("Accepted", 80)),
+            "rejected": (frame["rejected"], count_column("Rejected", 80)),
+            "left": (left, config.TextColumn("Time left", width=80, help=of_one)),
+            "message": (frame["message"], config.TextColumn("Message", width=200)),
         },
+        330,
+        key="_queries_table",
         alt="Queries",
     )
     if pages > 1:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.pagination(pages, key="queries_page", bind="query-params", width=320)
+            st.pagination(pages, **in_url("queries_page"), width=320)
             st.caption(counted(total, "queries"))

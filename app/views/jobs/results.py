@@ -10,8 +10,9 @@ from app.services.results import merge_job
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
-from app.views.widgets.markdown import bold
+from app.views.state.url import in_url
 from app.views.widgets.task_progress import show_task
+from app.views.widgets.theme import bold
 from generation.export import EXPORTERS
 from graph.jobs.status import Job, read_job
 from graph.progress import Progress
@@ -119,7 +120,8 @@ def _lead_on(name: str) -> None:
             key=f"_merged_compare {name}",
             icon=":material/compare_arrows:",
         ):
-            url.go_to_comparison(name)
+            st.session_state[url.COMPARED] = name
+            url.go_to("compare")
         if st.button("Diagnose", key=f"_merged_diagnose {name}", icon=":material/balance:"):
             session.choose(name)
             url.clear()
@@ -140,8 +142,6 @@ def _start(current: CurrentDataset, job: Job, into: str, key: str) -> None:
 def _export(job: Job) -> None:
     st.markdown("**Train on them**")
     st.caption("The dataset with the accepted images as files, by this command in a terminal:")
-    format_ = st.selectbox(
-        "Format", list(EXPORTERS), key="export_as", bind="query-params", width=180
-    )
+    format_ = st.selectbox("Format", list(EXPORTERS), **in_url("export_as"), width=180)
     st.caption(EXPORTERS[format_].purpose)
     st.code(export_command(job, format_), language=None, wrap_lines=True)

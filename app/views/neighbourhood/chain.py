@@ -6,13 +6,11 @@ from itertools import pairwise
 
 import pandas as pd
 
-from app.views.widgets.markdown import bold
+from app.views.widgets.theme import bold
 from graph.database.store import GraphStore
 from graph.queries.concept_counts import CountedDataset
-from graph.queries.neighbourhood import (
-    Link,
-    Neighbourhood,
-)
+from graph.queries.neighbourhood import Link, Neighbourhood
+from ingest.concepts.plurals import counted
 
 
 def link_in_words(link: Link) -> str:
@@ -26,7 +24,7 @@ def link_in_words(link: Link) -> str:
     **cow** – **road**: 1,530 images show both.
     """
     chain = " – ".join(bold(name) for name in link.concepts)
-    counts = [f"{images:,} image{'s' if images != 1 else ''}" for images in link.images]
+    counts = [counted(images, "images") for images in link.images]
     if not counts:
         return chain
     verb = "show" if link.images[0] != 1 else "shows"

@@ -9,10 +9,9 @@ from app.views.components import concept_picture
 from app.views.components.concept_picture import Axis
 from app.views.components.name_choices import read_names
 from app.views.state.session import CurrentDataset
+from app.views.state.url import in_url
 from graph.database import schema
-from graph.queries.neighbourhood import (
-    Kind,
-)
+from graph.queries.neighbourhood import Kind
 
 MOST_NEIGHBOURS = 60  # of one node
 NEIGHBOURS = 15
@@ -42,37 +41,22 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             list(_KINDS),
             default="Concept",
             required=True,
-            key=_KIND,
-            bind="query-params",
+            **in_url(_KIND),
             on_change=_collapse_all,
         )
         kind = _KINDS[chosen]
+        names, first, key = concepts, concepts.index(frequent), _CONCEPT
         if kind == "class":
-            centre = st.selectbox(
-                "Class",
-                list(current.class_sizes),
-                key=_CLASS,
-                bind="query-params",
-                on_change=_collapse_all,
-                width=200,
-            )
-        else:
-            centre = st.selectbox(
-                "Concept",
-                concepts,
-                concepts.index(frequent),
-                key=_CONCEPT,
-                bind="query-params",
-                on_change=_collapse_all,
-                width=200,
-            )
+            names, first, key = list(current.class_sizes), 0, _CLASS
+        centre = st.selectbox(
+            chosen, names, first, **in_url(key), on_change=_collapse_all, width=200
+        )
         most = st.number_input(
             "Neighbours",
             1,
             MOST_NEIGHBOURS,
             NEIGHBOURS,
-            key=_MOST,
-            bind="query-params",
+            **in_url(_MOST),
             width=120,
             help="The maximum for each expanded node: those with most images.",
         )
@@ -83,16 +67,14 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
                 "Shortest link to",
                 [name for name in concepts if name != centre],
                 index=None,
-                key=_TO,
-                bind="query-params",
+                **in_url(_TO),
                 placeholder="another concept",
                 width=200,
             )
         expanded = st.multiselect(
             "Expanded",
             [name for name in concepts if kind == "class" or name != centre],
-            key=_EXPANDED,
-            bind="query-params",
+            **in_url(_EXPANDED),
             width="stretch",
             placeholder="none; double-click a concept",
             help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "

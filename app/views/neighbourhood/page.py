@@ -7,7 +7,7 @@ import streamlit as st
 from app.concept_graph.component import concept_graph
 from app.services.frames import to_csv
 from app.views.components import concept_picture
-from app.views.components.concept_picture import Axis, concept_id
+from app.views.components.concept_picture import Axis, node_id
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
@@ -22,11 +22,10 @@ from app.views.neighbourhood.choices import (
 from app.views.neighbourhood.rings import MOST_NODES, links_table, picture_of
 from app.views.state import session
 from app.views.state.session import CurrentDataset
-from app.views.widgets.columns import count_column, table_height
-from app.views.widgets.downloads import download
-from app.views.widgets.markdown import bold
+from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
-from app.views.widgets.theme import NEUTRAL, class_colors, shorten
+from app.views.widgets.tables import count_column, draw_table
+from app.views.widgets.theme import NEUTRAL, bold, class_colors, shorten
 from graph.database import schema
 from graph.queries.neighbourhood import (
     Link,
@@ -89,7 +88,7 @@ def _link(current: CurrentDataset, choices: Choices) -> Link | None:
 
 def _graph(choices: Choices, found: Neighbourhood, axis: Axis, link: Link | None) -> None:
     drawn = picture_of(found, axis)
-    path = [[concept_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
+    path = [[node_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
     selection = concept_graph(
         drawn,
         key=_GRAPH,
@@ -181,12 +180,11 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
         )
         for key, name in counts.items()
     }
-    st.dataframe(
+    draw_table(
         shown,
-        hide_index=True,
-        height=table_height(len(shown), HEIGHT_PX),
+        HEIGHT_PX,
+        columns,
         column_order=[str(name) for name in shown if name not in left_out],
-        column_config=columns,
         placeholder="-",
         alt="The links that are drawn, the strongest first",
     )

@@ -9,7 +9,7 @@ from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.radial import radial_layout
 from app.views.components import concept_picture
-from app.views.components.concept_picture import Axis, class_id, concept_id
+from app.views.components.concept_picture import Axis, label_widths_px, node_id
 from app.views.components.imbalance_table import MAX_BARS
 from graph.arrays import FloatArray
 from graph.diagnosis.skew import skew
@@ -18,7 +18,6 @@ from graph.queries.neighbourhood import Kind, Neighbourhood
 
 MOST_NODES = 150
 _CLASS_PX = 44.0
-_CHARACTER_PX, _LABEL = 6.5, 24
 
 
 def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
@@ -28,17 +27,13 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
     """
     nodes = found.nodes.head(MOST_NODES)
     is_class = (nodes["kind"] == "class").to_numpy()
-    ids = [
-        class_id(name) if kind == "class" else concept_id(name)
-        for kind, name in zip(nodes["kind"], nodes["name"], strict=True)
-    ]
+    ids = [node_id(name, kind) for name, kind in zip(nodes["name"], nodes["kind"], strict=True)]
     code_of = {node: code for code, node in enumerate(ids)}
     lean = _lean_of_nodes(nodes, found, axis)
     sizes_px = np.full(len(nodes), _CLASS_PX)
     sizes_px[~is_class] = node_sizes_px(nodes.loc[~is_class, "images"])
-    labels_px = [_CHARACTER_PX * min(len(name), _LABEL) for name in nodes["name"]]
     edges, ends = _edges_between(found.edges, code_of)
-    places = radial_layout(ends, lean, sizes_px, labels_px, centre=0)
+    places = radial_layout(ends, lean, sizes_px, label_widths_px(nodes["name"]), centre=0)
     texts = concept_picture.descriptions(nodes, found.class_sizes)
     drawn = [
         GraphNode(node, name, kind, x, y, size, side, text)
@@ -71,10 +66,7 @@ def _edges_between(
 ) -> tuple[pd.DataFrame, list[tuple[int, int]]]:
     """The edges whose ends are drawn, and the positions of their ends."""
     ends = [
-        (
-            code_of.get(class_id(source) if kind == "class" else concept_id(source), -1),
-            code_of.get(concept_id(target), -1),
-        )
+        (code_of.get(node_id(source, kind), -1), code_of.get(node_id(target), -1))
         for kind, source, target in zip(
             edges["source_kind"], edges["source"], edges["target"], strict=True
         )
@@ -84,7 +76,7 @@ def _edges_between(
 
 
 def _lean_of_nodes(nodes: pd.DataFrame, found: Neighbourhood, axis: Axis) -> FloatArray:
-    """How concepts lean; a class leans to its own side, or to none."""
+    """Skew of concepts; a class has that of its own side, or 0."""
     sizes = found.class_sizes
     lean = np.nan_to_num(skew(class_counts(nodes), [*sizes.values()], *axis.codes([*sizes])))
     for position in np.flatnonzero(nodes["kind"] == "class"):
@@ -100,7 +92,7 @@ def _lean_of_edges(
     found: Neighbourhood,
     axis: Axis,
 ) -> FloatArray:
-    """How links lean; one from a class leans as its concept does."""
+    """Skew of links; one from a class has that of its concept."""
     sizes = found.pair_class_sizes
     of_pairs = np.nan_to_num(skew(class_counts(edges), [*sizes.values()], *axis.codes([*sizes])))
     of_targets = lean[[target for _, target in ends]]

@@ -12,7 +12,8 @@ from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state import url
 from app.views.state.session import CurrentDataset
-from app.views.widgets.markdown import escape
+from app.views.state.url import in_url
+from app.views.widgets.theme import escape
 from generation.planners import PLANNERS
 from generation.planning.effects import compare_planners, images_for
 from generation.planning.plan import PlanOptions
@@ -22,6 +23,7 @@ from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.dataset.state import DatasetState
 from graph.diagnosis.selection import CliqueFilter, find_rows
+from ingest.concepts.plurals import counted
 from ingest.concepts.wording import readable
 
 SELECTED, BY_FILTER = "Selected", "By filter"
@@ -29,15 +31,7 @@ SELECTED, BY_FILTER = "Selected", "By filter"
 
 @dataclass(frozen=True)
 class Choice:
-    """The cliques to rebalance.
-
-    Parameters
-    ----------
-    cliques : tuple of cliques, or None
-        These; None for all that the filter lets through.
-    filter : CliqueFilter
-        Which others.
-    """
+    """The cliques to rebalance: these, or with None all that pass the filter."""
 
     cliques: tuple[url.Clique, ...] | None
     filter: CliqueFilter = field(default_factory=CliqueFilter)
@@ -72,8 +66,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
             (SELECTED, BY_FILTER),
             format_func=lambda name: f"{name} ({len(selected):,})" if name == SELECTED else name,
             default=SELECTED if selected else BY_FILTER,
-            key="plan_for",
-            bind="query-params",
+            **in_url("plan_for"),
             required=True,
         )
         if source == SELECTED:
@@ -84,8 +77,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         planner = st.selectbox(
             "Planner",
             list(PLANNERS),
-            key="planner",
-            bind="query-params",
+            **in_url("planner"),
             width=170,
             help="\n".join(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
         )
@@ -113,13 +105,9 @@ def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[
     mined = cliques.members.shape[1]
     sizes = (1, 1)
     if mined > 1:
-        sizes = st.slider(
-            "Sizes", 1, mined, (2, mined), key="plan_sizes", bind="query-params", width=140
-        )
+        sizes = st.slider("Sizes", 1, mined, (2, mined), **in_url("plan_sizes"), width=140)
     under = imbalance_filters.choose_class(cliques.classes)
-    min_gap = st.number_input(
-        "Gap of at least", 0, value=0, key="min_gap", bind="query-params", width=130
-    )
+    min_gap = st.number_input("Gap of at least", 0, value=0, **in_url("min_gap"), width=130)
     max_q_value = imbalance_filters.choose_q_value()
     concepts = imbalance_filters.choose_concepts(
         names_of(current, schema.CONCEPT), placeholder="any"
@@ -130,15 +118,7 @@ def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[
 
 def _limit(label: str, key: str, purpose: str) -> int | None:
     found: int | None = st.number_input(
-        label,
-        1,
-        value=None,
-        step=1,
-        key=key,
-        bind="query-params",
-        placeholder="no limit",
-        width=150,
-        help=purpose,
+        label, 1, value=None, step=1, **in_url(key), placeholder="no limit", width=150, help=purpose
     )
     return found
 
@@ -176,10 +156,7 @@ def planners_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
     """Draw how many cliques are chosen, and how many of them were not mined."""
     gap = np.ptp(cliques.counts[rows], axis=1) if len(rows) else np.zeros(0, dtype=np.int64)
-    text = (
-        f"{len(rows):,} {'clique' if len(rows) == 1 else 'cliques'}, "
-        f"{int((gap > 0).sum()):,} with a gap"
-    )
+    text = f"{counted(len(rows), 'cliques')}, {int((gap > 0).sum()):,} with a gap"
     if request.choice.cliques is not None:
         unknown = len(request.choice.cliques) - len(rows)
         if unknown:

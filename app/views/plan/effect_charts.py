@@ -4,8 +4,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.widgets.columns import count_column, table_height
-from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels, shorten
+from app.views.widgets.tables import count_column, draw_table
+from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels, names_axis, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
@@ -81,14 +81,7 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
             "clique:N",
             sort=marks["clique"].tolist(),
             title=None,
-            axis=alt.Axis(
-                labelLimit=230,
-                labelFlush=False,
-                labelOverlap=False,
-                grid=True,
-                ticks=False,
-                domain=False,
-            ),
+            axis=names_axis(230, grid=True, ticks=False, domain=False),
         ),
         tooltip=[
             alt.Tooltip("clique:N", title="clique"),
@@ -104,12 +97,7 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
             size=70 if filled else 50, filled=filled, opacity=1, strokeWidth=2
         ).encode(
             x=alt.X(f"{time}:Q", title=title, axis=axis),
-            color=alt.Color(
-                f"side_{time}:N",
-                scale=scale,
-                sort=domain,
-                legend=legend,
-            ),
+            color=alt.Color(f"side_{time}:N", scale=scale, sort=domain, legend=legend),
         )
         return drawn
 
@@ -124,11 +112,8 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
         key="_plan_picture",
         alt="Gap of each clique before and after",
     )
-    caption = (
-        "Ring: before. Disc: after; in the middle a clique is balanced."
-        if two
-        else ("Ring: before. Disc: after; at 0 a clique is balanced.")
-    )
+    balanced_at = "in the middle" if two else "at 0"
+    caption = f"Ring: before. Disc: after; {balanced_at} a clique is balanced."
     if len(rows) > IN_PICTURE:
         caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
     st.caption(caption)
@@ -140,11 +125,10 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
     config = st.column_config
     shown = pd.DataFrame({"concepts": [list(names) for names in found["concepts"]]})
     shown["chosen"] = found.index.isin(chosen)
-    shown["gap_before"] = found["gap_before"].to_numpy()
-    shown["gap_after"] = found["gap_after"].to_numpy()
-    for time in ("before", "after"):
-        few = found[f"too_few_{time}"].astype(object)
-        shown[f"too_few_{time}"] = few.where(few.notna(), "-").to_numpy()
+    for name in ("gap_before", "gap_after"):
+        shown[name] = found[name].to_numpy()
+    for name in ("too_few_before", "too_few_after"):
+        shown[name] = found[name].astype(object).fillna("-").to_numpy()
     columns = {
         "concepts": config.ListColumn("Concepts", width="medium"),
         "chosen": config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it."),
@@ -158,14 +142,7 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
             for time, prefix in (("before", BEFORE), ("after", AFTER)):
                 shown[f"{time} {code}"] = found[prefix + name].to_numpy()
                 columns[f"{time} {code}"] = count_column(f"{shorten(name, 16)} {time}", width=110)
-    st.dataframe(
-        shown,
-        hide_index=True,
-        height=table_height(len(shown), 320),
-        column_config=columns,
-        key="_plan_effects",
-        alt="Effects",
-    )
+    draw_table(shown, 320, columns, key="_plan_effects", alt="Effects")
     rest = rows[IN_TABLE:]
     if len(rest):
         left = effect_table(before, after, rest)
@@ -189,15 +166,11 @@ def planners(compared: pd.DataFrame, current: str) -> None:
     config = st.column_config
     shown = compared.reset_index()
     shown.insert(0, "current", shown["planner"] == current)
-    shown["share"] = (shown["solved"] / shown["imbalanced"].where(shown["imbalanced"] > 0)).fillna(
-        0
-    )
-    st.dataframe(
+    shown["share"] = shown["solved"] / shown["imbalanced"].clip(lower=1)
+    draw_table(
         shown,
-        column_order=["current", "planner", *compared.columns[:4], "share", *compared.columns[4:]],
-        hide_index=True,
-        key="_plan_planners",
-        column_config={
+        320,
+        {
             "current": config.CheckboxColumn("Shown", width=65),
             "planner": config.TextColumn("Planner", width=190),
             "images": count_column("Images"),
@@ -213,5 +186,7 @@ def planners(compared: pd.DataFrame, current: str) -> None:
                 "Widened", help="Cliques, chosen or not, with a larger gap after."
             ),
         },
+        column_order=["current", "planner", *compared.columns[:4], "share", *compared.columns[4:]],
+        key="_plan_planners",
         alt="Planners",
     )

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.state.session import CurrentDataset
+from app.views.state.url import in_url
 from app.views.widgets.theme import duration_text
 from generation.jobs.settings import JobSettings
 from generation.recipes.recipe import Recipe
@@ -31,13 +32,7 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe) -> None:
 def _seconds(label: str, key: str, known: float, width: int) -> float:
     """Draw a field for seconds, with the known value as its default."""
     typed: float | None = st.number_input(
-        label,
-        0.01,
-        value=None,
-        key=key,
-        bind="query-params",
-        placeholder=f"{known:g}",
-        width=width,
+        label, 0.01, value=None, **in_url(key), placeholder=f"{known:g}", width=width
     )
     return known if typed is None else typed
 
@@ -64,13 +59,11 @@ def _range(speeds: "pd.Series[float]", recipe: Recipe) -> tuple[float, float, st
             f"One job of the backend {backend} took {fastest:,.3g} s for an accepted image; this "
             "is half to twice that."
         )
-        return _at_least(fastest / 2), _at_least(fastest * 2), origin
-    origin = (
-        f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
-        f"{slowest:,.3g} s for an accepted image, the rejected ones included."
-    )
-    return _at_least(fastest), _at_least(slowest), origin
-
-
-def _at_least(seconds: float) -> float:
-    return max(round(seconds, 3 if seconds < 1 else 2), 0.001)
+        fastest, slowest = fastest / 2, slowest * 2
+    else:
+        origin = (
+            f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
+            f"{slowest:,.3g} s for an accepted image, the rejected ones included."
+        )
+    low, high = (max(round(s, 3 if s < 1 else 2), 0.001) for s in (fastest, slowest))
+    return low, high, origin

@@ -1,6 +1,7 @@
 """Page Plan: the missing images, their effect, and the job that makes them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -22,10 +23,10 @@ from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
-from app.views.widgets.downloads import download
+from app.views.state.url import in_url
+from app.views.widgets.controls import choose_view, download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.task_progress import show_task
-from app.views.widgets.view_switch import choose_view
 from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
 from generation.planning.plan_file import plan_to_json
@@ -42,6 +43,7 @@ VIEWS = ("Cliques that change", "Planners side by side")
 
 def page() -> None:
     """Draw the page."""
+    url.rename_parameters(job_form.EARLIER_NAMES)
     current = session.current()
     if not current.is_mined:
         mine_button.offer(current)
@@ -76,7 +78,8 @@ def page() -> None:
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
-    made = PlanInHand(cliques, images, request, query_editor.planner_name(request, edits))
+    planner = f"{request.planner}, edited by hand" if edits.images else request.planner
+    made = PlanInHand(cliques, images, request, planner)
     _take_away(current, made, measured["images"])
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
@@ -105,10 +108,7 @@ def _metrics(measured: dict[str, int], touched: int) -> None:
     st.metric("Images to make", f"{measured['images']:,}")
     st.metric("Queries", f"{measured['queries']:,}")
     st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
-    st.metric(
-        "Sum of their gaps",
-        change_text(measured["gap_before"], measured["gap_after"]),
-    )
+    st.metric("Sum of their gaps", change_text(measured["gap_before"], measured["gap_after"]))
     st.metric(
         "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
     )
@@ -119,26 +119,17 @@ def _metrics(measured: dict[str, int], touched: int) -> None:
     )
 
 
+@dataclass(frozen=True, eq=False)
 class PlanInHand:
     """The plan on the page, edits included.
 
-    Parameters
-    ----------
-    cliques : Cliques
-        What the rows of `images` are.
-    images : int array, shape (n_cliques, n_classes)
-        Images of each class that contain exactly each clique.
-    request : PlanRequest
-        What it was made from.
-    planner : str
-        What it says of its origin.
+    `images`, of shape (n_cliques, n_classes), are those of each class to make for each clique.
     """
 
-    def __init__(
-        self, cliques: Cliques, images: IntArray, request: PlanRequest, planner: str
-    ) -> None:
-        self.cliques, self.images, self.request = cliques, images, request
-        self.planner = planner
+    cliques: Cliques
+    images: IntArray
+    request: PlanRequest
+    planner: str
 
     def plan(self) -> Plan:
         """The plan with its queries."""
@@ -160,8 +151,7 @@ def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
                 "Name of the plan",
                 placeholder=name,
                 max_chars=200,
-                key="plan_name",
-                bind="query-params",
+                **in_url("plan_name"),
                 width=260,
             )
             name = typed.strip() or name

@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from app.views.plan.choice import PlanRequest
-from app.views.widgets.columns import count_column, table_height
+from app.views.state.url import in_url
+from app.views.widgets.tables import count_column, table_height
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 
@@ -221,9 +222,8 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
             st.selectbox(
                 "Rows",
                 ROWS,
-                key="plan_rows",
+                **in_url("plan_rows"),
                 format_func="{:,}".format,
-                bind="query-params",
                 label_visibility="collapsed",
                 width=90,
             )
@@ -241,8 +241,3 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
             st.button("Undo", key="_plan_undo", on_click=forget_edits)
         elif shown:
             st.caption("Double-click a number to change it; tick rows to delete them.")
-
-
-def planner_name(request: PlanRequest, edits: Edits) -> str:
-    """The planner that a plan names as its origin, with a mark if it was edited by hand."""
-    return f"{request.planner}, edited by hand" if edits.images else request.planner

@@ -23,15 +23,7 @@ class NotAllowedError(CobalanceError):
 
 @dataclass(frozen=True)
 class User:
-    """The user of a session.
-
-    Parameters
-    ----------
-    name : str
-        To show; empty where nobody logs in.
-    may_look, may_edit : bool
-        Whether they may see anything, and whether they may change anything.
-    """
+    """The user of a session; the name is empty where nobody logs in."""
 
     name: str
     may_look: bool

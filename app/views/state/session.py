@@ -20,7 +20,6 @@ from graph.dataset.mining import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.state import DatasetState, dataset_state, list_datasets
 from graph.errors import StaleError
-from graph.queries.imbalances import Ranking, read_imbalances
 
 DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
 _CHOICE = "_chosen_dataset"
@@ -34,23 +33,14 @@ def settings() -> Settings:
 
 
 @st.cache_resource(show_spinner="Opening the database; a local one takes some seconds to start")
-def _opened_store() -> GraphStore:
+def store() -> GraphStore:
+    """The store of this process, opened once."""
     return open_store(settings())
 
 
-def store() -> GraphStore:
-    """The store of this process, opened once."""
-    return _opened_store()
-
-
 def forget_store() -> None:
-    """Close the cached connection, so that the next use opens a new one."""
-    _opened_store.clear()
-
-
-def store_is_local() -> bool:
-    """Whether the store is a local server, which opening starts."""
-    return settings().neo4j_uri is None
+    """Forget the cached connection, so that the next use opens a new one."""
+    store.clear()
 
 
 def datasets() -> pd.DataFrame:
@@ -79,15 +69,7 @@ def apply_choice(names: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class CurrentDataset:
-    """The chosen dataset in its present state, with cached reads.
-
-    Parameters
-    ----------
-    store : GraphStore
-        Where it is.
-    state : DatasetState
-        Read once in this run.
-    """
+    """The chosen dataset in its present state, which is read once in a run, with cached reads."""
 
     store: GraphStore
     state: DatasetState
@@ -122,16 +104,6 @@ class CurrentDataset:
         if self.is_mined:
             return dict(self.state.mined_classes)
         return {name: images for name, images in self.read(class_sizes).items() if images}
-
-    def imbalances(self, ranking: Ranking) -> pd.DataFrame:
-        """The imbalances at the top of a ranking.
-
-        Raises
-        ------
-        StaleError
-            The dataset has not been mined, or has changed since.
-        """
-        return self.read(read_imbalances, ranking)
 
 
 def current() -> CurrentDataset:

@@ -23,15 +23,7 @@ class CancelledError(CobalanceError):
 
 @dataclass
 class Task:
-    """A background task with its progress and outcome.
-
-    Parameters
-    ----------
-    key : str
-        Two tasks with the same key do not run at the same time.
-    label : str
-        What it does, for people.
-    """
+    """A background task with its progress and outcome; of one key only one runs at a time."""
 
     key: str
     label: str

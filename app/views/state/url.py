@@ -6,7 +6,7 @@ here: in the session while the user goes from page to page, and in the URL of ea
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from typing import Literal, NoReturn, TypedDict
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -17,6 +17,33 @@ COMPARED = "compare_after"  # the dataset on the right of a comparison
 CLIQUES = "clique"  # the selected cliques, one parameter each
 _KEPT = "_cliques"
 _PAGES = "_pages"
+
+
+class InUrl(TypedDict):
+    """Arguments of a widget whose value is a query parameter."""
+
+    key: str
+    bind: Literal["query-params"]
+
+
+def in_url(key: str) -> InUrl:
+    """Arguments of a widget whose value is the query parameter of this name."""
+    return {"key": key, "bind": "query-params"}
+
+
+def rename_parameters(names: Mapping[str, str]) -> None:
+    """Rename parameters of an older link, and draw the page anew with them; today's names win.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        Today's names by earlier ones.
+    """
+    old = {name: st.query_params.pop(name) for name in names if name in st.query_params}
+    for name, value in old.items():
+        st.query_params.setdefault(names[name], value)
+    if old:
+        st.rerun()
 
 
 def register(pages: Mapping[str, StreamlitPage]) -> None:
@@ -30,12 +57,6 @@ def go_to(path: str) -> NoReturn:
     st.switch_page(st.session_state[_PAGES][path], query_params={})
 
 
-def go_to_comparison(after: str) -> NoReturn:
-    """Switch to the comparison of the chosen dataset with another one."""
-    st.session_state[COMPARED] = after
-    go_to("compare")
-
-
 def selected_cliques() -> list[Clique]:
     """The cliques that are selected, in the order of their selection."""
     found = (_clique_from_text(text) for text in _texts())
@@ -44,7 +65,10 @@ def selected_cliques() -> list[Clique]:
 
 def select_cliques(cliques: Iterable[Clique]) -> None:
     """Set the selected cliques."""
-    texts = [_clique_to_text(clique) for clique in dict.fromkeys(cliques)]
+    texts = [
+        json.dumps(clique, ensure_ascii=False, separators=(",", ":"))
+        for clique in dict.fromkeys(cliques)
+    ]
     if texts == _texts():
         return
     st.session_state[_KEPT] = texts
@@ -90,7 +114,3 @@ def _clique_from_text(text: str) -> Clique | None:
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         return None
     return tuple(sorted(set(names)))
-
-
-def _clique_to_text(clique: Clique) -> str:
-    return json.dumps(clique, ensure_ascii=False, separators=(",", ":"))

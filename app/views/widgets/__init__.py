@@ -1,1 +1,1 @@
-"""Widgets without a dataset: messages, tables, downloads, tasks, login, colours, wording."""
+"""Widgets without a dataset: messages, tables, controls, tasks, login, colours, wording."""

@@ -18,7 +18,7 @@ def errors_shown() -> Iterator[None]:
     except StoreUnavailableError as error:
         session.forget_store()
         show_error(error)
-        if session.store_is_local():
+        if session.settings().neo4j_uri is None:
             st.caption("It is a local server: the next try starts it, which takes some seconds.")
         if st.button("Try again", key="_try_again", type="primary"):
             st.rerun()
@@ -38,6 +38,22 @@ def errors_in_fragment() -> Iterator[None]:
     except StoreUnavailableError:
         st.rerun()
     except CobalanceError as error:
+        show_error(error)
+
+
+@contextmanager
+def errors_kept(key: str) -> Iterator[None]:
+    """Keep a CobalanceError of a button's callback, for `show_kept_error` in the run after it."""
+    try:
+        yield
+    except CobalanceError as error:
+        st.session_state[key] = error
+
+
+def show_kept_error(key: str) -> None:
+    """Show the error that `errors_kept` has kept, once."""
+    error = st.session_state.pop(key, None)
+    if error is not None:
         show_error(error)
 
 

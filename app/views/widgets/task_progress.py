@@ -6,8 +6,8 @@ import streamlit as st
 
 from app.views.state import tasks
 from app.views.state.access import may_edit
-from app.views.widgets.markdown import escape
 from app.views.widgets.messages import show_error
+from app.views.widgets.theme import escape
 
 REFRESH_S = 1.0
 

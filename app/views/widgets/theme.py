@@ -1,10 +1,12 @@
-"""Colours, labels and number formats of all pages."""
+"""Colours, labels, names in Markdown and number formats of all pages."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import cache
 from io import BytesIO
+from typing import Any
 
+import altair as alt
 from PIL import Image, ImageDraw
 
 # Okabe and Ito's palette for colour vision deficiency (2008), without black and yellow, which
@@ -25,8 +27,7 @@ _CLASS_COLORS = (
 )
 NEUTRAL = "#8A8F98"
 
-ROW_PX = 33
-"""Height of a table's header and of each row."""
+_SPECIAL = frozenset("\\`*_{}[]()<>#+-.!|~$:&^=\"'@/")
 
 
 def class_colors(classes: Sequence[str]) -> dict[str, str]:
@@ -99,6 +100,33 @@ def clique_labels(cliques: Iterable[Sequence[str]], most: int = 36) -> list[str]
         for members in cliques
     )
     return distinct_labels([*texts], 4 * most)
+
+
+def names_axis(most_px: int, **options: Any) -> alt.Axis:
+    """A chart's axis with every name; other options are those of `alt.Axis`."""
+    return alt.Axis(labelLimit=most_px, labelFlush=False, labelOverlap=False, **options)
+
+
+def escape(name: str) -> str:
+    r"""Make a name safe to stand in Markdown, whatever characters it has.
+
+    Examples
+    --------
+    >>> print(escape("*a* <b> :red[c] $x$"))
+    \*a\* \<b\> \:red\[c\] \$x\$
+    """
+    return "".join(f"\\{c}" if c in _SPECIAL else " " if c in "\r\n\t" else c for c in name)
+
+
+def bold(name: str, most: int = 60) -> str:
+    r"""Make a name bold in Markdown, shortened, whatever characters it has.
+
+    Examples
+    --------
+    >>> print(bold("cow "), bold("*"), bold(" "))
+    **cow** **\*** **\(no name\)**
+    """
+    return f"**{escape(shorten(name.strip() or '(no name)', most).strip())}**"
 
 
 def duration_text(seconds: float) -> str:

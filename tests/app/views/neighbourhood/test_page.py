@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.views.components.concept_picture import ALL_OTHERS, Axis, class_id, concept_id
+from app.views.components.concept_picture import ALL_OTHERS, Axis, node_id
 from app.views.neighbourhood import rings
 from app.views.neighbourhood.chain import read_chain, with_chain
 from app.views.neighbourhood.rings import links_table, picture_of
@@ -142,10 +142,10 @@ def test_the_picture_has_the_left_class_on_the_left(store: GraphStore, cars: str
     found = read_neighbourhood(store, cars, "urban", "class")
     drawn = picture_of(found, BETWEEN)
     nodes = {node.id: node for node in drawn.nodes}
-    assert nodes[class_id("urban")].skew == 1
-    assert nodes[concept_id("cow")].x_px < nodes[concept_id("sign")].x_px
-    assert nodes[concept_id("cow")].skew < 0 < nodes[concept_id("sign")].skew
-    assert {edge.skew > 0 for edge in drawn.edges if edge.target == concept_id("sign")} == {True}
+    assert nodes[node_id("urban", "class")].skew == 1
+    assert nodes[node_id("cow")].x_px < nodes[node_id("sign")].x_px
+    assert nodes[node_id("cow")].skew < 0 < nodes[node_id("sign")].skew
+    assert {edge.skew > 0 for edge in drawn.edges if edge.target == node_id("sign")} == {True}
 
 
 def test_a_picture_is_cut_and_the_table_is_not(

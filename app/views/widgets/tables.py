@@ -1,0 +1,68 @@
+"""Tables as high as their rows, their columns, and grids of places."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.column_types import ColumnConfig
+
+ROW_PX = 33
+"""Height of a table's header and of each row."""
+
+
+def draw_table(
+    shown: Any, most_px: int | None, columns: Mapping[str, Any] | None = None, **options: Any
+) -> Any:
+    """Draw a table without its index; return what `st.dataframe` returns.
+
+    Parameters
+    ----------
+    shown : pandas.DataFrame or Styler
+        The rows.
+    most_px : int, optional
+        The height beyond which it scrolls.
+    columns : mapping, optional
+        Configuration of columns.
+    **options
+        Others of `st.dataframe`.
+    """
+    rows = len(getattr(shown, "data", shown))
+    options["height"] = "content" if most_px is None else table_height(rows, most_px)
+    return st.dataframe(shown, hide_index=True, column_config=columns, **options)
+
+
+def table_height(rows: int, most_px: int) -> int:
+    """Height of a table with some rows, up to a limit beyond which it scrolls.
+
+    Examples
+    --------
+    >>> table_height(2, 320), table_height(200, 320)
+    (102, 320)
+    """
+    return min(most_px, ROW_PX * (max(rows, 1) + 1) + 3)
+
+
+def draw_columns(
+    columns: Mapping[str, tuple[Any, ColumnConfig]], most_px: int | None, **options: Any
+) -> None:
+    """Draw a table, see `draw_table`, whose columns are given as values with a configuration."""
+    shown = pd.DataFrame({name: values for name, (values, _) in columns.items()})
+    draw_table(shown, most_px, {name: config for name, (_, config) in columns.items()}, **options)
+
+
+def grid(n: int, columns: int, **options: Any) -> list[DeltaGenerator]:
+    """Places for `n` elements, `columns` side by side; options are those of `st.columns`."""
+    rows = [st.columns(columns, **options) for _ in range(-(-n // columns))]
+    return [place for row in rows for place in row][:n]
+
+
+def count_column(
+    label: str | None = None,
+    width: int | None = None,
+    *,
+    help: str | None = None,  # noqa: A002
+) -> ColumnConfig:
+    """A column of whole numbers, with separators."""
+    return st.column_config.NumberColumn(label, format="localized", width=width, help=help)
