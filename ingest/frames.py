@@ -28,9 +28,9 @@ class Labels:
     Parameters
     ----------
     column : Coded
-        -1 for an image that has none and is set aside.
+        Class of each image; -1 if it has none and is set aside.
     why : Coded
-        Why an image has no class; -1 for the others.
+        Reason why an image has no class; -1 for the others.
     """
 
     column: Coded
@@ -50,7 +50,7 @@ class ImageColumns:
     widths, heights : pyarrow.Array or None
         Whole numbers, null where unknown.
     split : Coded or None
-        The split.
+        None if unknown.
     """
 
     ids: pa.Array
@@ -67,17 +67,17 @@ class MentionColumns:
     Parameters
     ----------
     image : int64 array, shape (m,)
-        The row of each mention's image.
+        Row of each mention's image.
     concept : Coded
-        Each mention's concept; those with the code -1 are left out.
+        Concept of each mention; those with the code -1 are left out.
     source : str
-        Who says so.
+        As in `graph.records.Mention`.
     numbers : mapping of str to float64 array
         Any of score, area_px2, x_px, y_px, w_px and h_px.
     segmentations : object array or None
-        JSON, each as bytes or a view of them.
+        JSON as bytes or memory views.
     crowds : bool array or None
-        Which are many instances outlined as one; None where none is.
+        True where many instances are outlined as one; None if there are none.
     """
 
     image: IntArray
@@ -106,9 +106,9 @@ def annotations(
     keep : bool array
         False where an image is malformed.
     objects : MentionColumns or None
-        What gives the images their class; its concepts are the classes.
+        Instances of the images' classes, which are their concepts.
     set_aside : mapping of str to int or None
-        What else was left out on purpose, by reason.
+        Counts of other records that were left out on purpose, by reason.
     """
     kept = keep & (labels.column.codes >= 0)
     rows = np.flatnonzero(kept)

@@ -34,18 +34,18 @@ def read_annotations(
     path : Path or str
         The file.
     options : ReadOptions or None
-        What holds what, and what to keep; None for the defaults.
+        How to read the file, and what to keep; None for the defaults.
     input_format : str or None
-        A name in `FORMATS`; None finds it from the content.
+        A name in `FORMATS`; None detects it from the content.
     progress : callable
-        Called with a stage, how much is done and how much there is.
+        Called with a stage, the amount done and the total.
 
     Raises
     ------
     InputError
-        The file, a record in it, or a second file cannot be used, or nothing is left.
+        The file, a record in it, or a second file cannot be used, or no image is left.
     OptionError
-        An option does not go with the format, or names what is not there.
+        An option does not apply to the format, or names something that is missing.
     """
     path = Path(path)
     options = options or ReadOptions()
@@ -71,10 +71,10 @@ def read_frame(
     Parameters
     ----------
     concept_column : str or None
-        The frame has a row for each image and concept, and this column holds the concept. By
-        default it has a row for each image.
+        Column of concepts in a frame with a row per image and concept; None for a frame with a
+        row per image.
     name : str
-        What messages call the frame.
+        Name of the frame in messages.
 
     Raises
     ------
@@ -144,15 +144,15 @@ def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
 def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotations:
     """Rename and filter concepts, classes and images as the options say.
 
-    First concepts get their new names, then mentions are left out by score and area, then classes
-    get their new names, then images are set aside by class and by split.
+    Order: rename concepts, drop mentions by score and area, rename classes, set images aside by
+    class and by split.
 
     Raises
     ------
     InputError
         The concept table cannot be used.
     UnknownNameError
-        A class or a split is not there.
+        There is no such class or split.
     """
     wanted = options.refine
     problems = Problems(str(wanted.concept_table), options.on_error)
@@ -176,12 +176,11 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
         if count:
             set_aside[reason] = set_aside.get(reason, 0) + count
     kept = by_class & by_split
-    images, mentions = _subset(images, mentions, kept)
     objects = annotations.objects
     return replace(
         annotations,
-        images=images,
-        mentions=mentions,
+        images=_without_unused(images if kept.all() else images[kept], "class_name", "split"),
+        mentions=_without_unused(_of_images(mentions, kept), "concept", "source"),
         objects=None if objects is None else _of_images(objects, kept),
         set_aside=set_aside,
         skipped=(*annotations.skipped, *problems.messages),
@@ -227,16 +226,10 @@ def _among(column: "pd.Series[str]", wanted: tuple[str, ...], kind: str) -> Bool
     return column.isin(names).to_numpy() if names else every
 
 
-def _subset(
-    images: pd.DataFrame, mentions: pd.DataFrame, kept: BoolArray
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    mentions = _of_images(mentions, kept)
-    images = images if kept.all() else images[kept]
-    for name in ("class_name", "split"):
-        images = images.assign(**{name: _used(images[name])})
-    for name in ("concept", "source"):
-        mentions = mentions.assign(**{name: _used(mentions[name])})
-    return images.reset_index(drop=True), mentions.reset_index(drop=True)
+def _without_unused(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Drop unused categories of some columns, and renumber the rows."""
+    used = {name: rows[name].cat.remove_unused_categories() for name in names}
+    return rows.assign(**used).reset_index(drop=True)
 
 
 def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
@@ -246,11 +239,6 @@ def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
     rows = rows[kept[rows["image"].to_numpy()]]
     new_row = np.cumsum(kept) - 1
     return rows.assign(image=new_row[rows["image"].to_numpy()]).reset_index(drop=True)
-
-
-def _used(column: "pd.Series[str]") -> pd.Categorical:
-    coded = _coded(column)
-    return categorical(coded.codes, coded.names)
 
 
 def _coded(column: "pd.Series[str]") -> Coded:

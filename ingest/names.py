@@ -1,8 +1,8 @@
 """Names of concepts, classes and splits: validation, and columns of codes.
 
-A name is any text of 1 to 1,000 characters without control characters, after white space around
-it is removed and it is brought to Unicode form NFC, so that one word typed on two systems is one
-name. Case, inner spaces and everything else stay. Ids and addresses of images are kept exactly.
+A name is any text of 1 to 1,000 characters without control characters, stripped of surrounding
+white space and normalised to Unicode NFC, so that a word typed on two systems is the same name.
+Case and inner spaces are kept. Ids and URIs of images are kept exactly.
 """
 
 import unicodedata
@@ -81,7 +81,7 @@ class NameColumn(Coded):
     Parameters
     ----------
     faults : dict of int to str
-        Why the value of a row is no name, for each code of -1; a missing one "is empty".
+        Fault of each row with the code -1; a missing value "is empty".
     """
 
     faults: dict[int, str] = field(default_factory=dict)

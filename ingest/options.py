@@ -13,24 +13,24 @@ MatchMode = Literal["words", "substring"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """Columns of a table by role; None means by the usual names.
+    """Columns of a table by role; None finds them by their usual names.
 
     Parameters
     ----------
     id, class_name, split, uri, width, height : str or None
         Names of columns.
     concepts : str or None
-        The column with the concepts of an image: text between delimiters, or a JSON list of names
-        or of objects with ``concept`` and, if known, ``score``, ``box`` and ``area``.
+        Column with the concepts of an image: delimited text, or a JSON list of names or of objects
+        with ``concept`` and optionally ``score``, ``box`` and ``area``.
     scores : str or None
-        A column with the concepts' scores, as many as concepts and written the same way.
+        Column with the concepts' scores, as many as concepts and in the same notation.
     caption : str or None
-        A column with text to search for the vocabulary's concepts.
+        Column with text to search for the vocabulary's concepts.
     concept_columns : tuple of str
         Columns of one concept each, holding 0 or 1 (also -1, or true and false).
     delimiter : str or None
-        What separates concepts in text. None takes the first of ``|``, ``;`` and ``,`` that
-        occurs anywhere in the column.
+        Delimiter of concepts in text; None for the first of ``|``, ``;`` and ``,`` that occurs
+        anywhere in the column.
     """
 
     id: str | None = None
@@ -70,17 +70,17 @@ class ClassOptions:
     Parameters
     ----------
     categories : mapping of str to str
-        Annotated categories that are classes, and the class that each stands for. An image with
-        categories of exactly one class gets it; such categories are then no concepts, and their
-        boxes and outlines are kept under the class's name.
+        Class of each annotated category that defines one. An image with categories of exactly one
+        class gets it; these categories are not concepts, and their boxes and outlines are kept
+        under the class's name.
     file : Path or None
-        A second table, of image id or file name and class.
+        Second table, with image id or file name and class.
     captions : Path or None
-        A COCO captions file, searched for the words of each class. An image whose captions name
+        COCO captions file, searched for the words of each class. An image whose captions name
         exactly one class gets it.
     words : str or None
-        A word list by name, or the path of a TOML file like those in ``ingest/word_lists``. None
-        with `captions` is ``"coco-gb"``. Alone it searches the captions of the file itself.
+        Word list by name, or the path of a TOML file like those in ``ingest/word_lists``; by
+        default ``"coco-gb"``. Without `captions` the captions of the file itself are searched.
     """
 
     categories: Mapping[str, str] = field(default_factory=dict)
@@ -105,16 +105,16 @@ class ClassOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VocabularyOptions:
-    """The concepts to look for in captions.
+    """Concepts to search captions for.
 
     Parameters
     ----------
     file : Path or None
-        A text file with a concept a line, and variants after a colon: ``couch: sofa, settee``.
+        Text file with one concept per line, and variants after a colon: ``couch: sofa, settee``.
     concepts : tuple of str
-        The same, each written as such a line.
+        Such lines, instead of a file.
     mode : {"words", "substring"}
-        Whether a match has to be of whole words, or may be inside one (``man`` in ``woman``).
+        Match whole words only, or also inside of words (``man`` in ``woman``).
     """
 
     file: Path | None = None
@@ -138,18 +138,16 @@ class Refinement:
     Parameters
     ----------
     min_score : float or None
-        Leave out mentions with a lower score; those without a score stay.
+        Drop mentions with a lower score; those without a score stay.
     min_area_px2 : float or None
-        Leave out mentions with a smaller area (of their box, where the area is unknown); those
-        without either stay.
+        Drop mentions with a smaller area (of the box if the area is unknown); those without
+        either stay.
     concept_table : Path or None
-        A file that renames, merges and drops concepts.
+        File that renames, merges and drops concepts.
     class_names : mapping of str to str
-        New names of classes, such as ``{"0": "landbird"}``. Two to one name merge.
-    classes : tuple of str
-        Keep the images of these classes, by their new names; none means all.
-    splits : tuple of str
-        Keep the images of these splits; none means all.
+        New names of classes, such as ``{"0": "landbird"}``; classes with the same name merge.
+    classes, splits : tuple of str
+        Keep only images of these classes (by their new names) and splits; empty for all.
     """
 
     min_score: float | None = None
@@ -175,9 +173,9 @@ class ReadOptions:
     table, classes, vocabulary, refine
         By concern.
     split : str or None
-        The split of all images, whatever the file says.
+        Split of all images, overriding the file's.
     on_error : {"fail", "skip"}
-        Whether a malformed record ends the reading, or is left out and reported.
+        Raise at a malformed record, or skip and report it.
 
     Examples
     --------

@@ -26,20 +26,9 @@ _MOST_ENTRIES = 50_000
 _DEEPEST = 3  # folders below the one that is asked about
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_ROWS = 200
-DATA_ENDINGS = (
-    "csv",
-    "gz",
-    "json",
-    "jsonl",
-    "lst",
-    "ndjson",
-    "parquet",
-    "toml",
-    "tsv",
-    "txt",
-    "zip",
-)
-"""Endings of the files that a folder is searched for; any text with a comma looks like CSV."""
+DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "toml", "tsv", "txt",
+                "zip")  # fmt: skip
+"""File name endings to search a folder for; any text with a comma would pass as CSV."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +38,13 @@ class FoundFile:
     Parameters
     ----------
     name : str
-        Its path in the folder, with ``/`` between folders.
+        Path in the folder, with ``/`` between folders.
     size_bytes : int
-        Its length.
+        Size of the file.
     format : str or None
-        The format that its content has; None for text of no known format, such as a vocabulary.
+        Format of the content; None for text of no known format, such as a vocabulary.
     fault : str
-        Why no reader can take it, as a clause; empty where nothing is wrong with it.
+        Reason why no reader can take it, as a clause; empty if there is none.
     """
 
     name: str
@@ -109,13 +98,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 def describe_file(path: Path, name: str) -> FoundFile | None:
-    """Detect a file's format; None if it is unknown and not text.
-
-    Parameters
-    ----------
-    name : str
-        What to call it.
-    """
+    """Detect the format of a file, listed as `name`; None if it is unknown and not text."""
     size = path.stat().st_size
     try:
         head = read_head(path)
@@ -134,11 +117,11 @@ class TableSample:
     Parameters
     ----------
     rows : pandas.DataFrame
-        The first rows as text, a column each.
+        First rows as text.
     roles : dict of str to str
-        The columns that are taken when no option says otherwise, by the names of `TableOptions`.
+        Default column of each role, by the names of `TableOptions`.
     indicators : tuple of str
-        The columns of one concept each that are taken then.
+        Default columns of one concept each.
     """
 
     rows: pd.DataFrame
@@ -159,7 +142,7 @@ def sample_table(path: Path, table_format: str, *, captions: bool = False) -> Ta
     table_format : str
         A name in `TABLES`.
     captions : bool
-        Whether captions will be searched, so that a column of them is looked for.
+        Find a caption column, too.
 
     Raises
     ------
@@ -173,15 +156,14 @@ def sample_table(path: Path, table_format: str, *, captions: bool = False) -> Ta
     taken = map_columns(table, TableOptions(), roles)
     rows = pd.DataFrame(
         {
-            name: [_cell(value) for value in column.slice(0, _SAMPLE_ROWS).to_pylist()]
+            name: [
+                None if value is None else str(value)
+                for value in column.slice(0, _SAMPLE_ROWS).to_pylist()
+            ]
             for name, column in table.columns.items()
         }
     )
     return TableSample(rows, taken.of, taken.indicators)
-
-
-def _cell(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 @contextmanager
@@ -224,7 +206,7 @@ def category_names(path: Path) -> list[str]:
     Raises
     ------
     InputError
-        It is no such file.
+        The file is not a COCO instances file.
     """
     problems = Problems(str(path), "skip")
     found = decode(path, "instances", {"categories": Category}, problems)["categories"]

@@ -12,18 +12,12 @@ from ingest.options import OnError
 
 
 class SkippedRecord(str):
-    """Message about a malformed record that was skipped.
-
-    Parameters
-    ----------
-    error : InputError
-        What would have been raised, with file, record, reason and remedy.
-    """
+    """Message about a skipped malformed record, with the error that was not raised."""
 
     error: InputError
 
     def __new__(cls, error: InputError) -> "SkippedRecord":
-        """The message as text, with the error attached."""
+        """Attach the error to its message."""
         self = super().__new__(cls, str(error))
         self.error = error
         return self
@@ -63,11 +57,11 @@ class Problems:
         Parameters
         ----------
         place : str
-            Where it is, in the format's own terms.
+            Position in the format's own terms, such as ``"line 3"``.
         reason, fix : str, or parts of one
-            Clauses without the final full stop: what is wrong, and what to do.
+            Clauses without the final full stop: the fault, and what to do about it.
         more : int
-            How many other records have the same fault.
+            Number of other records with the same fault.
         """
         if self.on_error == "fail":
             others = f" (and {more:,} more like it)" if more else ""
@@ -91,9 +85,9 @@ class RowProblems:
     Parameters
     ----------
     problems : Problems
-        Where they are reported.
+        Collects the reports.
     n : int
-        How many records.
+        Number of records.
     place : callable
         Names the record of a row.
     """
@@ -110,7 +104,7 @@ class RowProblems:
         faulty : bool array, shape (n,)
             True where the record is malformed.
         reason : callable
-            What is wrong with the record of a row, as a clause.
+            Gives the fault of a row's record, as a clause.
         fix : str
             What to do about it, as a clause.
         """

@@ -16,24 +16,18 @@ _WHOLE = ("manifest.parquet", "metadata.parquet", "metadata.csv", "metadata.json
 
 
 class Reader(Protocol):
-    """Reads one format.
-
-    Attributes
-    ----------
-    description : str
-        What the format is, in one line.
-    uses : frozenset of str
-        Which of the options that not every format understands this one does: ``"table"``,
-        ``"categories"``, ``"vocabulary"``, ``"own captions"``.
-    """
+    """Reader of one format."""
 
     @property
     def description(self) -> str:
-        """What the format is, in one line."""
+        """Description of the format in one line."""
 
     @property
     def uses(self) -> frozenset[str]:
-        """Format-specific options that this reader supports."""
+        """Supported format-specific options.
+
+        Any of ``"table"``, ``"categories"``, ``"vocabulary"`` and ``"own captions"``.
+        """
 
     def detects(self, path: Path, head: bytes) -> bool:
         """Whether a file has this format, judged by its content.
@@ -76,7 +70,7 @@ def read_head(path: Path) -> bytes:
     ------
     InputError
         There is no such file, it cannot be read, it is empty, or it is of a kind that no reader
-        will ever know (compressed, an image, not UTF-8).
+        takes (compressed, an image, not UTF-8).
     """
     try:
         mode = path.stat().st_mode

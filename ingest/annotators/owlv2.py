@@ -27,7 +27,7 @@ class Owlv2Annotator:
     Parameters
     ----------
     detector : Detector
-        With the threshold that a mention needs.
+        Its threshold is the lowest score of a mention.
     """
 
     detector: "Detector"
@@ -35,16 +35,8 @@ class Owlv2Annotator:
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `ingest.annotators.annotator.Annotator`.
-
-        The source is the hub's name of the model, or the name of its folder. The area is unknown:
-        a box is not an outline.
-        """
-        checkpoint = self.detector.vision.checkpoint
-        return [
-            [Mention(one.name, checkpoint.label, one.score, box=one.box) for one in found]
-            for found in self.detector.detect(images, vocabulary)
-        ]
+        """Look for concepts in images; see `ingest.annotators.annotator.Annotator`."""
+        return self.detector.detect(images, vocabulary)
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and weights of the detector."""

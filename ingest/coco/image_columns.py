@@ -35,9 +35,9 @@ class CocoImages:
     columns : ImageColumns
         All images, malformed ones included.
     images, annotations : RowProblems
-        Which images and annotations are malformed.
+        Malformed images and annotations.
     image : int64 array
-        Each annotation's row in `columns`; -1 where malformed.
+        Row of each annotation's image in `columns`; -1 if malformed.
     """
 
     columns: ImageColumns
@@ -59,8 +59,8 @@ def coco_images(
     Raises
     ------
     InputError
-        There are no images; or an id is taken, a size is not positive, or an annotation is of an
-        image that is not there.
+        There are no images, an id is taken, a size is not positive, or an annotation refers to an
+        image that is missing.
     """
     n = len(images.items)
     if n == 0:
@@ -109,19 +109,7 @@ def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:
 
 @dataclass(frozen=True, eq=False)
 class CocoCaptions:
-    """A COCO captions file: its images, and the captions whose image is known.
-
-    Parameters
-    ----------
-    columns : ImageColumns
-        The images.
-    images : RowProblems
-        Which are malformed.
-    image : int64 array
-        The row of each caption's image.
-    texts : list of str
-        The captions.
-    """
+    """The images of a COCO captions file, and the sound captions with the rows of their images."""
 
     columns: ImageColumns
     images: RowProblems
@@ -137,7 +125,7 @@ def read_captions(
     Raises
     ------
     InputError
-        It is none, or a record in it is malformed.
+        The file is not one, or a record in it is malformed.
     """
     progress("read", 0, None)
     lists = decode(path, "captions", {"images": Image, "annotations": Caption}, problems)

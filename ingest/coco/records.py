@@ -21,7 +21,7 @@ Id = int | str
 T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
-# The first of these keys in a file tells what its annotations are; a value may read alike.
+# The first of these keys tells what the annotations are; values may look like keys.
 _MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
 
 
@@ -44,7 +44,7 @@ class Category(msgspec.Struct, gc=False):
 def coco_kind(path: Path, head: bytes) -> str | None:
     """Detect a COCO file: ``"instances"``, ``"captions"`` or None.
 
-    Only as much of it is read as is needed to see the first annotation.
+    Reads only up to the first annotation.
     """
     start = head.lstrip()
     if not start.startswith(b"{") or not _has_coco_keys(start):
@@ -74,9 +74,9 @@ class Place:
     Parameters
     ----------
     name : str
-        The list's key.
+        Key of the list.
     positions : int64 array or None
-        Where each record stands in the file; None where none was left out.
+        Position of each record in the file; None if none was left out.
     """
 
     name: str
@@ -98,30 +98,30 @@ class Records(Generic[T]):
 def decode(
     path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
-    """Decode lists of a COCO file into typed records, and skip the rest of it.
+    """Decode lists of a COCO file into typed records, ignoring other keys.
 
-    The whole file is decoded in one go. Only when a record turns out to be malformed, and such
-    records are to be skipped, each one is decoded by itself. A field of the type `msgspec.Raw` is
-    not decoded: it is a view of the content, which stays in memory as long as any view does.
+    The file is decoded at once; only if a record is malformed and to be skipped are the records
+    decoded one by one. A field of the type `msgspec.Raw` is a view of the content, which stays in
+    memory as long as any view does.
 
     Parameters
     ----------
     kind : {"instances", "captions"}
-        What the file should be of.
+        Expected kind of annotations.
     types : dict of str to type
-        The record type of each list, by key.
+        Record type of each list, by key.
 
     Raises
     ------
     InputError
-        The file is no JSON, its top level is no object, a list is missing, or a record is
+        The file is not JSON, its top level is not an object, a list is missing, or a record is
         malformed.
     """
     whole = msgspec.defstruct(
         "CocoFile", [(name, _list_of(type_)) for name, type_ in types.items()]
     )
-    # Not mapped: raw values are views of the content, and a mapped file that somebody makes shorter
-    # while there are any ends the process.
+    # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
+    # been truncated kills the process.
     raw = path.read_bytes()
     # msgspec reads a byte order mark as a malformed value.
     content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]

@@ -35,7 +35,7 @@ def labels_beside(
     Parameters
     ----------
     own : Setting
-        The option by which a file of this format has classes of its own, for the error.
+        Option that gives a file of this format its own classes, for the error.
 
     Raises
     ------
@@ -66,13 +66,13 @@ def labels_from_mentions(
     Parameters
     ----------
     image : int64 array
-        The image of each mention.
+        Row of each mention's image.
     column : Coded
-        The class that each mention names, -1 for none.
+        Class named by each mention, -1 for none.
     n_images : int
-        How many images.
+        Number of images.
     none, many : str
-        What to call images without a class, and with more than one.
+        Reasons to set aside images without a class, and with more than one.
 
     Examples
     --------
@@ -101,9 +101,9 @@ def labels_from_file(
     Returns
     -------
     labels : Labels
-        Images that the table does not have are set aside.
+        Images missing from the table are set aside.
     guessed : tuple of str
-        The columns that were taken, for people.
+        Columns used, as text for people.
 
     Raises
     ------

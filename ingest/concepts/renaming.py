@@ -29,7 +29,7 @@ def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, s
     Returns
     -------
     dict of str to (str, str)
-        The new name, empty to drop, and where the file says so.
+        New name (empty to drop) of each concept, and the place of its entry in the file.
 
     Raises
     ------
@@ -87,12 +87,12 @@ def apply_concept_table(
 ) -> Coded:
     """Rename concepts; dropped ones get -1.
 
-    All entries apply at once: where a becomes b and b becomes c, what was a is b.
+    All entries apply at once: if a becomes b and b becomes c, a ends as b.
 
     Raises
     ------
     InputError
-        The table names a concept that the data does not have; the message lists the closest.
+        The table names a concept that the data lacks; the message lists the closest.
 
     Examples
     --------

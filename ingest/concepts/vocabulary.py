@@ -13,10 +13,10 @@ from ingest.concepts.plurals import plural_forms
 from ingest.names import Coded
 from ingest.options import MatchMode
 
-CAPTION = "caption"  # the source of a mention that a caption's words make
+CAPTION = "caption"  # source of mentions found in captions
 
-# A word is a run of letters and digits. White space, hyphens and underscores between words are
-# the same ("hot-dog", "hot dog"); any other sign is a word of its own, which nothing passes over.
+# A word is a run of letters and digits. White space, hyphens and underscores all separate words
+# ("hot-dog", "hot dog"); any other sign is a word of its own, and no phrase matches across it.
 _TOKENS = re.compile(r"[^\W_]+|[^\w\s\-\u2010\u2011]")
 _CAPTIONS = 20_000  # between two reports of progress
 
@@ -42,27 +42,26 @@ def fold(text: str) -> str:
 class Vocabulary:
     """Concepts and the phrases that name them in captions.
 
-    In mode ``"words"`` a caption is read from left to right; at each word the longest phrase that
-    starts there is a mention and reading goes on behind it, so that "palm tree" gives no "tree".
-    Each phrase also stands for its plural, unless that is a phrase of another concept. In mode
-    ``"substring"`` a concept is mentioned at most once a caption, if any of its phrases occurs in
-    the text anywhere; "palm tree" then also gives "tree", and "woman" gives "man".
+    Mode ``"words"`` takes the longest phrase at each word from left to right and continues after
+    it, so that "palm tree" does not match "tree". A phrase also matches in the plural, unless that
+    is a phrase of another concept. Mode ``"substring"`` finds a concept at most once per caption,
+    if any of its phrases occurs anywhere; "palm tree" then also matches "tree", and "woman" "man".
 
     Case never matters. Scripts without spaces between words need ``"substring"``.
 
     Parameters
     ----------
     phrases : mapping of str to iterable of str
-        The phrases that name each concept.
+        Phrases of each concept.
     mode : {"words", "substring"}
-        How to match.
+        Match whole words or anywhere.
     plurals : bool
-        Whether a phrase stands for its plural too; in mode ``"words"`` only.
+        Match plurals of phrases, in mode ``"words"`` only.
 
     Raises
     ------
     OptionError
-        A phrase has no word in it, or stands for two concepts.
+        A phrase has no word, or belongs to two concepts.
 
     Examples
     --------
@@ -85,7 +84,7 @@ class Vocabulary:
         ]
         self._texts = [(fold(phrase), number) for number, phrase in numbered]
         forms = self._forms(numbered, plurals)
-        # First word -> the rests of phrases and their concepts, the longest first.
+        # First word -> remaining words and concept of each phrase, the longest first.
         self._by_first: dict[str, list[tuple[list[str], int]]] = {}
         for words, number in sorted(forms.items(), key=lambda form: -len(form[0])):
             self._by_first.setdefault(words[0], []).append((list(words[1:]), number))

@@ -78,12 +78,12 @@ def word_list_names() -> list[str]:
 def load_word_list(name: str) -> Vocabulary:
     """Load the words of each class: a built-in list, or a TOML file.
 
-    The words are matched whole and as they are listed: a plural counts where the list has it.
+    Whole words match exactly as listed; plurals have to be listed, too.
 
     Raises
     ------
     UnknownNameError
-        It is neither the name of a list nor a file.
+        There is neither a list nor a file of that name.
     InputError
         The file cannot be used.
 

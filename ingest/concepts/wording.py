@@ -28,9 +28,9 @@ _NUMBER = re.compile(r"(?:[_\-/.#]+|(?<=[^\W\d_]{3}))#?\d+$")
 def readable(name: str) -> str:
     r"""Turn a concept's name into words for people and models.
 
-    Separators become spaces, CamelCase is taken apart, numbers at the end are left out unless a
-    space is before them, and control characters are. At most `LONGEST` characters stay. A name of
-    which nothing would be left stays.
+    Separators become spaces, CamelCase is split, and control characters and final numbers without
+    a space before them are dropped. The result has at most `LONGEST` characters; a name that would
+    become empty is kept.
 
     Examples
     --------
@@ -80,8 +80,8 @@ _SAID_WITH_A_VOWEL = re.compile(r"8|11(?!\d)|18(?!\d)")
 def with_article(name: str) -> str:
     """Put the indefinite article before a readable name, where it takes one.
 
-    None is put before a plural (a last word in s, but not ss, us or is), before the mass nouns and
-    plurals of a small table, behind a word like "the" or "two", and before other scripts.
+    Plurals (a last word in s, but not ss, us or is), the mass nouns and plurals of a small table,
+    names that begin with a word like "the" or "two", and names in other scripts take none.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class TableReader:
 
     @property
     def description(self) -> str:
-        """What the format is, in one line."""
+        """Description of the format in one line."""
         return self.format.description
 
     def detects(self, path: Path, head: bytes) -> bool:

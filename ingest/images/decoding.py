@@ -53,7 +53,7 @@ def open_image(
 ) -> Iterator["Image.Image"]:
     """Open an image file whose pixels are decoded on first use.
 
-    Errors of Pillow inside the ``with`` block are translated, too.
+    Pillow's errors inside the ``with`` block are translated.
 
     Parameters
     ----------
@@ -80,10 +80,13 @@ def open_image(
     known = [name for name in formats if name in Image.OPEN]
     try:
         with Image.open(BytesIO(content), formats=known) as image:
-            _check_pixels(image.width * image.height, max_pixels)
+            if image.width * image.height > max_pixels:
+                raise Image.DecompressionBombError  # noqa: TRY301 -- one message for both limits
             yield image
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _too_many_pixels(max_pixels) from None
+        raise ImageFileError(
+            f"The image has more than {max_pixels // 1_000_000} million pixels."
+        ) from None
     except UnidentifiedImageError:
         raise ImageFileError(
             "This is not an image file of a supported format, or it is damaged."
@@ -126,7 +129,7 @@ def read_header(content: bytes) -> ImageHeader:
 
 
 def is_turned(content: bytes) -> bool:
-    """Whether EXIF turns an image by a quarter, so that width and height are swapped."""
+    """Whether the EXIF orientation swaps width and height."""
     try:
         with open_image(content, max_pixels=2 * MAX_PIXELS) as image:
             return _orientation(image) in _QUARTER_TURNS
@@ -154,15 +157,14 @@ class DecodedImage:
         return _upright(self.stored, self.orientation)
 
     def turned_for(self, annotated_px: tuple[int, int] | None) -> "Image.Image":
-        """The image in the orientation that it was annotated in.
+        """The image in the orientation of its annotations.
 
-        That is upright, unless EXIF swaps width and height and the annotations have the stored
-        size: then as stored, which is also what the web app draws regions on.
+        Upright, unless EXIF swaps width and height and the annotations have the stored size.
 
         Parameters
         ----------
         annotated_px : tuple of two int, or None
-            Width and height that the annotations are in pixels of; None where that is unknown.
+            Width and height of the annotated image; None if unknown.
         """
         upright = self.upright()
         if annotated_px not in (None, upright.size) and annotated_px == self.stored.size:
@@ -248,15 +250,6 @@ def to_rgb(image: "Image.Image") -> "Image.Image":
 def rgb_array(image: "Image.Image") -> ImageArray:
     """Pixels as an array of shape (height, width, 3); see `to_rgb`."""
     return np.array(to_rgb(image), dtype=np.uint8)
-
-
-def _check_pixels(n_pixels: int, max_pixels: int) -> None:
-    if n_pixels > max_pixels:
-        raise _too_many_pixels(max_pixels)
-
-
-def _too_many_pixels(max_pixels: int) -> ImageFileError:
-    return ImageFileError(f"The image has more than {max_pixels // 1_000_000} million pixels.")
 
 
 def _orientation(image: "Image.Image") -> int:

@@ -1,4 +1,4 @@
-"""A found image file, and the error of one that cannot be found, read or decoded."""
+"""Image file that has been found, and the error of one that cannot be used."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ class ImageFileError(CobalanceError):
 
 @dataclass(frozen=True)
 class ImageFile:
-    """An image file that was found, and is not read yet.
+    """An image file that has been found but not read.
 
     Parameters
     ----------
     identity : str
-        Differs for another file, and for other content as far as its size, time or tag tell.
+        Key for caches; changes with the file's path, size, modification time or tag.
     read : callable
-        Gives the content, or raises ImageFileError.
+        Returns the content, or raises ImageFileError.
     """
 
     identity: str

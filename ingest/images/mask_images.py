@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 VOID = 255
 """Palette index of unlabelled pixels."""
 MOST_GREYS = 16
-"""A grey palette with more greys than this holds soft edges, not class indices."""
+"""A grey palette with more greys than this encodes soft edges, not class indices."""
 DARK, BRIGHT = 16, 128
-"""Largest channel value of a dark colour at most, and of a bright one at least."""
+"""Largest channel value of a dark colour, and smallest of a bright one."""
 
 
 def mask_array(image: "Image.Image") -> MaskArray:
     """Convert a mask image to booleans: True where a pixel belongs to the object.
 
-    These are the pixels at least half as bright as the brightest one, so that 0 and 1, 0 and 255,
-    and soft edges all work; an all-black image is an empty mask. Two kinds of image differ:
+    The object is every pixel at least half as bright as the brightest one, which covers masks of 0
+    and 1, of 0 and 255, and with soft edges; an all-black image is an empty mask. Exceptions:
 
-    - With a palette, indices count instead of colours: 0 is background, 255 is unlabelled (the
-      object edges of Pascal VOC), all others are the object; 255 is the object if it is the only
-      index beside 0. Brightness counts all the same in three cases: 0 is not black but another
-      index is, or 0 is bright and another one nearly black (colour reduction numbers colours in
-      any order); the palette is a ramp of more than `MOST_GREYS` greys (soft edges); each index
-      is a grey of that brightness and most non-zero pixels are 255.
-    - If all visible pixels have one colour and opacity varies, opacity counts as brightness.
+    - In a palette image the object is every index but 0 (background) and 255 (unlabelled, as at
+      object edges in Pascal VOC); 255 is the object if it is the only index besides 0. Brightness
+      is used all the same if 0 is not black but another index is, or 0 is bright and another one
+      nearly black (colour reduction numbers colours in any order); if the palette is a ramp of
+      more than `MOST_GREYS` greys (soft edges); or if each index is a grey of that brightness and
+      most non-zero pixels are 255.
+    - If all visible pixels have one colour and opacity varies, opacity serves as brightness.
 
     Examples
     --------

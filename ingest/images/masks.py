@@ -1,7 +1,7 @@
 """COCO segmentations as masks: polygons, and run lengths plain and compressed.
 
-Polygons are rasterised by COCO's own C code (pycocotools). What it is given is checked first: the C
-code neither checks run lengths nor bounds its memory.
+COCO's own C code (pycocotools) rasterises polygons. Its input is checked here, as it neither checks
+run lengths nor bounds its memory.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from graph.records import ANNOTATION, Box, Mention
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000
-"""Of all outlines of a mask, at five points a pixel; takes 0.7 s and 80 MB."""
+"""Of all outlines of a mask, at five points per pixel; takes 0.7 s and 80 MB."""
 _POINTS_PER_PX = 5
 _FARTHEST_PX = 100_000  # a corner beyond this is a mistake
 _MERGED_AT_ONCE = 16  # merging one by one would take quadratic time
@@ -33,7 +33,7 @@ class _EncodedRuns(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class Polygons:
-    """Outlines that together make one mask.
+    """Outlines of one mask.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Polygons:
         _check_size(width_px, height_px)
         # pycocotools takes two corners for a box; an area has three.
         areas = [outline.ravel() for outline in self.outlines if len(outline) > 2]
-        if sum(map(_points, self.outlines)) > MAX_POINTS:
+        if sum(map(_n_points, self.outlines)) > MAX_POINTS:
             raise SegmentationError("The outlines of a mask are too long. Correct the polygons.")
         if not areas:
             return RunLengths(np.array([width_px * height_px]), width_px, height_px)
@@ -228,7 +228,7 @@ def _run_lengths(encoded: _EncodedRuns) -> RunLengths:
     _check_size(width_px, height_px)
     counts = encoded.counts
     lengths = _decompress(counts) if isinstance(counts, str) else _int_array(counts)
-    # Each by itself, since a sum of huge ones may be small again.
+    # Each is checked, as a sum of huge ones may overflow.
     n_pixels = width_px * height_px
     if ((lengths < 0) | (lengths > n_pixels)).any() or lengths.sum() != n_pixels:
         raise SegmentationError(
@@ -246,9 +246,9 @@ def _int_array(counts: list[int]) -> IntArray:
 
 
 def _decompress(text: str) -> IntArray:
-    """Read COCO's compressed counts: groups of five bits, the sixth says that another one follows.
+    """Decode COCO's compressed counts: groups of five bits, the sixth marks a continuation.
 
-    From the fourth count on, each is the difference to the one before the last.
+    From the fourth count on, each is the difference to the last but one.
     """
     codes = np.frombuffer(text.encode(), dtype=np.uint8).astype(np.int64) - 48
     ends = np.flatnonzero((codes & 0x20) == 0)
@@ -265,7 +265,7 @@ def _decompress(text: str) -> IntArray:
     counts = np.add.reduceat((codes & 0x1F) << (5 * position), starts)
     negative = (codes[ends] & 0x10) != 0
     counts -= np.where(negative, np.int64(1) << (5 * (position[ends] + 1)), 0)
-    # Two interleaved running sums; the first count is in neither, and the second starts its own.
+    # Two interleaved running sums, which start at the third and at the second count.
     counts[2::2] = np.cumsum(counts[2::2])
     counts[1::2] = np.cumsum(counts[1::2])
     return counts
@@ -279,7 +279,7 @@ def _check_size(width_px: int, height_px: int) -> None:
         )
 
 
-def _points(outline: FloatArray) -> float:
-    """How many points COCO's code makes of an outline: five a pixel along its longer side."""
+def _n_points(outline: FloatArray) -> float:
+    """Points that COCO's code samples on an outline: five per pixel along its longer side."""
     extents = np.abs(np.roll(outline, -1, axis=0) - outline).max(axis=1)
     return len(outline) + _POINTS_PER_PX * float(extents.sum())

@@ -1,8 +1,8 @@
 """Parquet file of a dataset's regions, sorted by image id and indexed by row group.
 
-No image is in two row groups, and the last id of each group is in the file's metadata, so that the
-regions of a few images are read without a look at the others. Beside each region stands a digest of
-all that is kept of its image, so that a write finds out what differs without reading the regions.
+No image spans two row groups, and the file's metadata has the last id of each group, so that the
+regions of a few images are read without the others. Each region has a digest of all regions of its
+image, by which a write finds the differences without reading the regions.
 """
 
 import os
@@ -38,7 +38,7 @@ DIGEST = "image_digest"
 STORED = SCHEMA.append(pa.field(DIGEST, pa.int64()))
 _OF_FEW_VALUES = [name for name in STORED.names if name not in (*NUMBERS, OUTLINE, CROWD)]
 GROUP_ROWS = 512
-"""Rows a group, about: with fewer a file is longer to open, with more there is more to read."""
+"""Approximate rows per group: fewer make a file slower to open, more make it slower to read."""
 
 _LAST_IDS = b"cobalance.last_ids"
 
@@ -86,7 +86,7 @@ class RegionFile:
         return table.select(schema.names)
 
 
-# The footers of the files read last: reading one takes longer than reading a dozen row groups.
+# Footers of recently read files: reading one takes longer than reading a dozen row groups.
 _footers: dict[Path, tuple[object, pq.FileMetaData, list[str]]] = {}
 
 

@@ -19,7 +19,7 @@ from graph.records import Annotations
 from ingest.frames import NUMBERS
 from ingest.images.region_file import CROWD, DIGEST, GROUP_ROWS, OUTLINE, SCHEMA, SIZE, STORED
 
-_WRITTEN_AS = b"regions 1"  # to change when the same annotations are to be written otherwise
+_WRITTEN_AS = b"regions 1"  # change it when the same annotations are written differently
 _COLUMNS = ("image", *NUMBERS, OUTLINE, CROWD)
 _OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as long
 
@@ -31,17 +31,17 @@ class RegionRows:
     Parameters
     ----------
     ids : list of str
-        The images that have regions, in order.
+        Images with regions, sorted.
     bounds : int64 array
         Image i has the regions ``order[bounds[i]:bounds[i + 1]]``.
     order : int64 array
-        Rows of mentions.
+        Rows of `mentions`.
     all_ids : frozenset of str
-        All images, those without regions too.
+        All images, including those without regions.
     mentions : dict of str to array
-        The columns of the mentions.
+        Columns of the mentions.
     images : dict of str to pyarrow.Array
-        The columns of the images; ``concept`` has the names that the mentions' codes are of.
+        Columns of the images, and as ``concept`` the names of the mentions' codes.
     """
 
     ids: list[str]
@@ -87,9 +87,8 @@ class RegionRows:
     def digests(self) -> IntArray:
         """64-bit digest of each image's regions, in order of the images.
 
-        Of an image without crowds it is what it was before crowds were kept.
-        Of outlines it takes the text as it is given: the same with other white space counts as
-        another.
+        Outlines count as text, white space included. Images without crowds have the same digest as
+        before crowds were stored.
         """
         names = [_digest(name.encode()) for name in self.images["concept"].to_pylist()]
         concepts = np.array(names, dtype=np.int64)

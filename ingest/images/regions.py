@@ -18,13 +18,7 @@ import pyarrow.compute as pc
 from graph.errors import InputError
 from graph.progress import Progress, silent
 from graph.records import Annotations
-from ingest.images.region_file import (
-    SCHEMA,
-    RegionFile,
-    open_regions,
-    write_tables,
-    writing,
-)
+from ingest.images.region_file import SCHEMA, RegionFile, open_regions, write_tables, writing
 from ingest.images.region_rows import RegionRows
 
 
@@ -50,22 +44,21 @@ def write_regions(
 ) -> int:
     """Write the regions of a dataset's images, atomically.
 
-    A region is a mention with a box or a segmentation, or what gives an image its class, whose
-    ``concept`` is then that class. Regions of other images stay, unless
-    `replace` is set. Where none is left, there is no file. A file that holds just what it would
-    hold afterwards is left as it is.
+    A region is a mention with a box or a segmentation, or an object of the image's class, whose
+    ``concept`` is then that class. Regions of other images stay, unless `replace` is set. The file
+    is deleted if no region is left, and not written if nothing changes.
 
     Parameters
     ----------
     folder : Path
-        The folder of all datasets' regions.
+        Folder of all datasets' regions.
     replace : bool
-        Whether the dataset's other images are deleted.
+        Delete the regions of the dataset's other images.
 
     Returns
     -------
     int
-        How many regions the dataset then has.
+        Number of regions that the dataset has afterwards.
 
     Raises
     ------
@@ -107,10 +100,9 @@ def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.D
     pandas.DataFrame
         In order of image id, and for each image as in its annotation file: ``id`` (the image's),
         ``concept``, ``score``, ``area_px2``, ``x_px``, ``y_px``, ``w_px``, ``h_px``,
-        ``segmentation`` (compact JSON that `ingest.images.masks` reads), ``crowd`` (bool, whether
-        it is many instances as one), and the size of the image that all this is in pixels of,
-        ``image_width_px`` and ``image_height_px``. NaN where unknown; empty for a dataset without
-        regions.
+        ``segmentation`` (compact JSON for `ingest.images.masks`), ``crowd`` (bool: many instances
+        outlined as one), and the size of the annotated image, ``image_width_px`` and
+        ``image_height_px``. NaN where unknown; empty for a dataset without regions.
 
     Raises
     ------

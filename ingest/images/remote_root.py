@@ -23,11 +23,11 @@ class RemoteRoot:
     Parameters
     ----------
     url : str
-        Its URL; files may be named by URLs that start with it.
+        URL of the root; files may be named by URLs that start with it.
     connect : callable
-        Gives the file system, and this part's path in it.
+        Opens the file system; returns it and the root's path in it.
     version : callable
-        Changes when the file system has to be opened anew.
+        Returns another value when the file system has to be reopened.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ def url_root(url: str) -> RemoteRoot:
 
 
 def zip_root(path: str) -> RemoteRoot:
-    """The root of a ZIP file, which is opened anew when it is replaced."""
+    """The root of a ZIP file, which is reopened when the file is replaced."""
     fsspec = _import_fsspec()
 
     def connect() -> tuple[Any, str]:
@@ -157,7 +157,7 @@ def _read(system: Any, path: str) -> bytes:
 
 
 def _is_failure(cause: BaseException | None) -> TypeGuard[Exception]:
-    """Whether a missing file is really a server that failed: fsspec tells both alike for HTTP."""
+    """Whether a "missing" file is a failed server: fsspec reports both alike for HTTP."""
     if isinstance(cause, OSError):
         return not isinstance(cause, (FileNotFoundError, NotADirectoryError))
     status = getattr(cause, "status", None)

@@ -1,7 +1,7 @@
 """Find image files in the configured folders, ZIP files and fsspec URLs, and nowhere else.
 
-The path or URL of an annotation file is never opened as it stands but looked up inside the roots.
-A URL counts only if it starts with a root, so that no other protocol, host or bucket is reached.
+Paths and URLs in annotation files are never opened directly but looked up inside the roots. A URL
+has to start with a root, so that no other protocol, host or bucket is reached.
 """
 
 import os
@@ -18,7 +18,7 @@ from ingest.images.remote_root import url_root, zip_root
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _LOCAL = re.compile(r"^(file|local)://")
-# A FIFO does not block, and a link that comes in place of the file is not followed.
+# Do not block on a FIFO, nor follow a link that has replaced the file.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -26,12 +26,12 @@ class Root(Protocol):
     """A place that may hold image files."""
 
     def find(self, uri: str) -> ImageFile | None:
-        """Find a file; None where it is not here.
+        """Find a file; None if it is not here.
 
         Raises
         ------
         ImageFileError
-            It is outside, or no file that can be read.
+            The path leads outside, or the file cannot be read.
         """
 
 
@@ -55,7 +55,7 @@ class ImageRoots:
         Raises
         ------
         ImageFileError
-            There is none, it is outside of the roots, or it is no file that can be read.
+            There is no such file, it is outside of the roots, or it cannot be read.
         """
         if not uri:
             raise ImageFileError("The annotations name no file for this image.")
@@ -67,7 +67,7 @@ class ImageRoots:
             )
         problem = None
         spellings = uri, unquote(uri) if _LOCAL.match(uri) else uri, uri.replace("\\", "/")
-        for name in dict.fromkeys(spellings):  # the last is for paths written on Windows
+        for name in dict.fromkeys(spellings):  # the last is for Windows paths
             for root in self._roots:
                 try:
                     found = root.find(name)
@@ -89,7 +89,7 @@ class Folder:
     path : str
         It need not exist yet.
     allowed : sequence of str
-        The folders that links in this one may lead to.
+        Folders that links in this one may lead to.
     """
 
     def __init__(self, path: str, allowed: Sequence[str]) -> None:

@@ -9,46 +9,27 @@ import numpy.typing as npt
 import torch
 from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
 
-from graph.records import Box
+from graph.records import Box, Mention
 from ingest.images.arrays import ImageArray
 from ingest.models.devices import out_of_memory
 from ingest.models.loading import load_processor
-from ingest.models.options import DetectorOptions, ModelOptions
+from ingest.models.options import DetectorOptions
 from ingest.models.prompts import prompt_for
 from ingest.models.vision import VisionModel, open_vision
 
 Floats = npt.NDArray[np.float32]
 
 TEXTS_AT_ONCE = 64
-"""Names encoded together; bounds the memory of a large vocabulary."""
-
-
-@dataclass(frozen=True)
-class Detection:
-    """A detected object.
-
-    Parameters
-    ----------
-    name : str
-        One of the names searched for.
-    score : float
-        The model's confidence in [0, 1].
-    box : tuple of four floats
-        x, y of the top left corner, width, height, in pixels of the image.
-    """
-
-    name: str
-    score: float
-    box: Box
+"""Names encoded at once; bounds the memory of a large vocabulary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Detector:
     """Finds names in images with OWLv2 [1]_.
 
-    Names are scored independently of each other, so that a box may get two names; the library's
-    post-processing keeps the surer one, and a concept would vanish because the vocabulary has a
-    near synonym. Boxes centred in the square padding are dropped, others clipped to the image.
+    Names are scored independently, so that a box may get two names: the library's post-processing
+    keeps the best one only, so that a near synonym in the vocabulary would hide a concept. Boxes
+    centred in the square padding are dropped, others clipped to the image.
 
     Parameters
     ----------
@@ -69,8 +50,8 @@ class Detector:
     tokenizer: Any
     _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
-    def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Detection]]:
-        """Detect objects in images.
+    def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Mention]]:
+        """Detect objects in images; their areas are unknown, as a box is not an outline.
 
         Parameters
         ----------
@@ -81,18 +62,20 @@ class Detector:
 
         Returns
         -------
-        list of list of Detection
-            For each image, in the order of the names and then by falling score.
+        list of list of Mention
+            For each image, in the order of the names and then by falling score, with the label of
+            the checkpoint as the source.
 
         Raises
         ------
         OutOfMemoryError
             The images are too many for the device.
         """
+        source = self.vision.checkpoint.label
         limits = self.options.threshold, self.options.overlap
         return [
             [
-                Detection(name, float(scores[row, column]), _box(boxes[row]))
+                Mention(name, source, float(scores[row, column]), box=_box(boxes[row]))
                 for column, name in enumerate(names)
                 for row in suppress_overlaps(scores[:, column], boxes, *limits)
             ]
@@ -112,7 +95,7 @@ class Detector:
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
-        settings = self.options.model_dump(include=set(DetectorOptions.model_fields) - _LOADING)
+        settings = self.options.model_dump(include={"threshold", "overlap", "query"})
         return {"settings": settings, **self.vision.describe()}
 
     def _look(
@@ -158,9 +141,6 @@ class Detector:
             features = features / features.norm(dim=-1, keepdim=True)
             self._embeddings.update(zip(group, features, strict=True))
         return torch.stack([self._embeddings[name] for name in names])
-
-
-_LOADING = set(ModelOptions.model_fields)
 
 
 def open_detector(options: DetectorOptions) -> Detector:

@@ -87,7 +87,7 @@ def out_of_memory(what: str, advice: str = _SMALLER_BATCHES) -> Iterator[None]:
     Parameters
     ----------
     what : str
-        What is being done, for the message: ``"4 images of 512 × 512"``.
+        What does not fit, for the message: ``"4 images of 512 × 512"``.
     advice : str
         What to do, as sentences.
 
@@ -102,7 +102,7 @@ def out_of_memory(what: str, advice: str = _SMALLER_BATCHES) -> Iterator[None]:
         known = isinstance(error, (torch.OutOfMemoryError, MemoryError))
         if not known and not any(sign in str(error) for sign in _FULL):
             raise
-        # the frames that have failed still hold the tensors that filled it
+        # the frames of the traceback still hold the tensors that filled the memory
         traceback.clear_frames(error.__traceback__)
         gc.collect()
         if torch.cuda.is_available():

@@ -16,14 +16,14 @@ class ModelOptions(Options):
     model : str
         A folder, or a repository of the hub as ``owner/name``.
     revision : str or None
-        The hub's commit, tag or branch; None for the default model's own, else for the newest.
+        Commit, tag or branch on the hub; None for the default model's own, or the newest.
     offline : bool
         Load from this machine only, download nothing.
     device : str
-        ``auto`` for a GPU where there is one; else as torch names it.
+        A device of torch, or ``auto`` for a GPU if there is one.
     dtype : {"float32", "float16", "bfloat16", "auto"}
-        Scores are compared with thresholds, so that single precision is the default even on a GPU:
-        bfloat16 keeps two to three digits, and moves with what else is in the batch.
+        Single precision by default even on a GPU, as scores are compared with thresholds: bfloat16
+        keeps two to three digits, and its scores vary with the rest of the batch.
     batch_size : int
         Images per batch; fewer need less memory.
     """
@@ -36,13 +36,7 @@ class ModelOptions(Options):
     batch_size: int = Field(default=16, ge=1, le=1024)
 
     def revision_or(self, default: str) -> str | None:
-        """The revision to load: the chosen one, or `default` for the default model.
-
-        Parameters
-        ----------
-        default : str
-            The default model's revision.
-        """
+        """The chosen revision, or else `default` if the model is the default one."""
         chosen = self.model != type(self).model_fields["model"].default
         return self.revision if chosen or self.revision is not None else default
 

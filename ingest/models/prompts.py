@@ -13,23 +13,18 @@ _PLACEHOLDER = re.compile(r"\{(concepts|names|class)\}")
 _LOOKS_LIKE_ONE = re.compile(r"\{[A-Za-z_]*\}")
 
 
-def prompt_for(
-    concepts: Sequence[str],
-    template: str = PHOTO,
-    *,
-    class_name: str = "",
-) -> str:
+def prompt_for(concepts: Sequence[str], template: str = PHOTO, *, class_name: str = "") -> str:
     """Render the prompt for an image with the given concepts.
 
     Parameters
     ----------
     concepts : sequence of str
-        In the order in which the prompt names them.
+        In the prompt's order.
     template : str
         Text with ``{concepts}``, a list of the concepts with their articles, or ``{names}``, the
-        same without articles, and perhaps ``{class}``.
+        same without articles, and optionally ``{class}``.
     class_name : str
-        What ``{class}`` stands for.
+        Replaces ``{class}``.
 
     Raises
     ------
@@ -38,8 +33,8 @@ def prompt_for(
 
     Notes
     -----
-    The paper's examples have articles ("An image of a ocean and a beach"), its template has none;
-    ours are right for English where a short rule and a table can tell, see `with_article`.
+    The paper's examples have articles ("An image of a ocean and a beach"), its template has none.
+    Here `with_article` chooses them by a short rule and a table.
 
     Examples
     --------

@@ -37,11 +37,11 @@ class ColumnMap:
     Parameters
     ----------
     of : dict of str to str
-        Names of columns by role; a role without a column is not in it.
+        Names of columns by role; roles without a column are missing.
     indicators : tuple of str
-        The columns of one concept each.
+        Columns of one concept each.
     guessed : tuple of str
-        What was not in the options, for people: ``"id = image_id"``.
+        Columns found by their usual names, as text for people: ``"id = image_id"``.
     """
 
     of: dict[str, str]
@@ -52,12 +52,12 @@ class ColumnMap:
 def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> ColumnMap:
     """Find the columns of roles, by the options first, then by their usual names.
 
-    Columns of 0 and 1 are the concepts only where no column holds concepts or captions.
+    Columns of 0 and 1 are concepts only if no column holds concepts or captions.
 
     Raises
     ------
     InputError
-        An option names a column that the table does not have.
+        An option names a column that is missing.
     """
     of: dict[str, str] = {}
     for role in USUAL_NAMES:

@@ -34,15 +34,15 @@ class Cells:
     Parameters
     ----------
     row : int64 array, shape (m,)
-        Where each concept is.
+        Row of each concept.
     concept : NameColumn
-        Which it is.
+        Names, in the same order.
     numbers : dict of str to float64 array
-        Score, area and box where the cells have them.
+        Score, area and box if the cells have them.
     note : str
-        How the cells were understood, for people.
+        How the cells were parsed, as text for people.
     delimiter : str or None
-        What text was split at.
+        Delimiter of text cells.
     """
 
     row: IntArray
@@ -55,9 +55,9 @@ class Cells:
 def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Cells:
     """Parse the cells of a concepts column.
 
-    Text is a JSON list where the first cell that is not blank starts with ``[`` and no delimiter
-    was given; otherwise it is split at the delimiter, or at the first of ``|``, ``;`` and ``,``
-    that occurs anywhere in the column. Blank cells and empty pieces are no concepts.
+    Text is read as JSON lists if no delimiter is given and the first cell that is not blank starts
+    with ``[``; otherwise it is split at the delimiter, or at the first of ``|``, ``;`` and ``,``
+    that occurs anywhere in the column. Blank cells and empty pieces are ignored.
     """
     if column.type != TEXT:
         return _from_lists(column, rows)

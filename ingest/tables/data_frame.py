@@ -44,7 +44,7 @@ class FrameTable:
 
 
 def with_id(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, TableOptions]:
-    """Use the index of a frame as ids where it has no column of them.
+    """Use the index of a frame as image ids if it has no column of them.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def one_row_per_image(
     Parameters
     ----------
     concept : str
-        The column with a concept a row, missing for an image without any.
+        Column with one concept per row, missing for an image without any.
 
     Raises
     ------
     InputError
-        A column is not there, or an image has rows of several classes.
+        A column is missing, or an image has rows of several classes.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class TableFormat(Protocol):
 
     @property
     def description(self) -> str:
-        """What the format is, in one line."""
+        """Description of the format in one line."""
 
     def detects(self, path: Path, head: bytes) -> bool:
         """Whether a file has this format, judged by its content."""

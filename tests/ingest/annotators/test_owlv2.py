@@ -21,11 +21,8 @@ def test_each_detection_is_a_mention(tmp_path: Path) -> None:
     detector = open_detector(DetectorOptions(model=str(model), threshold=0.3))
     expected = detector.detect(images, vocabulary)
     assert sum(map(len, expected)) > 0
-    for own, found in zip(mentions, expected, strict=True):
-        assert [(one.concept, one.score, one.box) for one in own] == [
-            (one.name, one.score, one.box) for one in found
-        ]
-        assert {(one.source, one.area_px2) for one in own} <= {("tiny-owlv2", None)}
+    assert mentions == expected
+    assert {(one.source, one.area_px2) for own in mentions for one in own} == {("tiny-owlv2", None)}
     record = ImageRecord("1", "landbird", tuple(mentions[0]))
     assert next(Annotations.from_records([record]).records()) == record
     assert annotator.describe()["annotator"] == "owlv2"

@@ -59,7 +59,7 @@ def test_boxes_are_the_librarys_cut_at_the_edge(model: Path) -> None:
             for score, box in by_the_library(model, image, text, 0.3)
             if (box[0] + box[2]) / 2 <= 64 and (box[1] + box[3]) / 2 <= 64
         ]
-        own = [one for one in found if one.name == name]
+        own = [one for one in found if one.concept == name]
         assert len(own) == len(expected) > 0
         for one, (score, (left, top, right, bottom)) in zip(own, expected, strict=True):
             assert one.score == pytest.approx(score, abs=2e-6)
@@ -97,7 +97,7 @@ def test_the_best_score_is_that_of_the_surest_box(model: Path) -> None:
     for scores, found in zip(
         one.best_scores(images, NAMES), one.detect(images, NAMES), strict=True
     ):
-        best = [max(d.score for d in found if d.name == name) for name in NAMES]
+        best = [max(d.score for d in found if d.concept == name) for name in NAMES]
         assert best == pytest.approx(scores.tolist())
 
 
