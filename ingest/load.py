@@ -13,12 +13,12 @@ from graph.records import Annotations
 from ingest.concepts.plurals import counted
 from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
-from ingest.formats.table import TableReader
+from ingest.formats.table import read_table
 from ingest.names import Coded, categorical, clean_name
 from ingest.options import ReadOptions, Refinement, TableOptions
 from ingest.problems import Problems
 from ingest.reader import Reader, read_head
-from ingest.tables.data_frame import FrameTable, one_row_per_image, with_id
+from ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 
 
 def read_annotations(
@@ -82,12 +82,12 @@ def read_frame(
         As `read_annotations`.
     """
     options = options or ReadOptions()
-    table = options.table
+    columns = options.table
     if concept_column is not None:
-        frame, table = one_row_per_image(frame, concept_column, table)
-    frame, table = with_id(frame, table)
-    options = replace(options, table=table)
-    annotations = TableReader(FrameTable(frame)).read(Path(name), options, progress)
+        frame, columns = one_row_per_image(frame, concept_column, columns)
+    frame, columns = with_id(frame, columns)
+    options = replace(options, table=columns)
+    annotations = read_table(load_frame(frame, Problems(name, options.on_error)), options, progress)
     return _require_images(refine(annotations, options, name), name)
 
 
@@ -119,14 +119,13 @@ def detect_format(path: Path) -> str:
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
     """Refuse options that the format would ignore."""
-    own_captions = options.classes.words is not None and options.classes.captions is None
     given: dict[str, tuple[list[Part], bool]] = {
         "table": (["options about columns"], options.table != TableOptions()),
         "categories": ([Setting("classes.categories")], bool(options.classes.categories)),
         "vocabulary": ([Setting("vocabulary.file")], bool(options.vocabulary)),
         "own captions": (
             [Setting("classes.words"), " without ", Setting("classes.captions")],
-            own_captions,
+            options.classes.own_captions,
         ),
     }
     for use, (option, present) in given.items():

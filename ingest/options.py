@@ -98,6 +98,11 @@ class ClassOptions:
             )
 
     @property
+    def own_captions(self) -> bool:
+        """Whether classes come from the captions of the file itself."""
+        return self.words is not None and self.captions is None
+
+    @property
     def from_captions(self) -> bool:
         """Whether classes come from captions."""
         return self.captions is not None or self.words is not None

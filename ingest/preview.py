@@ -20,6 +20,7 @@ from ingest.problems import Problems
 from ingest.reader import read_head
 from ingest.tables import TABLES
 from ingest.tables.columns import USUAL_NAMES, map_columns
+from ingest.tables.parquet import readable
 
 MOST_FILES = 200
 _MOST_ENTRIES = 50_000
@@ -189,15 +190,12 @@ def _first_lines(path: Path, table_format: str) -> bytes:
 
 
 def _write_first_rows(path: Path, start: Path) -> None:
-    try:
+    with readable(Problems(str(path), "skip")):
         file = pq.ParquetFile(path)
         batches = file.iter_batches(batch_size=_SAMPLE_ROWS)
         rows = next(batches, None)
         table = file.schema_arrow.empty_table() if rows is None else pa.Table.from_batches([rows])
         pq.write_table(table, start)
-    except (pa.ArrowException, OSError) as error:
-        reason = f"is no Parquet file that can be read ({str(error).splitlines()[0].rstrip('. ')})"
-        raise InputError(str(path), None, reason, "Write or download it again.") from None
 
 
 def category_names(path: Path) -> list[str]:

@@ -1,6 +1,6 @@
 """Images of a COCO file as columns, joined with the annotations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -107,20 +107,10 @@ def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:
     return pa.array(sound, pa.int64())
 
 
-@dataclass(frozen=True, eq=False)
-class CocoCaptions:
-    """The images of a COCO captions file, and the sound captions with the rows of their images."""
-
-    columns: ImageColumns
-    images: RowProblems
-    image: IntArray
-    texts: list[str]
-
-
 def read_captions(
     path: Path, split: str | None, problems: Problems, progress: Progress
-) -> CocoCaptions:
-    """Read a COCO captions file.
+) -> tuple[CocoImages, list[str]]:
+    """Read a COCO captions file: its images, with the row of each sound caption, and the captions.
 
     Raises
     ------
@@ -134,4 +124,4 @@ def read_captions(
     sound = np.flatnonzero(~found.annotations.bad)
     texts = [captions.items[row].caption for row in sound.tolist()]
     progress("read", len(texts), len(texts))
-    return CocoCaptions(found.columns, found.images, found.image[sound], texts)
+    return replace(found, image=found.image[sound]), texts

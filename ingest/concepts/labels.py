@@ -165,7 +165,7 @@ def labels_from_captions(
     """Assign each image the only class named in its captions, from a COCO captions file."""
     ids = columns.ids
     read_head(path)
-    captions = read_captions(path, None, problems.beside(str(path)), progress)
+    captions, texts = read_captions(path, None, problems.beside(str(path)), progress)
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
     unique = np.flatnonzero(first == np.arange(len(known)))
@@ -177,8 +177,8 @@ def labels_from_captions(
             "Give each image the same id or file name in both files.",
         )
     kept = np.flatnonzero(image >= 0)
-    texts = [captions.texts[row] for row in kept.tolist()]
-    return labels_from_texts(image[kept], texts, len(ids), options, progress)
+    known_texts = [texts[row] for row in kept.tolist()]
+    return labels_from_texts(image[kept], known_texts, len(ids), options, progress)
 
 
 def labels_from_texts(

@@ -37,22 +37,22 @@ class CocoCaptions:
                 ("Set ", Setting("vocabulary.file"), " to a file of a concept a line."),
             )
         vocabulary = load_vocabulary(options.vocabulary)
-        captions = read_captions(path, options.split, problems, progress)
-        n = len(captions.columns.ids)
+        images, texts = read_captions(path, options.split, problems, progress)
+        n = len(images.columns.ids)
         notes: tuple[str, ...] = ()
-        if options.classes.words is not None and options.classes.captions is None:
-            labels = labels_from_texts(captions.image, captions.texts, n, options, progress)
+        if options.classes.own_captions:
+            labels = labels_from_texts(images.image, texts, n, options, progress)
         else:
             labels, notes = labels_beside(
-                captions.columns, options, problems, progress, Setting("classes.words")
+                images.columns, options, problems, progress, Setting("classes.words")
             )
-        rows, concept = vocabulary.find_all(captions.texts, progress)
-        mentions = MentionColumns(captions.image[rows], concept, CAPTION, {})
+        rows, concept = vocabulary.find_all(texts, progress)
+        mentions = MentionColumns(images.image[rows], concept, CAPTION, {})
         return frames.annotations(
-            captions.columns,
+            images.columns,
             labels,
             [mentions],
-            ~captions.images.bad,
+            ~images.images.bad,
             skipped=problems.messages,
             notes=notes,
         )

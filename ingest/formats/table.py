@@ -45,31 +45,42 @@ class TableReader:
         return self.format.detects(path, head)
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
-        """Load the rows, map the columns, and parse the concepts."""
+        """Load and parse the rows."""
         problems = Problems(str(path), options.on_error)
-        table = self.format.load(path, problems, progress)
-        if table.n_rows == 0:
-            bad = f" ({counted(len(problems.messages), 'malformed records')} skipped)"
-            raise problems.fatal(
-                f"has no rows{bad if problems.messages else ''}",
-                "Give a file with a row for each image.",
-            )
-        columns = _columns(table, options)
-        progress("check", 0, table.n_rows)
-        rows = table.rows()
-        images = _images(table, columns, rows, options.split)
-        mentions, notes = _mentions(table, columns, rows, options, progress)
-        labels, more = _labels(table, columns, images, rows, options, progress)
-        progress("check", table.n_rows, table.n_rows)
-        taken = f"{path}: {', '.join([*columns.guessed, *notes])}"
-        return frames.annotations(
-            images,
-            labels,
-            mentions,
-            ~rows.bad,
-            skipped=problems.messages,
-            notes=([taken] if columns.guessed or notes else []) + list(more),
+        return read_table(self.format.load(path, problems, progress), options, progress)
+
+
+def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annotations:
+    """Map the columns of a table with a row per image, and parse them.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a record is malformed.
+    """
+    problems = table.problems
+    if table.n_rows == 0:
+        bad = f" ({counted(len(problems.messages), 'malformed records')} skipped)"
+        raise problems.fatal(
+            f"has no rows{bad if problems.messages else ''}",
+            "Give a file with a row for each image.",
         )
+    columns = _columns(table, options)
+    progress("check", 0, table.n_rows)
+    rows = table.rows()
+    images = _images(table, columns, rows, options.split)
+    mentions, notes = _mentions(table, columns, rows, options, progress)
+    labels, more = _labels(table, columns, images, rows, options, progress)
+    progress("check", table.n_rows, table.n_rows)
+    taken = f"{problems.file}: {', '.join([*columns.guessed, *notes])}"
+    return frames.annotations(
+        images,
+        labels,
+        mentions,
+        ~rows.bad,
+        skipped=problems.messages,
+        notes=([taken] if columns.guessed or notes else []) + list(more),
+    )
 
 
 def _columns(table: Table, options: ReadOptions) -> ColumnMap:
@@ -77,7 +88,7 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     roles = list(_ROLES)
     if options.classes.file is not None or options.classes.from_captions:
         roles.remove("class_name")
-    searched = bool(options.vocabulary) or _own_captions(options)
+    searched = bool(options.vocabulary) or options.classes.own_captions
     if searched:
         roles.append("caption")
     columns = map_columns(table, options.table, roles)
@@ -87,10 +98,6 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
             ("Set ", Setting("table.caption"), " to one of them."),
         )
     return columns
-
-
-def _own_captions(options: ReadOptions) -> bool:
-    return options.classes.words is not None and options.classes.captions is None
 
 
 def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | None) -> ImageColumns:
@@ -214,7 +221,7 @@ def _labels(
     options: ReadOptions,
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
-    if _own_captions(options):
+    if options.classes.own_captions:
         captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
         every = np.arange(table.n_rows)
         return labels_from_texts(every, captions, table.n_rows, options, progress), ()

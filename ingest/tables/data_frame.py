@@ -1,8 +1,7 @@
 """pandas frames, read like table files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 
 from graph.errors import InputError
-from graph.progress import Progress
 from ingest.options import TableOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
@@ -18,29 +16,18 @@ from ingest.tables.loading import Table
 from ingest.tables.parquet import check_names, is_usable, plain_column
 
 
-@dataclass(frozen=True, eq=False)
-class FrameTable:
-    """A frame of one image a row; cells with concepts may be text, lists, tuples or sets."""
-
-    frame: pd.DataFrame
-    description: str = "A pandas frame"
-
-    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """False: no file is a frame."""
-        return False
-
-    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:  # noqa: ARG002
-        """Load all columns of usable types."""
-        names = [str(name) for name in self.frame.columns]
-        check_names(names, problems)
-        arrays = {name: _array(self.frame.iloc[:, at]) for at, name in enumerate(names)}
-        return Table(
-            problems,
-            {name: plain_column(it) for name, it in arrays.items() if is_usable(it.type)},
-            len(self.frame),
-            lambda row: f"row {row}",
-            {name: str(it.type) for name, it in arrays.items() if not is_usable(it.type)},
-        )
+def load_frame(frame: pd.DataFrame, problems: Problems) -> Table:
+    """Load a frame with a row per image; concepts may be text, lists, tuples or sets."""
+    names = [str(name) for name in frame.columns]
+    check_names(names, problems)
+    arrays = {name: _array(frame.iloc[:, at]) for at, name in enumerate(names)}
+    return Table(
+        problems,
+        {name: plain_column(it) for name, it in arrays.items() if is_usable(it.type)},
+        len(frame),
+        lambda row: f"row {row}",
+        {name: str(it.type) for name, it in arrays.items() if not is_usable(it.type)},
+    )
 
 
 def with_id(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, TableOptions]:

@@ -1,5 +1,7 @@
 """Parquet files; names, integers and booleans become text."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +27,12 @@ class Parquet:
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all columns of usable types; images, for example, are left out."""
-        try:
+        with readable(problems):
             file = pq.ParquetFile(path)
             schema = file.schema_arrow
             usable = [name for name in schema.names if is_usable(schema.field(name).type)]
             progress("read", 0, file.metadata.num_rows)
             loaded = file.read(columns=usable)
-        except (pa.ArrowException, OSError) as error:
-            reason = f"is no Parquet file that can be read ({_first_line(error)})"
-            raise problems.fatal(reason, "Write or download it again.") from None
         check_names(schema.names, problems)
         columns = {name: plain_column(loaded[name].combine_chunks()) for name in usable}
         unusable = {
@@ -41,6 +40,17 @@ class Parquet:
         }
         progress("read", loaded.num_rows, loaded.num_rows)
         return Table(problems, columns, loaded.num_rows, lambda row: f"row {row + 1}", unusable)
+
+
+@contextmanager
+def readable(problems: Problems) -> Iterator[None]:
+    """Raise InputError if Arrow cannot read the file in a ``with`` block."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        line = (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")
+        reason = f"is no Parquet file that can be read ({line})"
+        raise problems.fatal(reason, "Write or download it again.") from None
 
 
 def check_names(names: list[str], problems: Problems) -> None:
@@ -93,7 +103,3 @@ def plain_column(column: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         return pc.cast(column, pa.float64())
     return pc.cast(column, TEXT)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")

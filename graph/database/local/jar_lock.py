@@ -1,7 +1,7 @@
 """Lock file of Neo4j Community's jars: read it, and regenerate it for another version.
 
-The lock is part of the package and is what a download is checked against. To move to another
-release of Neo4j::
+The package contains the lock, which downloads are checked against. To move to another release of
+Neo4j::
 
     python -m graph.database.local.jar_lock 5.26.30
 """
@@ -10,7 +10,6 @@ import hashlib
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +23,7 @@ class Jar:
     Parameters
     ----------
     coordinate : str
-        Maven's ``group:artifact:version``, with ``:classifier`` behind it where there is one.
+        Maven's ``group:artifact:version``, with ``:classifier`` if there is one.
     size : int
         Bytes.
     sha256 : str
@@ -51,7 +50,7 @@ class Jar:
 
     @property
     def repository_path(self) -> str:
-        """Where a Maven repository keeps the jar, below its base address."""
+        """Path of the jar below a Maven repository's base address."""
         group, artifact, version = self.coordinate.split(":")[:3]
         return "/".join([*group.split("."), artifact, version, self.name])
 
@@ -119,7 +118,7 @@ def resolve_lock(version: str, repository_cache: Path) -> JarLock:
     version : str
         Release of Neo4j Community.
     repository_cache : Path
-        Folder for what the resolver downloads: the jars and their descriptions.
+        Folder for the downloaded jars and their descriptions.
     """
     from jgo.env import EnvironmentBuilder
     from jgo.maven import MavenContext
@@ -131,19 +130,15 @@ def resolve_lock(version: str, repository_cache: Path) -> JarLock:
     found = environment.lockfile
     if found is None:
         raise FileNotFoundError(f"jgo wrote no lock file in {environment.path}")
-    return JarLock(version, tuple(_locked(found.dependencies, repository_cache)))
-
-
-def _locked(dependencies: Iterable[object], repository_cache: Path) -> list[Jar]:
     jars = []
-    for found in dependencies:
-        keys = ("groupId", "artifactId", "version", "classifier")
-        coordinate = ":".join(part for key in keys if (part := getattr(found, key)))
+    for one in found.dependencies:
+        parts = (one.groupId, one.artifactId, one.version, one.classifier)
+        coordinate = ":".join(part for part in parts if part)
         file = repository_cache / Jar(coordinate, 0, "").repository_path
         with file.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         jars.append(Jar(coordinate, file.stat().st_size, digest))
-    return sorted(jars, key=lambda jar: jar.coordinate)
+    return JarLock(version, tuple(sorted(jars, key=lambda jar: jar.coordinate)))
 
 
 def main(version: str) -> None:

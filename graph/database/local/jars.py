@@ -34,27 +34,26 @@ def ensure_jars(
 ) -> list[Path]:
     """Return the locked jars as files in `folder`, downloading those that are missing or damaged.
 
-    Every file is read and compared with its SHA-256, each time: all of them take 0.1 s. A folder
-    that holds everything is not written to, so it may be a read-only copy. Several processes may
-    call this at once; one downloads, the others wait for it. An interrupted download goes on
-    where it stopped.
+    Each call compares every file with its SHA-256, which takes 0.1 s in all. A complete folder is
+    not written to, so it may be a read-only copy. If several processes call this at once, one
+    downloads and the others wait. An interrupted download resumes where it stopped.
 
     Parameters
     ----------
     folder : Path
-        Where the jars are kept; created when it is missing.
+        Folder of the jars, created if missing.
     repository : str, optional
-        Base address of the Maven repository to download from. jgo's default when None.
+        Base address of the Maven repository to download from; None for jgo's default.
     lock : JarLock, optional
-        What to fetch. The package's own lock when None.
+        Jars to fetch; None for the package's own lock.
     progress : Progress
-        Called from this thread with bytes done and in all, only when something is missing.
+        Called from this thread with bytes done and in all, if something is missing.
 
     Raises
     ------
     StoreUnavailableError
-        The repository cannot be reached, lacks a jar, or sends other bytes than the locked ones;
-        or `folder` cannot be written.
+        The repository cannot be reached, lacks a jar, or sends a file that differs from the locked
+        one; or `folder` cannot be written.
     """
     lock = lock or read_lock()
     files = [folder / jar.name for jar in lock.jars]
@@ -104,7 +103,7 @@ def _bytes_present(folder: Path, lock: JarLock) -> int:
 
 
 def _wait_for(guard: FileLock, folder: Path, lock: JarLock, progress: Progress) -> None:
-    """Take the lock; while another process downloads, report how far it has come."""
+    """Take the lock; while another process downloads, report its progress."""
     while True:
         try:
             guard.acquire(timeout=_REPORT_S)
@@ -124,7 +123,7 @@ def _default_repository() -> str:
 def _download(
     missing: list[Jar], folder: Path, repository: str, lock: JarLock, progress: Progress
 ) -> None:
-    for jar in missing:  # a damaged file must not count as progress, nor survive a failure
+    for jar in missing:  # damaged files must not count as progress, nor survive a failure
         (folder / jar.name).unlink(missing_ok=True)
     stopped = threading.Event()
     with _session() as session, ThreadPoolExecutor(_PARALLEL) as pool:
@@ -159,7 +158,7 @@ def _fetch(
     repository: str,
     stopped: threading.Event,
 ) -> None:
-    """Bring one jar into `folder`, under a temporary name until its checksum is right."""
+    """Download one jar into `folder`, under a temporary name until its checksum matches."""
     part = folder / f"{jar.name}.part"
     address = f"{repository.rstrip('/')}/{jar.repository_path}"
     fruitless = 0
@@ -178,7 +177,7 @@ def _fetch(
             return
         elif not stopped.is_set():
             part.unlink(missing_ok=True)
-            if not have:  # a resumed one may have had a wrong beginning: that starts over
+            if not have:  # a resumed file may have begun wrong: download it again
                 raise _not_as_locked(jar, repository)
 
 
@@ -192,16 +191,16 @@ def _size(file: Path) -> int:
 def _transfer(
     session: requests.Session, address: str, part: Path, stopped: threading.Event
 ) -> requests.RequestException | None:
-    """Append to `part` what it lacks; return what broke the transfer, if anything did.
+    """Append the rest of the file to `part`; return the error that broke the transfer, if any.
 
-    A server that knows no ranges sends the file from its start, which replaces `part`.
+    A server without range requests sends the file from its start, which replaces `part`.
     """
     headers = {"Accept-Encoding": "identity", "User-Agent": "cobalance"}
     if have := _size(part):
         headers["Range"] = f"bytes={have}-"
     with session.get(address, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
         if answer.status_code == requests.codes.requested_range_not_satisfiable:
-            return None  # nothing is left to send: either complete, or not what it should be
+            return None  # nothing is left to send: complete or wrong, as its checksum tells
         answer.raise_for_status()
         resumed = answer.status_code == requests.codes.partial_content
         with part.open("ab" if resumed else "wb") as file:
