@@ -20,13 +20,13 @@ class Annotator(Protocol):
         images : sequence of uint8 arrays, shape (height, width, 3)
             They may differ in size.
         vocabulary : sequence of str
-            The dataset's concepts.
+            Concepts of the dataset.
 
         Returns
         -------
         list of list of Mention
-            For each image a mention for each instance that was found, with the model's name as
-            its source, and score and box.
+            For each image its detected instances, with score and box, and the model's name as the
+            source.
 
         Raises
         ------

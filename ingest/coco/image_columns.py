@@ -110,7 +110,7 @@ def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:
 def read_captions(
     path: Path, split: str | None, problems: Problems, progress: Progress
 ) -> tuple[CocoImages, list[str]]:
-    """Read a COCO captions file: its images, with the row of each sound caption, and the captions.
+    """Read a COCO captions file: its images, and the text of each annotation that is sound.
 
     Raises
     ------

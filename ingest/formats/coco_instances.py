@@ -34,7 +34,7 @@ class Box(msgspec.Struct, array_like=True, gc=False):
     y: float
     width: float
     height: float
-    excess: None = None  # msgspec cannot say which record has a fifth number
+    excess: None = None  # so that a fifth number is reported with its record
 
 
 _NO_BOX = Box(nan, nan, nan, nan)
@@ -175,13 +175,13 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
     given = [
         None if outline is _NO_OUTLINE else outline for outline in field(instances, "segmentation")
     ]
-    # np.array would take the views apart, byte by byte.
+    # np.array would split the views into bytes.
     values = np.fromiter(given, object, len(given))
     return values if len(sound) == len(values) else values[sound]
 
 
 def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
-    """Which instances are crowds; None if none is. The default is not."""
+    """Mask of the instances that are crowds; None if there are none."""
     given = field(instances, "iscrowd")
     every = np.fromiter((value in _CROWD for value in given), bool, len(given))
     crowds: BoolArray = every[sound]

@@ -49,7 +49,7 @@ def download(model: str, revision: str | None) -> Path:
             for name in names
             if PurePosixPath(name).suffix in _SMALL_FILES and name.rpartition("/")[0] in folders
         ]
-        # By its name, not its commit: the cache then knows later, without the hub, what it is.
+        # By revision, not by commit, so that the cache can resolve the revision offline.
         return Path(
             huggingface_hub.snapshot_download(
                 model, revision=revision, allow_patterns=[*weights, *small]
@@ -57,7 +57,7 @@ def download(model: str, revision: str | None) -> Path:
         )
     except JobBlockedError:
         raise
-    except Exception as error:  # whatever the network, the hub and the disk may come up with
+    except Exception as error:  # network, hub and disk raise anything
         raise JobBlockedError(
             f"The model {model} cannot be downloaded: {describe_error(error)}. Check its name, the "
             "connection and your access to it, or give a folder; with offline, what is on this "

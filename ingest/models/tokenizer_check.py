@@ -1,7 +1,7 @@
 """Verify a tokenizer's vocabulary.
 
-transformers builds an empty tokenizer where its files are missing. The model then loads, and
-ignores every prompt.
+transformers builds an empty tokenizer if its files are missing: the model loads, and ignores every
+prompt.
 """
 
 from typing import Any
@@ -21,12 +21,12 @@ def check_tokenizers(model: str, pipeline: Any) -> None:
     model : str
         The model's name, for messages.
     pipeline
-        Of diffusers.
+        A pipeline of diffusers.
 
     Raises
     ------
     JobBlockedError
-        One has no vocabulary, or gives more tokens than its encoder takes.
+        A tokenizer has no vocabulary, or produces more tokens than its encoder takes.
     """
     for part, tokenizer in pipeline.components.items():
         encoder = getattr(pipeline, part.replace("tokenizer", "text_encoder"), None)
@@ -34,7 +34,7 @@ def check_tokenizers(model: str, pipeline: Any) -> None:
         config = getattr(config, "text_config", config)
         check_tokenizer(model, part, tokenizer, getattr(config, "vocab_size", None))
         limit = getattr(config, "max_position_embeddings", None)
-        # pipelines give CLIP as many tokens as its tokenizer says; others say how many themselves
+        # only for CLIP do pipelines take the number of tokens from the tokenizer
         if isinstance(tokenizer, transformers.CLIPTokenizer) and limit is not None:
             length = tokenizer.model_max_length
             if length > limit:
@@ -49,7 +49,7 @@ def check_tokenizer(model: str, part: str, processor: Any, words: int | None) ->
     model, part : str
         The names of the model and of its part, for messages.
     processor
-        Of transformers; one without a tokenizer passes.
+        A tokenizer or processor of transformers; one without a tokenizer passes.
     words : int or None
         Vocabulary size of the text encoder; None where unknown.
 

@@ -25,7 +25,7 @@ class VisionModel:
     Parameters
     ----------
     model : module of torch
-        Ready for inference.
+        In inference mode.
     processor : image processor of transformers
         A Pillow variant, so that an image gives the same input with and without torchvision.
     checkpoint : Checkpoint
@@ -91,7 +91,7 @@ def open_vision(
     Parameters
     ----------
     options : ModelOptions
-        Which model, and where and how it computes.
+        Model, device, precision and batch size.
     kind, processor_kind : type
         Classes with ``from_pretrained``; for the processor see `VisionModel`.
     revision : str

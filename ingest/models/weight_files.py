@@ -13,7 +13,7 @@ MODEL_FILE = "config.json"
 """Marks the folder of a transformers model, or of a pipeline's component."""
 
 UNUSED_COMPONENTS = frozenset({"safety_checker"})
-"""Never loaded: the filter `safety` checks images instead, whatever backend made them."""
+"""Never loaded: the filter `safety` checks the images of every backend instead."""
 
 _WEIGHTS = re.compile(
     r"(?:diffusion_pytorch_)?model(?:\.(?P<variant>fp16|bf16))?"
@@ -41,22 +41,22 @@ def choose_weights(
     where : str
         The model, for messages.
     names : collection of str
-        Its files, relative to its folder.
+        File names relative to its folder.
     index : mapping or None
-        What is in its `PIPELINE_FILE`; None for a model of transformers.
+        Content of its `PIPELINE_FILE`; None for a model of transformers.
 
     Returns
     -------
     weights : tuple of str
         The safetensors files, in ascending order.
     variant : str or None
-        ``fp16`` or ``bf16`` where some component has weights in that precision alone; the others'
-        plain weights are taken then, as diffusers does.
+        ``fp16`` or ``bf16`` if some component has weights in that precision alone; the plain
+        weights of the others are used, as in diffusers.
 
     Raises
     ------
     JobBlockedError
-        A component has no weights, pickles alone, or some of its files are missing.
+        A component has no weights or only pickles, or some of its files are missing.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Home folder of the local server: its paths and locks, its state file, private writes.
 
-The client (`graph.database.local.server`) and the server (`graph.database.local.process`) meet in
-these files.
+The client (`graph.database.local.server`) and the server (`graph.database.local.process`)
+communicate by these files.
 """
 
 import json
