@@ -1,11 +1,13 @@
-"""Writing small files and catching what reading them raises."""
+"""Write small files, and catch the errors of reading them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from graph.errors import InputError, worded
+from graph.records import Annotations
 from ingest.load import read_annotations
 from ingest.options import ReadOptions
 
@@ -40,5 +42,25 @@ def failure() -> Callable[..., InputError]:
         assert not error.reason.endswith(".")
         assert worded(error.remedy).endswith(".")
         return error
+
+    return read
+
+
+@pytest.fixture
+def malformed(failure: Callable[..., InputError]) -> Callable[..., Annotations]:
+    """Check that a malformed record is an error, and is reported if skipped; return the rest."""
+
+    def read(
+        path: Path, record: str, reason: str, remedy: str, options: ReadOptions | None = None
+    ) -> Annotations:
+        options = options or ReadOptions()
+        error = failure(path, options)
+        assert error.record == record
+        assert reason in error.reason
+        assert remedy in worded(error.remedy)
+        annotations = read_annotations(path, replace(options, on_error="skip"))
+        (message,) = annotations.skipped
+        assert message.startswith(f"{path}, {record}: {error.reason}")
+        return annotations
 
     return read

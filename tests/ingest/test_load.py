@@ -1,4 +1,4 @@
-"""What is kept of what was read, under which names, and what is said about the rest."""
+"""Detection of formats, filters and renaming of what was read."""
 
 import json
 

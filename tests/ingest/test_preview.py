@@ -1,4 +1,4 @@
-"""A look into files before they are read: what a folder has, how a table begins."""
+"""Preview of a folder's files and of a table's first rows."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is written in a format is what is read from it, whatever the names are."""
+"""Contract of all formats: records that are written are read back, whatever their names."""
 
 import csv
 import io

@@ -41,7 +41,6 @@ CAPTIONS = {
 WORDS = ClassOptions(words="coco-gb")
 VOCABULARY = VocabularyOptions(concepts=("sofa", "bed"))
 FAIL_CAPTIONS = ReadOptions(classes=WORDS, vocabulary=VOCABULARY)
-SKIP_CAPTIONS = ReadOptions(classes=WORDS, vocabulary=VOCABULARY, on_error="skip")
 
 DROP = object()
 
@@ -126,34 +125,20 @@ def changed(content, part, entry, changes):
 
 
 @pytest.mark.parametrize("case", [*IMAGES, *ANNOTATIONS, *CATEGORIES])
-def test_malformed_instances(case, write, failure):
+def test_malformed_instances(case, write, malformed):
     part, entry, changes, reason, remedy = (IMAGES | ANNOTATIONS | CATEGORIES)[case]
     path = write(changed(INSTANCES, part, entry, changes))
-    error = failure(path, FAIL)
-    assert error.record == f"{part}[{entry}]"
-    assert reason in error.reason
-    assert remedy in worded(error.remedy)
-
-    annotations = read_annotations(path, SKIP)
+    annotations = malformed(path, f"{part}[{entry}]", reason, remedy, FAIL)
     assert annotations.images["id"].tolist() == ["1", "2"]
     assert annotations.mentions["concept"].tolist() == ["sofa"] * (part != "annotations")
-    (message,) = annotations.skipped
-    assert message.startswith(f"{path}, {error.record}: {error.reason}")
 
 
 @pytest.mark.parametrize("case", CAPTION_RECORDS)
-def test_malformed_captions(case, write, failure):
+def test_malformed_captions(case, write, malformed):
     part, entry, changes, reason, remedy = CAPTION_RECORDS[case]
     path = write(changed(CAPTIONS, part, entry, changes))
-    error = failure(path, FAIL_CAPTIONS)
-    assert error.record == f"{part}[{entry}]"
-    assert reason in error.reason
-    assert remedy in worded(error.remedy)
-
-    annotations = read_annotations(path, SKIP_CAPTIONS)
+    annotations = malformed(path, f"{part}[{entry}]", reason, remedy, FAIL_CAPTIONS)
     assert annotations.images["class_name"].tolist() == ["man", "woman"]
-    (message,) = annotations.skipped
-    assert message.startswith(f"{path}, {error.record}: {error.reason}")
 
 
 WHOLE = json.dumps(INSTANCES)

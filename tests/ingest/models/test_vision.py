@@ -1,4 +1,4 @@
-"""What holds of every filter and annotator with a model, whichever model it is."""
+"""Contract of the filters and annotators with a vision model."""
 
 import shutil
 from collections.abc import Callable

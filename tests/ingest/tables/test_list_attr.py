@@ -3,12 +3,10 @@
 import pytest
 
 from graph.errors import worded
-from ingest.load import read_annotations
 from ingest.options import ReadOptions, TableOptions
 
 GOOD = "2\nMale Smiling Hat\n1.jpg 1 -1 1\n"
 OPTIONS = ReadOptions(table=TableOptions(class_name="Male"))
-SKIP = ReadOptions(table=TableOptions(class_name="Male"), on_error="skip")
 
 # what -> third line, part of the reason, part of the remedy
 RECORDS = {
@@ -38,18 +36,11 @@ FILES = {
 
 
 @pytest.mark.parametrize("case", RECORDS)
-def test_malformed_record(case, write, failure):
+def test_malformed_record(case, write, malformed):
     line, reason, remedy = RECORDS[case]
     path = write(GOOD.encode() + (line if isinstance(line, bytes) else line.encode()) + b"\n")
-    error = failure(path, OPTIONS)
-    assert error.record == "line 4"
-    assert reason in error.reason
-    assert remedy in worded(error.remedy)
-
-    annotations = read_annotations(path, SKIP)
+    annotations = malformed(path, "line 4", reason, remedy, OPTIONS)
     assert annotations.images["id"].tolist() == ["1.jpg"]
-    (message,) = annotations.skipped
-    assert message.startswith(f"{path}, line 4: {error.reason}")
 
 
 @pytest.mark.parametrize("case", FILES)
