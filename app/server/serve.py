@@ -142,33 +142,22 @@ def _take_port(
     wanted = [PORT if port is None else port]
     if port is None and may_search:
         wanted += [*range(PORT + 1, PORT + 1 + _FURTHER_PORTS), 0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     for number in wanted:
         try:
-            return _listening(family, address, number)
+            return socket.create_server((address, number), family=family, dualstack_ipv6=both)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 continue
+            reason = os.strerror(error.errno or errno.EINVAL)
             raise OptionError(
-                f"--address {address} --port {number} cannot be used: {error.strerror}. Choose "
-                "an address of this machine and a port from 1024 on."
+                f"--address {address} --port {number} cannot be used: {reason}. Choose an address "
+                "of this machine and a port from 1024 on."
             ) from error
     raise OptionError(
         f"--port {wanted[0]} is taken by another process. Stop it, or choose another port"
         + ("." if may_search else ", and change redirect_uri in COBALANCE_AUTH_FILE to it.")
     )
-
-
-def _listening(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    taken = socket.socket(family)
-    try:
-        if os.name == "posix":  # elsewhere it would share a port that another process has
-            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind((address, port))
-        taken.listen()
-    except BaseException:
-        taken.close()
-        raise
-    return taken
 
 
 def streamlit_options(port: int, host: str | None) -> dict[str, Any]:

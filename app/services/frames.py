@@ -1,6 +1,5 @@
-"""Frames of jobs and candidates, and any frame as CSV, JSON and Parquet."""
+"""Frames of jobs and candidates, and any frame as CSV and JSON."""
 
-import io
 import json
 import math
 from collections.abc import Iterable
@@ -36,13 +35,6 @@ def to_json(frame: pd.DataFrame) -> bytes:
         for row in frame.to_dict(orient="records")
     ]
     return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def to_parquet(frame: pd.DataFrame) -> bytes:
-    """A frame as a Parquet file."""
-    file = io.BytesIO()
-    frame.to_parquet(file, index=False)
-    return file.getvalue()
 
 
 def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:

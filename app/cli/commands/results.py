@@ -1,5 +1,7 @@
 """`cobalance rebalance` and `export`: use a job's accepted images."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -11,8 +13,10 @@ from app.cli.common import assignments_option, notes, opened_store, out
 from app.cli.job_settings import assigned
 from app.settings import Settings
 from generation.export import EXPORTERS, ExportOptions
+from graph.database.store import GraphStore
 from graph.errors import needs_extra
 from graph.jobs.status import Job, read_job
+from graph.progress import Progress
 from ingest.annotators import ANNOTATORS
 from ingest.concepts.plurals import counted
 
@@ -38,9 +42,7 @@ def rebalance(
     with needs_extra("Reading generated images", "worker"):
         from app.services.results import merge_job
     options = {} if model is None else {"model": model}
-    with opened_store() as (store, progress):
-        found = read_job(store, job)
-        _note_remarks(found)
+    with _opened_job(job) as (store, found, progress):
         merged = merge_job(
             store,
             Settings.from_environment(),
@@ -104,9 +106,7 @@ def export(
         split=split,
         format_options=own,
     )
-    with opened_store() as (store, progress):
-        found = read_job(store, job)
-        _note_remarks(found)
+    with _opened_job(job) as (store, found, progress):
         report = export_job(
             store,
             Settings.from_environment(),
@@ -126,13 +126,14 @@ def export(
     out.print(f"{folder}: {counts}; {written}.", markup=False)
 
 
-def _note_remarks(job: Job) -> None:
-    """Note that a job is not done, and print its remarks."""
-    if job.state != "done":
-        notes.print(
-            f"Job {job.id} is {job.state}: {job.covered:,} of {counted(job.wanted, 'images')} "
-            "so far.",
-            markup=False,
-        )
-    for remark in job.remarks:
-        notes.print(remark, markup=False)
+@contextmanager
+def _opened_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
+    """Open the store and read a job; note whether it is done, and its remarks."""
+    with opened_store() as (store, progress):
+        found = read_job(store, job)
+        if found.state != "done":
+            so_far = f"{found.covered:,} of {counted(found.wanted, 'images')} so far."
+            notes.print(f"Job {found.id} is {found.state}: {so_far}", markup=False)
+        for remark in found.remarks:
+            notes.print(remark, markup=False)
+        yield store, found, progress

@@ -5,7 +5,7 @@ import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.services.console import ConsoleQuery
-from app.services.frames import to_csv, to_parquet
+from app.services.frames import to_csv
 from app.views.components.name_choices import names_of
 from app.views.cypher import answers
 from app.views.state import background, session, url
@@ -78,7 +78,12 @@ def _graph(found: answers.Elements, classes: list[str]) -> None:
 def _downloads(frame: pd.DataFrame, query: ConsoleQuery) -> None:
     name = query.text if query.is_saved else "query"
     download("CSV", lambda: to_csv(frame), f"{name}.csv", key="_cypher_csv")
-    download("Parquet", lambda: to_parquet(frame), f"{name}.parquet", key="_cypher_parquet")
+    download(
+        "Parquet",
+        lambda: frame.to_parquet(index=False),
+        f"{name}.parquet",
+        key="_cypher_parquet",
+    )
 
 
 def _to_plan(result: ConsoleResult) -> None:

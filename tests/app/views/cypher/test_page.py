@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.frames import to_csv, to_parquet
+from app.services.frames import to_csv
 from app.views.cypher import answers
 from app.views.cypher.result import MOST_CLIQUES
 from app.views.state import session
@@ -295,7 +295,7 @@ RESULT = ConsoleResult(
 
 def test_files_hold_what_was_returned() -> None:
     frame = answers.as_frame(RESULT)
-    parquet = pd.read_parquet(io.BytesIO(to_parquet(frame)))
+    parquet = pd.read_parquet(io.BytesIO(frame.to_parquet(index=False)))
     assert parquet["concepts"].iloc[0].tolist() == ["a", "b"]
     assert parquet["n"].tolist()[2] == 2**40
     csv = pd.read_csv(io.BytesIO(to_csv(frame)))
@@ -307,7 +307,7 @@ def test_a_result_without_rows_has_its_columns() -> None:
     empty = ConsoleResult(("a", "b"), [], truncated=False, elapsed_s=0.1)
     assert answers.as_frame(empty).columns.tolist() == ["a", "b"]
     assert to_csv(answers.as_frame(empty)) == b"a,b\n"
-    assert len(pd.read_parquet(io.BytesIO(to_parquet(answers.as_frame(empty))))) == 0
+    assert len(pd.read_parquet(io.BytesIO(answers.as_frame(empty).to_parquet(index=False)))) == 0
 
 
 def test_the_same_clique_is_named_once() -> None:
