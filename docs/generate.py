@@ -18,7 +18,7 @@ from app.cli.main import app
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
 from generation.backends import BACKENDS
-from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.diffusion import DiffusionOptions
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings
 from generation.recipes import RECIPES

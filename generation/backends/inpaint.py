@@ -13,8 +13,12 @@ from generation.backends.compositing.framing import (
     resize_image,
     resize_mask,
 )
-from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
-from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    DiffusionOptions,
+    PipelineTask,
+    check_channels,
+)
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
 from graph.plugins import Plugin

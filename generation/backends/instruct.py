@@ -11,8 +11,12 @@ from pydantic import Field
 
 from generation.backends.compositing.cutout import to_pillow
 from generation.backends.compositing.framing import choose_output_size, crop_source, resize_image
-from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
-from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    DiffusionOptions,
+    PipelineTask,
+    check_channels,
+)
 from generation.image_request import GeneratedImage, SourceImage
 from graph.errors import JobBlockedError
 from graph.plugins import Plugin

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 from generation.backends.compositing.cutout import find_box, paste_object
 from generation.backends.compositing.framing import choose_output_size, resize_image
 from generation.backends.compositing.placement import PlacementOptions, place_source
-from generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask, check_channels
-from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    DiffusionOptions,
+    PipelineTask,
+    check_channels,
+)
 from generation.image_request import GeneratedImage, SourceImage
 from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray

@@ -85,7 +85,7 @@ class SanityFilter:
         return Judgement(score, accepted=True, details=details)
 
     def _fault(self, request: ImageRequest, made: GeneratedImage) -> str:
-        """Why the image cannot be used whatever its pixels; empty where it can."""
+        """Reason why the image is unusable whatever its pixels; empty for a usable one."""
         image, mask = made.image, made.mask
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
             return (

@@ -11,7 +11,7 @@ from graph.options import Options
 from graph.plugins import Plugin
 
 PLUGIN = Plugin(
-    "conbias", "Algorithm 1 of the paper: images made for large cliques count in their parts, too."
+    "conbias", "Algorithm 1 of the paper: images made for a large clique also count in its parts."
 )
 
 

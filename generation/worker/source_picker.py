@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 class MissingSource(NamedTuple):
-    """Why no image of a class can be a source: for people, and in brief for provenance."""
+    """Reason why a class has no source image: for people, and in brief for provenance."""
 
     message: str
     brief: str
@@ -58,7 +58,7 @@ class SourcePicker:
             return None
 
     def missing(self, class_name: str) -> MissingSource | None:
-        """Why a class has no source at all; None if it has one. The same in every process."""
+        """Reason why a class has no source; None if it has one. The same in every process."""
         if class_name not in self._missing:
             missing = self._missing[class_name] = self._find_missing(class_name)
             if missing is not None and not self.required and self._sources is not None:
@@ -66,7 +66,7 @@ class SourcePicker:
         return self._missing[class_name]
 
     def why_painted(self, class_name: str) -> str:
-        """Why an image of a class has a painted object, for provenance; empty without images."""
+        """Reason for painting an object of a class, for provenance; empty without image files."""
         if self._sources is None:
             return ""
         return (self._missing.get(class_name) or _UNLUCKY).brief

@@ -91,7 +91,7 @@ def paste_object(
 def spread_colours(
     image: ImageArray, mask: MaskArray
 ) -> tuple[ImageArray, npt.NDArray[np.float64]]:
-    """Fill each pixel with the colour of the nearest object pixel; return the distances, too."""
+    """Fill each pixel with the colour of the nearest object pixel; return it and the distances."""
     distance_px, nearest = ndimage.distance_transform_edt(~mask, return_indices=True)
     return image[nearest[0], nearest[1]], distance_px
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from generation.backends.compositing.framing import Size, choose_model_size, find_native_px
-from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.diffusion import DiffusionOptions
 from generation.backends.pipelines.sampling import default_input, set_sampling
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
 from generation.image_request import GenerationError

@@ -7,7 +7,7 @@ from typing import Any
 
 import diffusers
 
-from generation.backends.pipelines.options import DiffusionOptions
+from generation.backends.pipelines.diffusion import DiffusionOptions
 from graph.errors import OptionError
 from ingest.models.loading import quiet
 

@@ -44,9 +44,7 @@ IMAGE_TABLE = TableFile(
             pa.list_(_REGION),
             "Where concepts are: box as x, y, width and height in pixels, segmentation as in COCO.",
         ),
-        "objects": Column(
-            pa.list_(_REGION), "Where that is which gives the image its class, in the same form."
-        ),
+        "objects": Column(pa.list_(_REGION), "Regions of the image's class, in the same form."),
     },
 )
 

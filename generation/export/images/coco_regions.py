@@ -1,4 +1,4 @@
-"""Regions as COCO annotations, with a box, an area and an outline each; from masks, too."""
+"""Convert regions and masks to COCO annotations with box, area and outline."""
 
 from dataclasses import dataclass
 
