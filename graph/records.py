@@ -9,6 +9,7 @@ import pandas as pd
 
 Box = tuple[float, float, float, float]
 
+IMAGE_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
 ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
 
 
@@ -129,13 +130,7 @@ class Annotations:
         skipped: Iterable[str] = (),
     ) -> "Annotations":
         """Collect records into columns, in the order given."""
-        ids: list[str] = []
-        class_names: list[str] = []
-        splits: list[str | None] = []
-        uris: list[str | None] = []
-        widths: list[int | None] = []
-        heights: list[int | None] = []
-        synthetic: list[bool] = []
+        columns: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
         rows: list[int] = []
         concepts: list[str] = []
         sources: list[str] = []
@@ -144,13 +139,8 @@ class Annotations:
         crowds: list[bool] = []
         unknown_box = (None,) * 4
         for row, record in enumerate(records):
-            ids.append(record.id)
-            class_names.append(record.class_name)
-            splits.append(record.split)
-            uris.append(record.uri)
-            widths.append(record.width_px)
-            heights.append(record.height_px)
-            synthetic.append(record.synthetic)
+            for name, column in columns.items():
+                column.append(getattr(record, name))
             for mention in record.mentions:
                 rows.append(row)
                 concepts.append(mention.concept)
@@ -159,17 +149,6 @@ class Annotations:
                 outline = mention.segmentation
                 segmentations.append(None if outline is None else outline.encode())
                 crowds.append(mention.crowd)
-        images = pd.DataFrame(
-            {
-                "id": pd.array(ids, dtype="str"),
-                "class_name": pd.Categorical(pd.array(class_names, dtype="str")),
-                "split": pd.Categorical(pd.array(splits, dtype="str")),
-                "uri": pd.array(uris, dtype="str"),
-                "width_px": pd.array(widths, dtype="Int64"),
-                "height_px": pd.array(heights, dtype="Int64"),
-                "synthetic": np.array(synthetic, dtype=bool),
-            }
-        )
         values = np.array(numbers, dtype=np.float64).reshape(-1, 6)
         mentions = pd.DataFrame(
             {
@@ -186,7 +165,7 @@ class Annotations:
                 **({"crowd": np.array(crowds, dtype=bool)} if any(crowds) else {}),
             }
         )
-        return cls(images, mentions, dict(set_aside or {}), tuple(skipped))
+        return cls(image_frame(columns), mentions, dict(set_aside or {}), tuple(skipped))
 
     def records(self) -> Iterator[ImageRecord]:
         """Yield the annotations record by record, mentions in file order."""
@@ -199,6 +178,21 @@ class Annotations:
         for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):
             found = (_mention(*row) for row in rows[bounds[position] : bounds[position + 1]])
             yield ImageRecord(image_id, class_name, tuple(found), *rest)
+
+
+def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """Build the frame `Annotations.images` from lists of values, by the names `IMAGE_COLUMNS`."""
+    return pd.DataFrame(
+        {
+            "id": pd.array(columns["id"], dtype="str"),
+            "class_name": pd.Categorical(pd.array(columns["class_name"], dtype="str")),
+            "split": pd.Categorical(pd.array(columns["split"], dtype="str")),
+            "uri": pd.array(columns["uri"], dtype="str"),
+            "width_px": pd.array(columns["width_px"], dtype="Int64"),
+            "height_px": pd.array(columns["height_px"], dtype="Int64"),
+            "synthetic": np.array(columns["synthetic"], dtype=bool),
+        }
+    )
 
 
 def plain_values(column: "pd.Series[Any]") -> list[Any]:

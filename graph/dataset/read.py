@@ -12,7 +12,7 @@ from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.state import dataset_state
 from graph.progress import Progress, silent
-from graph.records import Annotations
+from graph.records import IMAGE_COLUMNS, Annotations, image_frame
 
 _STEP = 10_000  # images between two reports
 
@@ -42,7 +42,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     dataset_state(store, dataset).require_complete()
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     total = int(counted["images"])
-    images: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    images: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
     lengths: list[int] = []
     concepts, sources, scores, counts = _Names(), _Names(), [], []
     # Coded as they come: millions of small lists would be walked by the garbage collector.
@@ -60,7 +60,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
             progress("read images", len(lengths), total)
     progress("read images", total, total)
     order = sorted(range(len(lengths)), key=images["id"].__getitem__)
-    frame = _image_frame({name: [column[at] for at in order] for name, column in images.items()})
+    frame = image_frame({name: [column[at] for at in order] for name, column in images.items()})
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     image = np.repeat(place, lengths)
@@ -135,9 +135,6 @@ def read_class_images(
     return {name: ClassImages(*zip(*sorted(found[name]), strict=True)) for name in sorted(found)}
 
 
-_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
-
-
 class _Names:
     """Names in the order in which they come, as codes."""
 
@@ -154,20 +151,6 @@ class _Names:
         code = np.empty(len(names), dtype=np.int64)
         code[[self._known[name] for name in names]] = np.arange(len(names))
         return code[np.array(self.codes, dtype=np.int64)], names
-
-
-def _image_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "id": pd.array(columns["id"], dtype="str"),
-            "class_name": pd.Categorical(pd.array(columns["class_name"], dtype="str")),
-            "split": pd.Categorical(pd.array(columns["split"], dtype="str")),
-            "uri": pd.array(columns["uri"], dtype="str"),
-            "width_px": pd.array(columns["width_px"], dtype="Int64"),
-            "height_px": pd.array(columns["height_px"], dtype="Int64"),
-            "synthetic": np.array(columns["synthetic"], dtype=bool),
-        }
-    )
 
 
 def _mention_frame(

@@ -179,18 +179,8 @@ def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, str | None
 
 
 def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
-    """What the graph keeps of a candidate, beside its id and its query."""
-    properties = {
-        "uri": candidate.uri,
-        "source_image": candidate.source_image,
-        "source_uri": candidate.source_uri,
-        "mask_uri": candidate.mask_uri,
-        "scores": json.dumps(dict(candidate.scores), ensure_ascii=False, sort_keys=True),
-        "verdict": candidate.verdict,
-        "reason": candidate.reason,
-        "seed": candidate.seed,
-        "seconds": candidate.seconds,
-        "fingerprint": candidate.fingerprint,
-        "provenance": json.dumps(dict(candidate.provenance), ensure_ascii=False, sort_keys=True),
-    }
+    """Convert a candidate to properties of its node, without its id and query."""
+    properties = {name: value for name, value in vars(candidate).items() if name != "id"}
+    for name in ("scores", "provenance"):
+        properties[name] = json.dumps(dict(properties[name]), ensure_ascii=False, sort_keys=True)
     return schema.CANDIDATE.check(properties)

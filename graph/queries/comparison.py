@@ -36,14 +36,9 @@ def compare_imbalances(
     ----------
     before, after : str
         The datasets.
-    min_gap : int
-        The smallest gap that is an imbalance, in images; 1 or more.
-    min_size, max_size : int
-        The sizes to compare. At most those that both were mined up to, which is the default.
-    statuses : sequence of str
-        Which rows to give; the summary has all.
-    limit : int
-        At most so many rows.
+    min_gap, min_size, max_size, statuses, limit
+        As in `graph.diagnosis.comparison.compare_cliques`. By default, cliques up to the largest
+        size that both were mined to.
 
     Raises
     ------
@@ -62,7 +57,8 @@ def compare_imbalances(
     options = {name: mining_of(state) for name, state in states.items()}
     sizes_before, sizes_after = (dict(states[name].mined_classes) for name in (before, after))
     check_classes(before, sizes_before, after, sizes_after)
-    max_size = _largest_size(options, max_size)
+    if max_size is None:
+        max_size = min(mined.max_size for mined in options.values())
     if min_size > max_size:
         raise OptionError(f"min_size is {min_size}, above max_size, which is {max_size}.")
     notes: list[Text] = []
@@ -94,18 +90,6 @@ def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:
             ", and compare again.",
         ]
     ]
-
-
-def _largest_size(options: dict[str, MiningOptions], max_size: int | None) -> int:
-    name = min(options, key=lambda name: options[name].max_size)
-    mined = options[name].max_size
-    if max_size is not None and max_size > mined:
-        raise OptionError(
-            f"{name!r} was mined up to size {mined}, not {max_size}. ",
-            Action("mine", name, max_size=max_size),
-            ".",
-        )
-    return max_size or mined
 
 
 def _differences(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -65,20 +64,18 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     UnknownNameError
         No such column, class or concept.
     """
-    parameters: dict[str, Any] = {
+    parameters = {
         "dataset": dataset,
         "class": ranking.class_name,
+        "concepts": list(ranking.concepts) or None,
+        "min_size": ranking.min_size,
+        "max_size": ranking.max_size,
         "max_q_value": ranking.max_q_value,
         "limit": ranking.limit,
     }
-    if ranking.min_size is not None:
-        parameters["min_size"] = ranking.min_size
-    if ranking.max_size is not None:
-        parameters["max_size"] = ranking.max_size
+    given = {name: value for name, value in parameters.items() if value is not None}
     name = "imbalances-with-concepts" if ranking.concepts else "imbalances"
-    if ranking.concepts:
-        parameters["concepts"] = list(ranking.concepts)
-    query, bound, state = bind_with_state(store, name, parameters)
+    query, bound, state = bind_with_state(store, name, given)
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
     text: Cypher = query.text
@@ -86,7 +83,7 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
         text = statements.IMBALANCES_BY_ANYTHING
         bound |= {"by": by, "by_class": by_class, "descending": ranking.descending}
         bound.setdefault("concepts", [])
-    return _as_table(store.read(text, **bound), sizes)
+    return _as_table(store.read_frame(text, **bound), sizes)
 
 
 def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
@@ -105,18 +102,18 @@ def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
     return by, None
 
 
-def _as_table(rows: list[dict[str, Any]], sizes: dict[str, int]) -> pd.DataFrame:
-    counts = [dict(row["counts"]) for row in rows]
-    columns: dict[str, list[Any]] = {
-        "concepts": [tuple(row["concepts"]) for row in rows],
-        "size": [row["size"] for row in rows],
-    }
-    for name in sizes:
-        columns[COUNT + name] = [by_class[name] for by_class in counts]
-    for name, images in sizes.items():
-        columns[RATE + name] = [by_class[name] / images for by_class in counts]
-    for name in ("gap", "over_represented", "under_represented", "lift", "log_odds_ratio"):
-        columns[name] = [row[name] for row in rows]
-    for name in ("log_odds_ratio_low", "log_odds_ratio_high", "p_value", "q_value", "test"):
-        columns[name] = [row[name] for row in rows]
-    return pd.DataFrame(columns)
+def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
+    counts = pd.DataFrame([dict(of_clique) for of_clique in found["counts"]], columns=[*sizes])
+    rates = counts / pd.Series(sizes)
+    statistics = ["gap", "over_represented", "under_represented", "lift", "log_odds_ratio"]
+    statistics += ["log_odds_ratio_low", "log_odds_ratio_high", "p_value", "q_value", "test"]
+    found["concepts"] = found["concepts"].map(tuple)
+    return pd.concat(
+        [
+            found[["concepts", "size"]],
+            counts.add_prefix(COUNT),
+            rates.add_prefix(RATE),
+            found[statistics],
+        ],
+        axis=1,
+    )

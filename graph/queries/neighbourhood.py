@@ -107,10 +107,14 @@ def read_neighbourhood(
     of_opened = [row for row in found if row["concept"] in opened]
     pairs = _edge_rows(of_opened)
     hidden = {row["concept"]: row["found"] for row in of_opened}
-    for name in (end for row in pairs for end in (row["source"], row["target"])):
-        hidden[name] = hidden.get(name, 0) - 1
-    nodes = counted.ask("concept-counts", concepts=list(shown)) if shown else []
-    nodes = [_concept_node_row(row, opened, hidden) for row in nodes]
+    for end in (end for row in pairs for end in (row["source"], row["target"]) if end in hidden):
+        hidden[end] -= 1
+    nodes = [
+        row
+        | {"kind": "concept", "name": row["concept"]}
+        | {"expanded": row["concept"] in opened, "hidden": hidden.get(row["concept"], 0)}
+        for row in (counted.ask("concept-counts", concepts=list(shown)) if shown else [])
+    ]
     if kind == "class":
         nodes.insert(0, _class_node_row(centre, counted.class_sizes[centre], of_class))
     nodes.sort(key=lambda row: (row["kind"], row["name"]) != (kind, centre))
@@ -214,17 +218,6 @@ def _class_edge_rows(class_name: str, of_class: Iterable[Row]) -> Iterator[Row]:
             "target": row["concept"],
             "counts": [[class_name, row["images"]]],
         }
-
-
-def _concept_node_row(row: Row, opened: set[str], hidden: Mapping[str, int]) -> Row:
-    name = row["concept"]
-    expanded = name in opened
-    return row | {
-        "kind": "concept",
-        "name": name,
-        "expanded": expanded,
-        "hidden": hidden.get(name, 0) if expanded else 0,
-    }
 
 
 def _class_node_row(class_name: str, images: int, of_class: Sequence[Row]) -> Row:
