@@ -115,9 +115,9 @@ class Fault:
     place : str
         Where it is: ``"queries[3].n"``; empty for the whole.
     value : object
-        What was given there.
+        The value given there.
     reason : str
-        What is wrong, as a clause.
+        The reason, as a clause.
     kind : str
         Pydantic's type of the error, such as ``"missing"``.
     """

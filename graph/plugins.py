@@ -32,14 +32,14 @@ def is_installed(extra: str) -> bool:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a module declares about itself, in the constant ``PLUGIN``.
+    """Declaration of a module, in its constant ``PLUGIN``.
 
     Parameters
     ----------
     name : str
         The name by which it is chosen.
     purpose : str
-        What it is for, as one line for people.
+        Its purpose, as one line for people.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Declarations(Generic[RecordT]):
     Parameters
     ----------
     kind : str
-        What they are, as people call one of them: ``"filter"``.
+        What one of them is called in messages: ``"filter"``.
     modules : mapping of str to str
         The full name of each module, by the name that it declares.
     """

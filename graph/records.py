@@ -22,7 +22,7 @@ class Mention:
     concept : str
         The concept's name.
     source : str
-        Who says so: ``"annotation"``, ``"caption"``, or the name of a model.
+        Where it comes from: ``"annotation"``, ``"caption"``, or the name of a model.
     score : float or None
         The confidence in [0, 1] where the source gives one.
     area_px2 : float or None
@@ -102,7 +102,7 @@ class Annotations:
     skipped : tuple of str
         One message for each malformed record that was skipped because the caller asked for it.
     notes : tuple of str
-        What a reader took for granted, such as the columns it guessed, for people.
+        Assumptions of a reader, such as the columns it guessed, for people.
     objects : pandas.DataFrame or None
         Regions of what gives an image its class, where the annotations have them: no concepts, in
         no count, and kept for cutting the object out. ``image``, the numbers, ``segmentation``

@@ -1,6 +1,6 @@
 """Schema migrations: each is applied to a database once and recorded in it.
 
-A migration is a frozen text. What the schema declares anew comes to databases by a new migration.
+A migration is a frozen text: a change of the declared schema needs a new one.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ _JUDGED = (Property("accepted", int, "candidates"), Property("rejected", int, "c
 
 DATASET_NODE = Node(
     "Dataset",
-    "A dataset, with what is up to date of all that is derived from its images",
+    "A dataset, and which of the data derived from its images is up to date",
     _NAME,
     (
         Property("source", str, "where its annotations came from"),
@@ -93,7 +93,7 @@ CLIQUE = Node(
 )
 CLIQUE_TABLE = Node(
     "CliqueTable",
-    "A part of all mined cliques, packed for those who read all of them",
+    "A part of all mined cliques, packed for reading all of them at once",
     Property("part", int, "from 0"),
     (
         Property("mined_as", str, "the images and mining options that they are of"),
@@ -138,7 +138,7 @@ JOB_COUNTERS = (
     Property("remaining", int, "images that queries still to run have yet to get accepted"),
     Property("microseconds", int, "that its candidates took"),
 )
-"""Sums over a job's queries, kept on its node so that whoever watches it reads one node."""
+"""Sums over a job's queries, kept on its node so that watching it reads one node."""
 
 JOB = Node(
     "Job",
@@ -196,7 +196,7 @@ CANDIDATE = Node(
         Property("source_uri", str, "of that image"),
         Property("mask_uri"),
         Property("scores", Json, "of the filters"),
-        Property("provenance", Json, "with what it was made"),
+        Property("provenance", Json, "model, prompt and settings it was made with"),
         Property("fingerprint", str, "perceptual hash"),
         Property("verdict", str, "accepted or rejected"),
         Property("reason", str, "why it was rejected"),
@@ -219,7 +219,7 @@ CONTAINS = Edge(
     CONCEPT,
     "the image shows the concept",
     (
-        Property("source", str, "who says so, such as annotation"),
+        Property("source", str, "of the mention, such as annotation or a model's name"),
         Property("score", float, "the confidence of the surest mention"),
         Property("count", int, "mentions"),
     ),
@@ -234,7 +234,7 @@ COUNTED_IN = Edge(
     "how often the clique occurs in the class",
     (Property("images", int, "of the class that show all concepts; may be 0"),),
 )
-REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE, "the imbalance that it makes good")
+REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE, "the imbalance that it closes")
 FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS, "the class to make images of")
 ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN, "the query is part of the plan")
 RUNS = Edge("RUNS", JOB, JOB_QUERY, "the query is part of the job")
@@ -248,9 +248,9 @@ NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
 COPIES = (CLIQUE_TABLE,)
-"""What other nodes say already, packed for those who read all of it."""
+"""Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
-"""What belongs to no dataset."""
+"""Nodes that belong to no dataset."""
 
 ALL_NODES = (*NODES, *JOB_NODES, *COPIES, *STORE_NODES)
 EDGES = (

@@ -178,8 +178,8 @@ class GraphStore(AbstractContextManager["GraphStore"]):
 def other_writer() -> StoreError:
     """The error for a dataset that another process has started to write."""
     return StoreError(
-        "Another process is writing the same dataset. What is done stays; try again when the "
-        "other one has ended."
+        "Another process is writing the same dataset. What is written stays; try again when "
+        "the other process has ended."
     )
 
 

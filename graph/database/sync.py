@@ -35,9 +35,9 @@ class Change:
     created, updated : int64 array
         Positions among the wanted nodes.
     deleted : tuple of keys
-        Keys that the store holds and nobody wants.
+        Stored keys that are not wanted.
     unchanged : int
-        How many nodes stay as they are.
+        Number of nodes that stay as they are.
     """
 
     created: npt.NDArray[np.int64]

@@ -1,7 +1,7 @@
 """All mined cliques of a dataset, packed into a few nodes.
 
-Read one by one, 76,522 clique nodes with their edges to the classes take seconds; these take some
-milliseconds. They are a copy: mining writes both, and names in both what was mined.
+Reading 76,522 clique nodes with their edges takes seconds, reading this copy milliseconds. Mining
+writes both, and records in both what was mined.
 """
 
 import zlib

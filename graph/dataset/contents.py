@@ -83,7 +83,7 @@ def image_digests(annotations: Annotations) -> IntArray:
     """64-bit digest of each image's stored contents, independent of the order of its mentions."""
     fields = ["id", "class_name", "split", "uri", "width_px", "height_px"]
     digests = pd.util.hash_pandas_object(annotations.images[fields], index=False).to_numpy()
-    # Only what was generated differs, so that digests from before there was any stay.
+    # Real images keep the digests that they had before images could be generated.
     digests = digests ^ np.where(annotations.images["synthetic"], _SYNTHETIC, np.uint64(0))
     mentions = annotations.mentions
     if len(mentions):

@@ -8,9 +8,9 @@ from graph.dataset.state import check_name, dataset_state
 from graph.errors import Action, DatasetExistsError
 from graph.progress import Progress, silent
 
-# Dependants first, so that a drop that is interrupted leaves nothing that points nowhere. Only a
-# job goes before what belongs to it: what workers write, they write under a lock on their job, so
-# that nothing is written for one that is gone, and a rename reaches all that was written before.
+# Dependants first, so that an interrupted drop leaves no dangling nodes. Jobs go before their
+# queries and candidates: workers write under a lock on their job, so nothing is written for a job
+# that is gone, and a rename reaches everything that was written before it.
 _DROP_ORDER = (
     *schema.JOB_NODES,
     schema.GENERATION_QUERY,

@@ -22,7 +22,7 @@ def state_with_names(
     Parameters
     ----------
     names : mapping of Node to sequence of str
-        What the dataset must have, by kind.
+        Names that the dataset must have, by kind.
     mined : bool
         Whether its cliques must be up to date.
 

@@ -20,11 +20,10 @@ _STEP = 10_000  # images between two reports
 def read_annotations(store: GraphStore, dataset: str, progress: Progress = silent) -> Annotations:
     """Read a dataset's images with class and concepts, by id, in the form that can be written back.
 
-    The graph keeps of several mentions of a concept in an image their number and the most certain
-    one. That one is given as often, so that what `graph.dataset.write.write_annotations` makes of
-    it is the same graph; the images' digests are the same, too, where an image's mentions of a
-    concept agree, as those of annotations without scores do. Boxes and outlines are not in the
-    graph, see `ingest.images.regions`.
+    Of several mentions of a concept in an image the graph keeps their number and the most certain
+    one. That mention is repeated as often, so that writing the result gives the same graph; the
+    images' digests are equal where an image's mentions of a concept agree, as mentions without
+    scores do. Boxes and outlines are not in the graph, see `ingest.images.regions`.
 
     118,000 images with 640,000 edges take 2.5 s of one core, about as
     `load_incidence`.
@@ -32,7 +31,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     Parameters
     ----------
     progress : callable
-        Told of the images read.
+        Called with the number of images read.
 
     Raises
     ------

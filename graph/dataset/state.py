@@ -154,8 +154,8 @@ def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: 
     Raises
     ------
     StoreError
-        Another process has claimed or dropped the dataset meanwhile. What they both wrote is then
-        marked as incomplete, so that no count of it is shown before it is written again.
+        Another process has claimed or dropped the dataset meanwhile. The data is then marked as
+        incomplete, so that no count of it is shown until it is written again.
     """
     finished = store.write(statements.FINISH, dataset=name, writer=writer, values=values)
     if not finished:

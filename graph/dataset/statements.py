@@ -22,7 +22,7 @@ ORDER BY dataset""",
 )
 
 DATASET = Statement(
-    "What a dataset's node says.",
+    "Properties of a dataset's node.",
     "MATCH (d:Dataset {name: $dataset}) RETURN properties(d) AS dataset",
 )
 
@@ -32,7 +32,7 @@ RENAMED_TO = Statement(
 )
 
 CREATE_DATASET = Statement(
-    "Create a dataset unless it is there.",
+    "Create a dataset unless it exists.",
     """
 MERGE (d:Dataset {name: $dataset})
 ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()""",
@@ -43,14 +43,14 @@ UPDATE_DATASET = Statement(
 )
 
 BEGIN_IMAGES = Statement(
-    "Mark the images as being written, and say from what.",
+    "Mark the images as being written, and record their source.",
     """
 MATCH (d:Dataset {name: $dataset})
 SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source""",
 )
 
 FINISH = Statement(
-    "Set properties of a dataset and let go of the claim, if it is still the writer's.",
+    "Set properties of a dataset and release the claim, if the writer still holds it.",
     """
 MATCH (d:Dataset {name: $dataset, writer: $writer}) SET d += $values, d.writer = null
 RETURN d.name AS name""",
@@ -90,14 +90,14 @@ RETURN i.split AS split, count(*) AS images ORDER BY split""",
 )
 
 FOREIGN_IMAGES = Statement(
-    "Whether any of some images is there, and how many there are.",
+    "Whether any of the given images exists, and how many images the dataset has.",
     """
 RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } AS known,
   COUNT { MATCH (:Image {dataset: $dataset}) } AS images""",
 )
 
 COUNT_IMAGES = Statement(
-    "How many images there are.", "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
+    "Number of images.", "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
 )
 
 IMAGES = Statement(
@@ -128,7 +128,7 @@ RETURN y.name AS class_name, i.id AS id, i.uri AS uri""",
 )
 
 CLIQUE_TOTALS = Statement(
-    "How many cliques were mined.",
+    "Number of cliques mined.",
     """
 RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts,
   COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques,
@@ -144,7 +144,7 @@ MATCH (t:CliqueTable {dataset: d.name}) DELETE t""",
 )
 
 CLIQUE_TABLE_PARTS = Statement(
-    "How many parts of the packed cliques there are, and should be.",
+    "Number of parts of the packed cliques, found and expected.",
     """
 MATCH (t:CliqueTable {dataset: $dataset, mined_as: $mined_as})
 RETURN count(t) AS found, max(t.parts) AS parts""",
@@ -169,7 +169,7 @@ PLAN = Statement(
     "One plan.", "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan"
 )
 
-# One whose clique was mined anew has lost it and is written again.
+# A query whose clique was mined anew has lost its edge, and is written again.
 STORED_QUERIES = Statement(
     "The digests of a plan's queries.",
     """

@@ -199,9 +199,9 @@ def _write_images(
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:
-    """Delete classes and concepts that no image has any more, and what was derived from them.
+    """Delete classes and concepts without images, and the nodes derived from them.
 
-    A clique that lost an edge would look like the one that is mined next, and not be written.
+    A clique that lost an edge would equal the one mined next, and not be written again.
     """
     for edge, derived in (
         (schema.LABELED, (schema.FOR_CLASS, schema.COUNTED_IN)),

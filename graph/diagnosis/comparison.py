@@ -14,7 +14,7 @@ Clique = tuple[str, ...]
 COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
 
 STATUSES = ("solved", "introduced", "reduced", "grown", "unchanged", "absent")
-"""What may have become of a clique that is imbalanced in one of the datasets, or in both."""
+"""Statuses of a clique that is imbalanced in one of the datasets, or in both."""
 BALANCED = "balanced"
 
 _MISSING = -1  # the gap of a clique that a dataset does not have
@@ -39,7 +39,7 @@ class Comparison:
         - ``solved``: no imbalance any more
         - ``introduced``: an imbalance now, and none before, or absent
         - ``reduced``, ``grown``, ``unchanged``: an imbalance in both, by the change of the gap
-        - ``absent``: an imbalance before; nobody knows what it is now
+        - ``absent``: an imbalance before, and absent now
     summary : pandas.DataFrame
         A row for each ``size``: cliques that were mined (``mined_before``, ``mined_after``), the
         sum of their gaps (``total_gap_before``, ``total_gap_after``), and how many of those in
@@ -49,8 +49,8 @@ class Comparison:
     sizes_before, sizes_after : dict of str to int
         The images of each class that were mined, by name in ascending order.
     notes : tuple of str
-        In what the two were mined differently, and whether the second was rebalanced from other
-        images than the first has now, in whole sentences.
+        Differences in how the two were mined, and whether the second was rebalanced from other
+        images than the first has now, as sentences.
     """
 
     cliques: pd.DataFrame
@@ -85,7 +85,7 @@ def compare_cliques(
     statuses : sequence of str
         Which rows to give; the summary has all.
     limit : int
-        At most so many rows.
+        Most rows to return.
     notes : sequence of Text
         Passed on.
 

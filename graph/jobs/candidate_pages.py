@@ -21,13 +21,13 @@ class Candidate:
     id, query : str
         Its own name and its query's.
     class_name, concepts
-        What it should show.
+        Requested class and concepts.
     uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
         As the worker reported them, see `graph.jobs.candidates.NewCandidate`.
     verdict : Verdict
         Of the filters, or of the person who decided since.
     decided_by : str or None
-        Who decided; None for the filters, empty for somebody where nobody logs in.
+        Who decided; None for the filters, empty without a login.
     created_at, decided_at : datetime or None
         In UTC.
     """

@@ -43,7 +43,7 @@ class NewCandidate:
     fingerprint : str or None
         A perceptual hash: candidates of a query with nearly the same one look the same.
     provenance : mapping
-        With what it was made, and in which batch; anything that JSON can hold.
+        Model, prompt, settings and batch it was made with; anything that JSON can hold.
     """
 
     id: str
@@ -96,7 +96,7 @@ def record_made(
 ) -> dict[str, QueryCounts]:
     """Write candidates of some queries in one transaction, and return the queries' counts.
 
-    A candidate that is there already stays as it is, with what people have decided about it.
+    A candidate that exists stays as it is, with the decisions of people.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     Parameters
     ----------
     by : str
-        Who decides; empty where nobody logs in.
+        Who decides; empty without a login.
 
     Raises
     ------

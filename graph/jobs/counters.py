@@ -1,8 +1,8 @@
 """Incremental job counters: each write adds its changes to the counts on the job's node.
 
-Whoever watches a job reads its node alone, however many queries it has. A write takes the job's
-lock, takes the old query out of the counts, changes it, and puts the new one in; all counts are
-whole numbers, so that nothing drifts.
+Watching a job reads its node alone, however many queries it has. A write takes the job's lock,
+subtracts the old query from the counts, changes it, and adds the new one; all counts are whole
+numbers, so nothing drifts.
 """
 
 _SHORT = "q.accepted < q.n"
@@ -40,7 +40,7 @@ PUT_IN_NEW = f"""
 WITH j, count(*) AS written, {", ".join(_SUMS.values())}
 SET {", ".join(f"j.{name} = j.{name} + new_{name}" for name in _OF_QUERY)}
 """
-"""Add the rows ``q`` that are ``new``; what is left are ``j`` and how many rows it were."""
+"""Add the rows ``q`` that are ``new``; ``j`` and the number of rows, ``written``, remain."""
 
 RECOUNT = f"""
 CALL (j) {{

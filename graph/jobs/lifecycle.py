@@ -1,17 +1,16 @@
 """Create, cancel and retry rebalancing jobs.
 
-A job runs copies of its plan's queries. Planning anew under the same name replaces the plan's own,
-and mining anew may delete the cliques that they rebalance; a job that runs must not change by
-either. Each copy keeps class, concepts and number of images as properties, and an edge to the class
-and the clique for as long as these exist.
+A job runs copies of its plan's queries, so that planning or mining anew does not change it. Each
+copy keeps class, concepts and number of images as properties, and edges to its class and clique for
+as long as these exist.
 
 A job is ``preparing`` while its queries are written, then ``queued``, ``running``, and at its end
 ``done``, ``failed`` (it could not go on) or ``cancelled``. A query is ``queued``, ``running``,
-``done``, or ``failed`` with its job. What workers report is in `graph.jobs.reports`, what they make
-in `graph.jobs.candidates`, what people read in `graph.jobs.status`.
+``done``, or ``failed`` with its job. Workers' reports are in `graph.jobs.reports`, their images in
+`graph.jobs.candidates`, progress in `graph.jobs.status`.
 
-Every write takes the lock of its job first, so that any number of processes may write at once: the
-second sees what the first has written. That holds for a drop and a rename of the dataset too.
+Every write takes the lock of its job first, so that any number of processes may write at once; so
+do a drop and a rename of the dataset.
 """
 
 import json
@@ -64,7 +63,7 @@ def create_job(
     settings : mapping, optional
         How to make the images, such as backend and preset; anything that JSON can hold.
     created_by : str
-        Who asks for it; empty where nobody logs in.
+        Who orders it; empty without a login.
     job : str, optional
         The id to give it. With the id of a job whose creation was interrupted, this goes on; with
         that of a complete one, nothing changes. Without one, nothing is left of an interrupted job.
@@ -189,7 +188,7 @@ def cancel_job(store: GraphStore, job: str) -> JobState:
 def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
     """Queue a job's failed queries again; return their number.
 
-    A job that was cancelled goes on with what it has left. What was accepted stays.
+    A cancelled job goes on with its remaining queries. Accepted candidates stay.
 
     Parameters
     ----------

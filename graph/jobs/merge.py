@@ -21,7 +21,7 @@ from graph.progress import Progress, silent
 from graph.records import Annotations, ImageRecord, Mention
 
 SOURCE = "generation-query"
-"""The source of a mention that nobody has looked for: the image was made to show the concept."""
+"""Source of an unverified mention: the image was generated to show the concept."""
 
 DEFAULT_SPLIT = "train"
 
@@ -205,7 +205,7 @@ def _check_ids(real: Iterable[str], images: Iterable[GeneratedImage]) -> None:
 
 
 def _claim_copy(store: GraphStore, into: str, job: str) -> None:
-    """Make the dataset unless it is there, and make sure that it is the job's."""
+    """Create the dataset unless it exists, and check that it belongs to the job."""
     rows = store.write(statements.CLAIM_COPY, into=into, job=job)
     if not rows or not rows[0]["own"]:
         raise DatasetExistsError(
@@ -229,7 +229,7 @@ def _link(store: GraphStore, dataset: str, into: str, images: Sequence[Generated
 
 
 def _joined(first: Annotations, second: Annotations) -> Annotations:
-    """Give the images of both as one."""
+    """Concatenate two sets of annotations."""
     moved = second.mentions.assign(image=second.mentions["image"] + len(first.images))
     return replace(
         first,

@@ -27,7 +27,7 @@ JOBS_OF_DATASET = Statement(
     "The newest jobs of a dataset.", f"MATCH (j:Job {{dataset: $dataset}}) {_NEWEST}{_SUMMARY}"
 )
 
-HAS_JOB = Statement("Whether there is a job.", "MATCH (j:Job {id: $job}) RETURN j.id AS job")
+HAS_JOB = Statement("Whether a job exists.", "MATCH (j:Job {id: $job}) RETURN j.id AS job")
 
 ACTIVE_JOBS = Statement(
     "Jobs that are queued or running, the oldest first.",
@@ -37,7 +37,7 @@ RETURN j.id AS job ORDER BY j.created_at, j.id""",
 )
 
 SPEEDS = Statement(
-    "What an accepted image took in the newest jobs that have made any.",
+    "Time per accepted image in the newest jobs that have any.",
     f"""
 MATCH (j:Job) WHERE j.accepted > 0 AND j.microseconds > 0
 {_NEWEST}
@@ -65,7 +65,7 @@ WITH q ORDER BY q.position SKIP $skip LIMIT $limit"""
 )
 
 QUERY_PROGRESS = Statement(
-    "All queries of a job, for those who make its images.",
+    "All queries of a job, for workers.",
     """
 MATCH (q:JobQuery {job: $job})
 RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
@@ -100,18 +100,18 @@ RETURN COUNT {{ {found} }} AS total, COLLECT {{
 
 
 CANDIDATES_OF_JOB = Statement(
-    "A page of a job's candidates in the order in which they came, and how many there are.",
+    "A page of a job's candidates in the order in which they came, and their number.",
     _page("job: $job"),
 )
 
 CANDIDATES_OF_QUERY = Statement("The same of one query.", _page("query: $query"))
 
 HAS_CANDIDATE = Statement(
-    "Whether there is a candidate.", "MATCH (c:Candidate {id: $candidate}) RETURN c.id AS candidate"
+    "Whether a candidate exists.", "MATCH (c:Candidate {id: $candidate}) RETURN c.id AS candidate"
 )
 
 PROVENANCE = Statement(
-    "With what a candidate was made.",
+    "Provenance of a candidate.",
     "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
 )
 
@@ -141,7 +141,7 @@ ORDER BY id""",
 )
 
 ACCEPTED_IMAGES = Statement(
-    "A job's accepted candidates that have files, with what they should show.",
+    "A job's accepted candidates that have files, with the requested class and concepts.",
     """
 MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL
 MATCH (q:JobQuery {id: c.query})

@@ -18,8 +18,8 @@ ALIVE_S = 30.0
 def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[str]) -> str | None:
     """Mark queries as running, and return their dataset; None if they must not run.
 
-    Nobody should where all of them have ended, where the job has, was cancelled or is gone, and
-    where it was queued again since, so that this is another attempt's work.
+    They must not where all of them have ended, where the job has ended, was cancelled or dropped,
+    and where it was queued again since, so that this is work of an earlier attempt.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def finish_queries(
     messages : mapping of str to str
         By the query's id: what people should know, such as that a cap was reached.
     after : int or None
-        Only while this is the job's round: who decided this while others began the next one has
-        seen a part of that.
+        Only while this is the job's round: a decision is void once another worker has begun the
+        next round.
     """
     for rows in batches([[query, message] for query, message in messages.items()]):
         store.write(statements.FINISH_QUERIES, job=job, after=after, rows=rows)
@@ -97,7 +97,7 @@ class Worker:
     id, host : str
         Its process and its machine.
     job : str or None
-        What it works on.
+        The job it works on.
     silent_s : float
         Seconds since its last heartbeat.
     """

@@ -1,8 +1,8 @@
 """Rounds of a job: which images to generate next, decided by one worker for all.
 
-The first round asks for as many images of each query as it wants, each further one for those that
-were rejected. A round is written down before any of it is made, in a transaction that only one
-process wins, so that all workers make the same images in the same chunks, also after an
+The first round asks for all wanted images of each query, each further one for as many as were
+rejected. A round is recorded before any of its images is generated, in a transaction that only one
+process wins, so that all workers generate the same images in the same chunks, also after an
 interruption.
 """
 
@@ -62,7 +62,7 @@ class QueryProgress:
     class_name : str
         The class to make images of.
     concepts : tuple of str
-        What they are to show.
+        Concepts to show.
     state : QueryState
         As in `graph.jobs.lifecycle`.
     accepted, made : int

@@ -20,7 +20,7 @@ CALL (q) {
 }"""
 
 CREATE_JOB = Statement(
-    "Create a job, unless it is there; the dataset is locked as a drop or a rename of it does.",
+    "Create a job unless it exists, under the lock that a drop or rename of the dataset takes.",
     f"""
 MATCH (d:Dataset {{name: $dataset}}) SET d.updated_at = d.updated_at
 WITH d, $row AS row WHERE d.renaming_to IS NULL AND d.digest IS NOT NULL
@@ -102,7 +102,7 @@ RETURN queued""",
 )
 
 START_QUERIES = Statement(
-    "Note that queries are being worked on, in this attempt of the job.",
+    "Mark queries as running, in this attempt of the job.",
     f"""
 {_LOCK} WHERE j.state IN ['queued', 'running'] AND coalesce(j.attempt, 0) = $attempt
 CALL (j) {{
@@ -117,7 +117,7 @@ RETURN started, j.dataset AS dataset""",
 )
 
 FINISH_QUERIES = Statement(
-    "Note that queries are done, if the job is in the round that says so.",
+    "Mark queries as done, if the job is in the given round or none is given.",
     f"""
 {_LOCK} WHERE $after IS NULL OR j.round = $after
 UNWIND $rows AS row
@@ -127,7 +127,7 @@ SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
 )
 
 FAIL_QUERIES = Statement(
-    "Note that queries cannot go on, in this attempt of the job.",
+    "Mark queries as failed, in this attempt of the job.",
     f"""
 {_LOCK} WHERE coalesce(j.attempt, 0) = $attempt
 UNWIND $queries AS id
@@ -168,14 +168,14 @@ RETURN j.id AS job""",
 )
 
 BEGIN_ROUND = Statement(
-    "Begin a job's next round, unless somebody has.",
+    "Begin a job's next round, unless another worker has.",
     f"""
 {_LOCK} WHERE coalesce(j.round, -1) = $number - 1
 SET j.round = $number, j.round_spans = $spans""",
 )
 
 ADD_CANDIDATES = Statement(
-    "Add candidates to queries of a job; one that is there stays as it is.",
+    "Add candidates to queries of a job; those that exist stay as they are.",
     f"""
 {_LOCK}
 CALL (j) {{
@@ -194,7 +194,7 @@ RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""
 )
 
 REJECT_CANDIDATES = Statement(
-    "Reject accepted candidates that nobody has decided about.",
+    "Reject accepted candidates, except those decided by people.",
     f"""
 {_LOCK}
 UNWIND $rows AS row
@@ -222,7 +222,7 @@ RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
 )
 
 HEARTBEAT = Statement(
-    "Note that a worker lives; forget those that were not heard of for a day.",
+    "Record a worker's heartbeat; delete workers without one for a day.",
     """
 MERGE (w:Worker {id: $worker})
 ON CREATE SET w.started_at = datetime()
@@ -236,10 +236,10 @@ MATCH (j:Job {id: $job})
 SET j.heartbeat_at = w.heartbeat_at""",
 )
 
-STOP_WORKER = Statement("Forget a worker.", "MATCH (w:Worker {id: $worker}) DELETE w")
+STOP_WORKER = Statement("Delete a worker.", "MATCH (w:Worker {id: $worker}) DELETE w")
 
 CLAIM_COPY = Statement(
-    "Create the dataset for a job's images unless it is there, and say whether it is the job's.",
+    "Create the dataset for a job's images unless it exists; return whether it is the job's.",
     """
 OPTIONAL MATCH (other:Dataset {renaming_to: $into})
 WITH count(other) AS renamed WHERE renamed = 0

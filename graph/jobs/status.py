@@ -31,8 +31,7 @@ class Job:
     settings : mapping
         As given to `create_job`.
     created_by, error, note : str
-        Who asked for it; why it failed; what people should know of its images. Empty for nobody
-        and nothing.
+        Who ordered it; why it failed; remarks on its images. Empty where there is none.
     created_at, started_at, ended_at, heartbeat_at : datetime or None
         In UTC; the last is when a worker on it was last heard of.
     queries : mapping of QueryState to int
@@ -80,7 +79,7 @@ class Job:
         """Remarks for people: why the job failed, notes on its images, changes since."""
         changed = (
             f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
-            "their classes and concepts of then."
+            "the classes and concepts they had then."
         )
         remarks = (self.error, self.note, changed if self.dataset_changed else "")
         return tuple(text for text in remarks if text)
@@ -153,7 +152,7 @@ def read_queries(
     state : QueryState or None
         Only those in this state.
     skip, limit
-        Leave out so many, and give at most so many.
+        Skip this many, and return at most this many.
     seconds_per_image : float or None
         The job's own rate, for queries that have none yet; see `Job.seconds_per_image`.
 

@@ -76,7 +76,7 @@ def compare_imbalances(
 
 
 def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:
-    """Note that a dataset was rebalanced before the other one's images became what they are."""
+    """Note that a dataset was rebalanced from an older version of the other one."""
     names = {"before": before, "after": after}
     rows = store.read(statements.CHANGED_SINCE, **names)
     # All images take a second, so that they are only looked at where it may have been so.
@@ -95,7 +95,7 @@ def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:
 def _differences(
     before: str, mined_before: MiningOptions, after: str, mined_after: MiningOptions, max_size: int
 ) -> list[str]:
-    """Say what makes an absent clique mean less than it seems."""
+    """Note differences in mining, which may explain why a clique is absent."""
     notes = []
     for name, mined in ((before, mined_before), (after, mined_after)):
         if mined.max_size > max_size:

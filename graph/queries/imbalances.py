@@ -32,7 +32,7 @@ class Ranking:
     max_q_value : float or None
         Only cliques with at most this q-value.
     limit : int
-        At most so many rows.
+        Most rows to return.
     """
 
     by: str = "gap"

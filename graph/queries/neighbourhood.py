@@ -79,10 +79,10 @@ def read_neighbourhood(
     kind : str
         Which of both it is.
     expanded : sequence of str
-        Concepts whose neighbours are shown, too, in any order. One that is not itself shown, since
-        what led to it was collapsed, is passed over.
+        Further concepts whose neighbours are shown, in any order. One that is no longer shown
+        itself, since its neighbour was collapsed, is ignored.
     limit : int
-        The most neighbours that a node brings with it, those with most images; 1 or more.
+        Most neighbours of one node, those with most images first; 1 or more.
 
     Raises
     ------

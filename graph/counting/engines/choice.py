@@ -48,7 +48,7 @@ def choose_engine(incidence: Incidence, max_size: int, *, numba_ready: bool) -> 
     max_size : int
         Members of the largest clique.
     numba_ready : bool
-        Whether the machine code is there: compiled or loaded by an earlier call.
+        Whether an earlier call has compiled or loaded the machine code.
     """
     least = READY_NUMBA_FROM if numba_ready else NUMBA_FROM
     occurrences = 0

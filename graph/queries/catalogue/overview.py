@@ -15,7 +15,7 @@ RETURN c.name AS concept, COUNT {{ (c)<-[:CONTAINS]-() }} AS images,
        {COUNTS_OF_CONCEPT} AS counts, size(found) AS found"""
 _SEARCH_PARAMETERS = {
     "search": Parameter("only concepts whose name contains this, in any case", default=""),
-    "always": Parameter("concepts to return first, whatever else", list, [], schema.CONCEPT),
+    "always": Parameter("concepts to return first, in any case", list, [], schema.CONCEPT),
     "limit": LIMIT,
 }
 

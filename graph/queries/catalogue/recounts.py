@@ -8,8 +8,8 @@ from graph.queries.catalogue.parameters import CONCEPTS, RAREST_FIRST, dataset_q
 
 MAX_SIZE = 4  # the largest clique that is counted straight from the images
 
-# Per-class counts of whatever is grouped by, zero for a class without any, then what they say:
-# the paper's gap and its under-represented class (ties by name).
+# Per-class counts of each group, zero for a class without any, then their summary: the
+# paper's gap and its under-represented class (ties by name).
 _SUMMARY = """
   reduce(most = counts[0], c IN counts | CASE WHEN c.images > most.images THEN c ELSE most END)
     AS most,

@@ -33,9 +33,8 @@ def shared(
 ) -> Generator[Result]:
     """Return the result of each task as it comes; a thread that is free takes the next one.
 
-    Tasks of mining differ too much in length for shares fixed in advance. Whoever stops asking
-    for results (by closing the iterator) stops the threads after the tasks that they are at. An
-    error in a task is raised here.
+    Mining tasks differ too much in length for fixed shares. Closing the iterator stops the
+    threads after their current tasks. An error in a task is raised here.
 
     Examples
     --------
