@@ -26,7 +26,7 @@ from graph.dataset.names import concept_names
 from graph.dataset.read import read_annotations
 from graph.dataset.write import IngestReport
 from graph.errors import StaleError
-from graph.jobs.merge import GeneratedImage, generated_id, read_accepted, write_rebalanced
+from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
 from graph.jobs.status import Job
 from graph.progress import Progress, silent
 from graph.records import Mention
@@ -158,7 +158,7 @@ def rebalanced_dataset(
     job: Job,
     into: str | None = None,
     *,
-    images: Sequence[GeneratedImage],
+    images: Sequence[AcceptedImage],
     progress: Progress = silent,
 ) -> RebalancedDataset:
     """Copy a job's dataset and its accepted images into another dataset, ready for mining.
@@ -169,7 +169,7 @@ def rebalanced_dataset(
     ----------
     into : str or None
         Name of the other dataset; by default the job's dataset with ``-rebalanced`` appended.
-    images : sequence of GeneratedImage
+    images : sequence of AcceptedImage
         The job's accepted images; each takes the split of the image that its object comes from.
 
     Raises
@@ -188,13 +188,13 @@ def rebalanced_dataset(
 
 
 def _annotated(
-    images: Sequence[GeneratedImage],
+    images: Sequence[AcceptedImage],
     output: OutputFolder,
     annotate: Callable[[list[ImageArray]], Sequence[Sequence[Mention]]],
     progress: Progress,
-) -> list[GeneratedImage]:
+) -> list[AcceptedImage]:
     """The images with the concepts that an annotator finds in their files."""
-    annotated: list[GeneratedImage] = []
+    annotated: list[AcceptedImage] = []
     for start in range(0, len(images), _BATCH):
         batch = images[start : start + _BATCH]
         found = annotate([rgb_array(decode(output.read(str(image.uri))).stored) for image in batch])
@@ -224,7 +224,7 @@ def _accepted(
     return accepted[accepted["path"].notna()]
 
 
-def _check_files(output: OutputFolder, job: str, images: Iterable[GeneratedImage]) -> None:
+def _check_files(output: OutputFolder, job: str, images: Iterable[AcceptedImage]) -> None:
     """Check that the output folder has the files of a job's accepted images.
 
     Raises

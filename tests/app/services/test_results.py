@@ -24,7 +24,7 @@ from graph.errors import (
 )
 from graph.jobs.candidates import NewCandidate, decide, record_made
 from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.merge import GeneratedImage, generated_id, read_accepted, write_rebalanced
+from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
 from graph.jobs.status import read_job
 from graph.queries.comparison import compare_imbalances
 from graph.records import Mention
@@ -287,7 +287,7 @@ def test_a_job_on_a_rebalanced_dataset_keeps_what_it_has(store, loaded, job, own
 
 
 def test_a_generated_image_takes_no_real_ones_place(store, loaded, job):
-    taken = GeneratedImage("land 0", "land", (), job)
+    taken = AcceptedImage("land 0", "land", job=job)
     with pytest.raises(StoreError, match="real image has the id 'land 0'"):
         write_rebalanced(store, read_job(store, job), f"{loaded} copy", [taken])
     assert find_dataset(store, f"{loaded} copy") is None

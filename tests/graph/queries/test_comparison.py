@@ -10,7 +10,7 @@ from graph.dataset.write import write_annotations
 from graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError, worded
 from graph.jobs.lifecycle import create_job
-from graph.jobs.merge import GeneratedImage, write_rebalanced
+from graph.jobs.merge import AcceptedImage, write_rebalanced
 from graph.jobs.status import read_job
 from graph.queries.comparison import compare_imbalances
 from graph.records import Annotations, ImageRecord, Mention
@@ -201,7 +201,7 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
     before = load(records_of(counts), MiningOptions(max_size=1))
     after = f"{dataset} renamed"
     job = create_job(store, before, "mine", [("b", ("x",), 1)])
-    made = GeneratedImage("generated/1", "b", (Mention("x"),), job)
+    made = AcceptedImage("generated/1", "b", (Mention("x"),), job=job)
     note = f"'{after}' was made from an older version of '{before}'"
 
     def notes():
