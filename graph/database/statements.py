@@ -1,8 +1,8 @@
-"""Cypher derived from declared nodes and edges: constraints, indexes, writes and comparisons."""
+"""Cypher derived from declared nodes and edges: look-ups, writes and comparisons."""
 
 from collections.abc import Iterator, Sequence
 
-from graph.database.declarations import DATASET, Definition, Edge, Node
+from graph.database.declarations import DATASET, Edge, Node
 from graph.database.query import Statement
 
 HAS_WRITER = Statement(
@@ -11,24 +11,6 @@ HAS_WRITER = Statement(
 )
 
 _DELETE = "CALL ({0}) {{ DETACH DELETE {0} }} IN TRANSACTIONS OF 5000 ROWS"
-
-
-def definition_statement(definition: Definition) -> str:
-    """Cypher that creates a constraint or an index; idempotent.
-
-    Examples
-    --------
-    >>> from graph.database.schema import JOB
-    >>> for definition in JOB.definitions:
-    ...     print(definition_statement(definition))
-    CREATE CONSTRAINT job_key IF NOT EXISTS FOR (n:Job) REQUIRE (n.id) IS UNIQUE
-    CREATE INDEX job_dataset IF NOT EXISTS FOR (n:Job) ON (n.dataset)
-    """
-    properties = ", ".join(f"n.{name}" for name in definition.properties)
-    start = f"CREATE {definition.kind.upper()} {definition.name} IF NOT EXISTS"
-    if definition.kind == "constraint":
-        return f"{start} FOR (n:{definition.label}) REQUIRE ({properties}) IS UNIQUE"
-    return f"{start} FOR (n:{definition.label}) ON ({properties})"
 
 
 def unknown_names_statement(nodes: Sequence[Node]) -> str:

@@ -6,52 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from graph.arrays import FloatArray
-from graph.errors import OptionError, check_known
-
-
-def class_axis(
-    classes: Sequence[str], left: str | None = None, right: str | None = None
-) -> tuple[list[int], list[int]]:
-    """Return the class codes at the left and at the right end of a skew axis.
-
-    Two classes stand at one end each. Of more, the axis compares a pair, or one class with all
-    others together.
-
-    Parameters
-    ----------
-    classes : sequence of str
-        All classes, by code.
-    left : str or None
-        The class on the left; the first by default.
-    right : str or None
-        The class on the right; all but the left one by default.
-
-    Raises
-    ------
-    UnknownNameError
-        No such class.
-    OptionError
-        Both ends are the same class.
-
-    Examples
-    --------
-    >>> class_axis(["country", "urban"])
-    ([0], [1])
-    >>> class_axis(["bird", "cat", "dog"], left="cat")
-    ([1], [0, 2])
-    >>> class_axis(["bird", "cat", "dog"], right="cat")
-    ([0], [1])
-    """
-    code_of = {name: code for code, name in enumerate(classes)}
-    check_known("class", [name for name in (left, right) if name is not None], classes)
-    if left is not None and left == right:
-        raise OptionError(f"Both ends of the axis are {left!r}. Compare it with another class.")
-    if left is None:
-        left = next((name for name in classes if name != right), None)
-    left_codes = [] if left is None else [code_of[left]]
-    if right is not None:
-        return left_codes, [code_of[right]]
-    return left_codes, [code for code in range(len(classes)) if code not in left_codes]
 
 
 def skew(
@@ -66,7 +20,7 @@ def skew(
     class_sizes : array, shape (n_classes,)
         All images of each class.
     left, right : sequences of int
-        Class codes of the two sides, as from `class_axis`. The rate of a side is its images with
+        Class codes of the two sides. The rate of a side is its images with
         the concept, divided by all its images.
 
     Returns

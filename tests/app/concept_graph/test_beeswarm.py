@@ -14,8 +14,8 @@ from app.concept_graph.beeswarm import (
     node_sizes_px,
     skew_axis_layout,
 )
-from graph.diagnosis.skew import class_axis, skew
-from graph.errors import OptionError, UnknownNameError
+from graph.diagnosis.skew import skew
+from graph.errors import OptionError
 
 WIDTH, HEIGHT = 900, 560
 MARGIN, GAP = 4, 6
@@ -154,17 +154,6 @@ def test_skew_of_what_was_not_counted_is_unknown():
     np.testing.assert_array_equal(found, [np.nan, 0])
     assert skew(np.empty((0, 2)), [10, 10], [0], [1]).shape == (0,)
     assert skew([[3]], [10], [0], []).tolist() == [0]
-
-
-def test_axis_of_one_class_and_of_names_that_are_none():
-    assert class_axis(["a"]) == ([0], [])
-    assert class_axis([]) == ([], [])
-    assert class_axis(["a", "b", "c"], right="a") == ([1], [0])
-    assert class_axis(["a", "b", "c"], left="c", right="a") == ([2], [0])
-    with pytest.raises(UnknownNameError, match="Known: a, b"):
-        class_axis(["a", "b"], left="z")
-    with pytest.raises(OptionError, match="another class"):
-        class_axis(["a", "b"], left="a", right="a")
 
 
 @given(st.lists(st.integers(0, 10**9), max_size=20))

@@ -11,7 +11,6 @@ from graph.database.declarations import Definition
 from graph.database.local.server import Endpoint, ensure_running, stop
 from graph.database.migrations import MIGRATIONS, migrate
 from graph.database.schema import ALL_NODES
-from graph.database.statements import definition_statement
 from graph.database.store import GraphStore
 from graph.errors import SchemaTooNewError
 
@@ -79,12 +78,6 @@ def test_a_database_of_any_version_comes_to_the_declared_schema(driver, monkeypa
     assert defined(driver) == DECLARED
     rows, _, _ = driver.execute_query("MATCH (m:Migration) RETURN m.version AS v ORDER BY v")
     assert [row["v"] for row in rows] == [migration.version for migration in MIGRATIONS]
-
-
-def test_the_statements_of_declarations_define_what_they_declare(driver):
-    for definition in DECLARED:
-        driver.execute_query(definition_statement(definition))
-    assert defined(driver) == DECLARED
 
 
 def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
