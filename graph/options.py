@@ -63,16 +63,7 @@ def read_stored(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> O
 
 
 def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
-    """Check options.
-
-    Parameters
-    ----------
-    kind : type
-        Which ones there are.
-    values : mapping
-        Those that were given.
-    what : str
-        Whose they are, as people call it: ``"The filter clip"``.
+    """Check the given values of options; `what` names their owner, as in ``"The filter clip"``.
 
     Raises
     ------
@@ -110,16 +101,8 @@ unable to parse string as a number.
 class Fault:
     """The first value that pydantic refused.
 
-    Parameters
-    ----------
-    place : str
-        Where it is: ``"queries[3].n"``; empty for the whole.
-    value : object
-        The value given there.
-    reason : str
-        The reason, as a clause.
-    kind : str
-        Pydantic's type of the error, such as ``"missing"``.
+    The place is like ``"queries[3].n"``, or empty for the whole; the reason is a clause; the kind
+    is pydantic's, such as ``"missing"``.
     """
 
     place: str

@@ -32,15 +32,7 @@ def is_installed(extra: str) -> bool:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Declaration of a module, in its constant ``PLUGIN``.
-
-    Parameters
-    ----------
-    name : str
-        The name by which it is chosen.
-    purpose : str
-        Its purpose, as one line for people.
-    """
+    """Name and purpose (one line for people) of a module, in its constant ``PLUGIN``."""
 
     name: str
     purpose: str
@@ -126,10 +118,8 @@ class Plugins(Declarations[Plugin], Generic[T]):
 
         Parameters
         ----------
-        name : str
-            The plugin's name.
         values : mapping
-            Its options; those that are left out have their defaults.
+            Those that are left out have their defaults.
         stored : bool
             Whether an earlier version may have stored them; see `graph.options.read_stored`.
 
@@ -155,12 +145,7 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
     def open(self, name: str, options: Mapping[str, Any] | Options | None = None) -> T:
         """Open a plug-in and load everything it needs.
 
-        Parameters
-        ----------
-        name : str
-            The plugin's name.
-        options : mapping, Options or None
-            As `check` takes or gives them; None for the defaults.
+        The options are as `check` takes or returns them; None for the defaults.
 
         Raises
         ------

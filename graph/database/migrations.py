@@ -12,16 +12,9 @@ from graph.errors import SchemaTooNewError, Setting
 
 @dataclass(frozen=True)
 class Migration:
-    """One schema migration.
+    """One schema migration; versions are 1, 2, 3, ... without a gap.
 
-    Parameters
-    ----------
-    version : int
-        1, 2, 3, ... without a gap.
-    name : str
-        What the step does, in a few words.
-    statements : tuple of str
-        Cypher, each safe to run again: a kill between a step and its record repeats the step.
+    Each statement is safe to run again: a kill between a step and its record repeats the step.
     """
 
     version: int

@@ -17,7 +17,7 @@ class Parameter:
     Parameters
     ----------
     purpose : str
-        What it selects.
+        Its meaning, in a few words.
     type : type
         ``str``, ``int``, ``float`` or ``list`` (of names).
     default : object
@@ -37,15 +37,7 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True)
 class Statement:
-    """A named Cypher statement that the program itself runs.
-
-    Parameters
-    ----------
-    purpose : str
-        What it does or reads, in one sentence.
-    text : str
-        The Cypher.
-    """
+    """A named Cypher statement that the program itself runs, with its purpose as a sentence."""
 
     purpose: str
     text: str

@@ -15,13 +15,7 @@ from graph.errors import Action, OptionError
 
 @dataclass(frozen=True)
 class CliqueTotals:
-    """Totals of a mining run.
-
-    Parameters
-    ----------
-    concepts, cliques, imbalanced : int
-        Cliques of one concept; all cliques; those with a gap above 0.
-    """
+    """Numbers of cliques: those of one concept, all, and those with a gap above 0."""
 
     concepts: int
     cliques: int

@@ -97,15 +97,7 @@ def load_incidence(store: GraphStore, dataset: str, split: str | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class ClassImages:
-    """Images of a class.
-
-    Parameters
-    ----------
-    ids : tuple of str
-        Of the images, ascending.
-    uris : tuple of str
-        Where each is, as the annotations have it.
-    """
+    """Images of a class: their ids, ascending, and where each is, as the annotations have it."""
 
     ids: tuple[str, ...]
     uris: tuple[str, ...]

@@ -29,15 +29,7 @@ from graph.records import Annotations, plain_values
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Changes that an ingest made to the store.
-
-    Parameters
-    ----------
-    created, updated, deleted, unchanged : int
-        Images.
-    kept : int
-        Images of the dataset that the annotations do not have.
-    """
+    """Numbers of images that an ingest changed; `kept` are those that the annotations lack."""
 
     created: int
     updated: int

@@ -52,15 +52,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CandidatePage:
-    """A page of a job's candidates.
-
-    Parameters
-    ----------
-    candidates : tuple of Candidate
-        Those of the page, in the order in which they were reported: new ones come behind.
-    total : int
-        How many there are on all pages.
-    """
+    """A page of a job's candidates, the first reported first, and the total of all pages."""
 
     candidates: tuple[Candidate, ...]
     total: int
@@ -79,10 +71,8 @@ def list_candidates(
 
     Parameters
     ----------
-    query : str or None
-        Only those of this query.
-    verdict : {"accepted", "rejected"} or None
-        Only those with this verdict.
+    query, verdict : str or None
+        Only those of this query, only those with this verdict.
     page : int
         From 1.
     """

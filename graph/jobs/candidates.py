@@ -67,15 +67,7 @@ class NewCandidate:
 
 @dataclass(frozen=True)
 class QueryCounts:
-    """Counts of a query's candidates.
-
-    Parameters
-    ----------
-    n : int
-        Images wanted.
-    accepted, rejected : int
-        Its candidates.
-    """
+    """Images wanted of a query (`n`), and its accepted and rejected candidates."""
 
     n: int
     accepted: int
@@ -96,12 +88,8 @@ def record_made(
 ) -> dict[str, QueryCounts]:
     """Write candidates of some queries in one transaction, and return the queries' counts.
 
-    A candidate that exists stays as it is, with the decisions of people.
-
-    Parameters
-    ----------
-    candidates : mapping of str to sequence of NewCandidate
-        By the id of their query.
+    The candidates are given by the id of their query. One that exists stays as it is, with the
+    decisions of people.
 
     Raises
     ------
@@ -131,13 +119,7 @@ def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerp
 
 
 def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
-    """Reject accepted candidates with a reason each, except those decided by people.
-
-    Parameters
-    ----------
-    reasons : mapping of str to str
-        By the candidate's id.
-    """
+    """Reject accepted candidates with a reason each, by id, except those decided by people."""
     for rows in batches([[candidate, reason] for candidate, reason in reasons.items()]):
         store.write(statements.REJECT_CANDIDATES, job=job, rows=rows)
 

@@ -54,12 +54,7 @@ def fail_queries(
 ) -> None:
     """Mark queries as failed while others of the job continue; a retry queues them again.
 
-    Nothing is noted where the job was queued again since.
-
-    Parameters
-    ----------
-    attempt : int
-        See `graph.jobs.rounds.Round`.
+    Nothing is written where the job is in another `attempt` by now, see `graph.jobs.rounds.Round`.
     """
     for some in batches(list(queries)):
         store.write(
@@ -70,10 +65,7 @@ def fail_queries(
 def end_job(store: GraphStore, job: str, *, note: str = "") -> None:
     """End a job that has no query left to run: done, or failed if a query failed.
 
-    Parameters
-    ----------
-    note : str
-        What people should know of its images.
+    The note tells people what they should know of its images.
     """
     store.write(statements.END_JOB, job=job, note=note)
 
@@ -90,17 +82,7 @@ def fail_job(store: GraphStore, job: str, error: str) -> None:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker with a recent heartbeat.
-
-    Parameters
-    ----------
-    id, host : str
-        Its process and its machine.
-    job : str or None
-        The job it works on.
-    silent_s : float
-        Seconds since its last heartbeat.
-    """
+    """A worker process, its machine, the job it works on, and seconds since its heartbeat."""
 
     id: str
     host: str
@@ -109,17 +91,7 @@ class Worker:
 
 
 def heartbeat(store: GraphStore, worker: str, *, host: str = "", job: str | None = None) -> None:
-    """Record a worker's heartbeat and current work.
-
-    Parameters
-    ----------
-    worker : str
-        Unique to its process.
-    host : str
-        The machine's name, for people.
-    job : str or None
-        The job that it works on.
-    """
+    """Record a worker's heartbeat, its machine and its current job; `worker` names its process."""
     store.write(statements.HEARTBEAT, worker=worker, host=host, job=job)
 
 

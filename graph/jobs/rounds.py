@@ -17,15 +17,7 @@ from graph.jobs.lifecycle import QueryState
 
 @dataclass(frozen=True)
 class Span:
-    """Consecutively numbered images of a query.
-
-    Parameters
-    ----------
-    query : int
-        The query's position in the job.
-    first, count : int
-        The first image's number among the query's, from 0; and how many.
-    """
+    """Images of the query at a position of the job: `count` of them, numbered from `first` on."""
 
     query: int
     first: int
@@ -41,9 +33,9 @@ class Round:
     number : int
         From 0.
     attempt : int
-        How many times the job was queued again, by people, before or in this round.
+        How many times people have queued the job again, before or in this round.
     spans : tuple of Span
-        What to make, in order.
+        Images to generate, in order.
     """
 
     number: int
@@ -59,16 +51,14 @@ class QueryProgress:
     ----------
     position, n : int
         Its place in the job, from 0, and the images wanted.
-    class_name : str
-        The class to make images of.
-    concepts : tuple of str
-        Concepts to show.
+    class_name, concepts
+        Class and concepts to show.
     state : QueryState
         As in `graph.jobs.lifecycle`.
     accepted, made : int
         Its candidates: those accepted, and all.
     retries : int
-        How often people had it queued again.
+        How often people have queued it again.
     """
 
     position: int
@@ -97,17 +87,9 @@ def read_round(store: GraphStore, job: str) -> Round | None:
 
 
 def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span]) -> Round | None:
-    """Begin a job's next round unless another worker has; return the current one.
+    """Begin round `number` of a job if it is the next; return the current one.
 
-    Parameters
-    ----------
-    number : int
-        The new round's; nothing is written unless it is the one after the current.
-
-    Returns
-    -------
-    Round or None
-        None for a job that is gone.
+    Returns None for a job that was dropped.
     """
     store.write(
         statements.BEGIN_ROUND,

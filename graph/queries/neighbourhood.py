@@ -48,15 +48,7 @@ class Neighbourhood(ClassSizes):
 
 @dataclass(frozen=True)
 class Link:
-    """A path of concepts, each sharing images with the next.
-
-    Parameters
-    ----------
-    concepts : tuple of str
-        From one end to the other.
-    images : tuple of int
-        How many images show each two neighbours in the chain: one less than there are concepts.
-    """
+    """A path of concepts, and how many images each shares with the next."""
 
     concepts: tuple[str, ...]
     images: tuple[int, ...]
