@@ -79,12 +79,9 @@ def compare(
 def stored_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
     """Read the content digest of every node of a kind in a dataset, by key."""
     rows = store.stream(statements.digests_statement(node), dataset=dataset)
-    return {hashable(row["key"]): row["digest"] for row in rows}
-
-
-def hashable(key: str | list[str]) -> Key:
-    """Convert a node's key to a hashable value: the driver returns a tuple as a list."""
-    return tuple(key) if isinstance(key, list) else key
+    keyed = ((row["key"], row["digest"]) for row in rows)
+    # The driver returns a tuple as a list.
+    return {tuple(key) if isinstance(key, list) else key: digest for key, digest in keyed}
 
 
 def apply_change(

@@ -94,7 +94,8 @@ def write_annotations(
     all_at_hand = len(final) == len(keys)
     incidence = incidence_of(annotations) if all_at_hand else load_incidence(store, dataset)
     _write_cooccurrence(store, dataset, incidence)
-    if _count_images(store, dataset) != len(final):
+    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
+    if counted["images"] != len(final):
         raise invalidate(store, dataset, "digest")
     digest = _dataset_digest(final)
     finish(
@@ -145,10 +146,6 @@ def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     if state.renaming_to is not None:
         state.require_complete()
     return state
-
-
-def _count_images(store: GraphStore, dataset: str) -> int:
-    return int(store.read(statements.COUNT_IMAGES, dataset=dataset)[0]["images"])
 
 
 def _write_images(
@@ -225,5 +222,4 @@ def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -
 
 def _dataset_digest(images: dict[str, int]) -> int:
     """Digest a dataset as the sum of its images' digests, as a signed 64-bit number."""
-    total = (sum(images.values()) + len(images)) % 2**64
-    return total - 2**64 if total >= 2**63 else total
+    return int(np.array([*images.values(), len(images)], dtype=np.int64).sum())  # wraps around

@@ -9,15 +9,11 @@ import pandas as pd
 from graph.counting.cliques import Cliques
 from graph.errors import OptionError, Text, check_known
 
-Clique = tuple[str, ...]
-
 COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
 
 STATUSES = ("solved", "introduced", "reduced", "grown", "unchanged", "absent")
 """Statuses of a clique that is imbalanced in one of the datasets, or in both."""
 BALANCED = "balanced"
-
-_MISSING = -1  # the gap of a clique that a dataset does not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +106,16 @@ def compare_cliques(
     check_classes("before", sizes_before, "after", sizes_after)
     largest = min(cliques.members.shape[1] for cliques in (before, after))
     largest = largest if max_size is None else max_size
-    found = [_Counted.of(cliques, min_size, largest) for cliques in (before, after)]
-    changes = _changes(found[0].gaps(), found[1].gaps(), min_gap)
+    tables = (
+        _gaps_and_counts(cliques, min_size, largest, when)
+        for cliques, when in ((before, "before"), (after, "after"))
+    )
+    changes = _changes(*tables, min_gap)
     summary = _summary(changes)
-    chosen = changes[changes["status"].isin(statuses)].head(limit)
+    chosen = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
     given = chosen["status"].value_counts()
     left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
-    names = chosen["concepts"].tolist()
-    cliques = _with_counts(chosen, list(sizes_before), *(one.counts(names) for one in found))
-    return Comparison(cliques, summary, left_out, sizes_before, sizes_after, tuple(notes))
+    return Comparison(chosen, summary, left_out, sizes_before, sizes_after, tuple(notes))
 
 
 def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
@@ -155,92 +152,42 @@ def _class_sizes(cliques: Cliques) -> dict[str, int]:
     return dict(sorted(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """Cliques of a dataset by their names."""
-
-    cliques: Cliques
-    rows: dict[Clique, int]
-
-    @classmethod
-    def of(cls, cliques: Cliques, min_size: int, max_size: int) -> "_Counted":
-        kept = (cliques.sizes() >= min_size) & (cliques.sizes() <= max_size)
-        part = cliques.take(kept)
-        return cls(part, {names: row for row, names in enumerate(part.names())})
-
-    def gaps(self) -> dict[Clique, int]:
-        return dict(zip(self.rows, self.cliques.gaps().tolist(), strict=True))
-
-    def counts(self, cliques: Sequence[Clique]) -> dict[Clique, dict[str, int]]:
-        """Images of each class that contain each of the cliques that there are."""
-        known = [clique for clique in cliques if clique in self.rows]
-        counts = self.cliques.counts[[self.rows[clique] for clique in known]].tolist()
-        return {
-            clique: dict(zip(self.cliques.classes, row, strict=True))
-            for clique, row in zip(known, counts, strict=True)
-        }
+def _gaps_and_counts(cliques: Cliques, min_size: int, max_size: int, when: str) -> pd.DataFrame:
+    """Cliques of some sizes by their concepts, with their gap and counts as Int64 columns."""
+    sizes = cliques.sizes()
+    part = cliques.take((sizes >= min_size) & (sizes <= max_size))
+    columns = {f"gap_{when}": part.gaps()}
+    for name, counts in sorted(zip(part.classes, part.counts.T, strict=True)):
+        columns[f"count_{when}_{name}"] = counts
+    concepts = pd.Series(part.names(), dtype=object, name="concepts")
+    return pd.concat([concepts, pd.DataFrame(columns).astype("Int64")], axis=1)
 
 
-def _changes(before: dict[Clique, int], after: dict[Clique, int], min_gap: int) -> pd.DataFrame:
+def _changes(before: pd.DataFrame, after: pd.DataFrame, min_gap: int) -> pd.DataFrame:
     """Give each clique of either dataset its status, the largest change first."""
-    cliques = sorted(before.keys() | after.keys(), key=lambda clique: (len(clique), clique))
-    gaps = [
-        np.array([found.get(clique, _MISSING) for clique in cliques], dtype=np.int64)
-        for found in (before, after)
-    ]
+    both = before.merge(after, on="concepts", how="outer")
+    both["size"] = both["concepts"].map(len).astype(np.int64)
+    both = both.sort_values("size", kind="stable")  # the merge has sorted by concepts
+    missing = both["gap_after"].isna()
+    gaps = [both[name].fillna(0).to_numpy(np.int64) for name in ("gap_before", "gap_after")]
     gap_before, gap_after = gaps
     was, now = (gap >= min_gap for gap in gaps)
-    status = np.select(
-        [
-            ~was & ~now,
-            ~was,
-            gap_after == _MISSING,
-            ~now,
-            gap_after < gap_before,
-            gap_after > gap_before,
-        ],
-        [BALANCED, "introduced", "absent", "solved", "reduced", "grown"],
-        default="unchanged",
-    )
-    change = np.abs(np.maximum(gap_after, 0) - np.maximum(gap_before, 0))
-    order = np.lexsort((-np.maximum(gap_before, gap_after), -change))
-    return pd.DataFrame(
-        {
-            "concepts": pd.Series(cliques, dtype=object),
-            "size": np.array([len(clique) for clique in cliques], dtype=np.int64),
-            "status": status.astype(object),
-            "gap_before": gap_before,
-            "gap_after": gap_after,
-        }
-    ).iloc[order]
+    conditions = [~was & ~now, ~was, missing, ~now, gap_after < gap_before, gap_after > gap_before]
+    names = [BALANCED, "introduced", "absent", "solved", "reduced", "grown"]
+    status = np.select(conditions, names, default="unchanged")
+    both["status"] = status.astype(object)
+    both["delta"] = both["gap_after"] - both["gap_before"]
+    first = ["concepts", "size", "status", "gap_before", "gap_after", "delta"]
+    order = np.lexsort((-np.maximum(gap_before, gap_after), -np.abs(gap_after - gap_before)))
+    return both[[*first, *both.columns.difference(first, sort=False)]].iloc[order]
 
 
 def _summary(changes: pd.DataFrame) -> pd.DataFrame:
     totals = {}
     for when in ("before", "after"):
         gaps = changes[f"gap_{when}"]
-        totals[f"mined_{when}"] = (gaps != _MISSING).groupby(changes["size"]).sum()
-        totals[f"total_gap_{when}"] = gaps.clip(lower=0).groupby(changes["size"]).sum()
+        totals[f"mined_{when}"] = gaps.notna().groupby(changes["size"]).sum()
+        totals[f"total_gap_{when}"] = gaps.fillna(0).groupby(changes["size"]).sum()
     statuses = pd.crosstab(changes["size"], changes["status"])
     statuses = statuses.reindex(columns=pd.Index([*STATUSES, BALANCED]), fill_value=0)
     return pd.DataFrame(totals).join(statuses).astype(np.int64).reset_index()
-
-
-def _with_counts(
-    chosen: pd.DataFrame,
-    classes: Sequence[str],
-    before: dict[Clique, dict[str, int]],
-    after: dict[Clique, dict[str, int]],
-) -> pd.DataFrame:
-    cliques = chosen.reset_index(drop=True)
-    for name in ("gap_before", "gap_after"):
-        cliques[name] = cliques[name].astype("Int64").where(cliques[name] != _MISSING)
-    cliques["delta"] = cliques["gap_after"] - cliques["gap_before"]
-    counts = {
-        prefix + name: pd.array(
-            [found.get(clique, {}).get(name) for clique in cliques["concepts"]], dtype="Int64"
-        )
-        for prefix, found in ((COUNT_BEFORE, before), (COUNT_AFTER, after))
-        for name in classes
-    }
-    return pd.concat([cliques, pd.DataFrame(counts)], axis=1)

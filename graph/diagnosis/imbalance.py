@@ -1,7 +1,6 @@
 """The imbalance of every clique as one table."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,7 +79,7 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
     p_value, test = homogeneity_test(counts, class_sizes)
     return pd.DataFrame(
         {
-            "concepts": _names(cliques),
+            "concepts": pd.Series(cliques.names(), dtype=object),
             "size": cliques.sizes(),
             **{COUNT + name: counts[:, code] for code, name in enumerate(classes)},
             **{RATE + name: rates[:, code] for code, name in enumerate(classes)},
@@ -96,11 +95,6 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
             "test": _category(test, TESTS),
         }
     )
-
-
-def _names(cliques: Cliques) -> "pd.Series[Any]":
-    """Return the members of each clique as a column of tuples."""
-    return pd.Series(cliques.names(), dtype=object)
 
 
 def _category(codes: IntArray, names: Sequence[str]) -> "pd.Categorical[str]":

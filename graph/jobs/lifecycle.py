@@ -231,13 +231,8 @@ def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     if not queries:
         raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
     for class_name, concepts, n in queries:
-        if n > MAX_IMAGES:
-            raise OptionError(
-                f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for "
-                f"{MAX_IMAGES:,} or fewer."
-            )
-        if n < 1 or not concepts:
+        if not 1 <= n <= MAX_IMAGES or not concepts:
             raise OptionError(
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "
-                "more, with one concept or more."
+                f"more, and {MAX_IMAGES:,} or fewer, with one concept or more."
             )

@@ -153,7 +153,11 @@ def write_rebalanced(
     own = held.images[~held.images["synthetic"]]
     splits = own["split"].astype(object).where(own["split"].notna(), None)
     split_of = dict(zip(own["id"], splits, strict=True))
-    _check_ids(split_of, images)
+    if taken := sorted(split_of.keys() & {image.id for image in images}):
+        raise StoreError(
+            f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
+            "ingest it again."
+        )
     there = set(held.images["id"])
     new = [image for image in images if image.id not in there]
     both = _joined(held, generated_annotations(new, split_of, split)) if new else held
@@ -168,15 +172,6 @@ def write_rebalanced(
     )
     _link(store, dataset, into, images)
     return report
-
-
-def _check_ids(real: Iterable[str], images: Iterable[AcceptedImage]) -> None:
-    taken = sorted(set(real) & {image.id for image in images})
-    if taken:
-        raise StoreError(
-            f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
-            "ingest it again."
-        )
 
 
 def _claim_copy(store: GraphStore, into: str, job: str) -> None:
