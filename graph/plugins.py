@@ -7,7 +7,7 @@ imported inside the function. So names, purposes and options are known wherever 
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -54,7 +54,7 @@ class Plugin(Declaration):
     options: type[Options] = Options
 
 
-class Declarations(Generic[RecordT]):
+class Declarations(Registry[Any], Generic[RecordT]):
     """Registry of modules of one kind, each with a declaration.
 
     Parameters
@@ -66,37 +66,22 @@ class Declarations(Generic[RecordT]):
     """
 
     def __init__(self, kind: str, modules: Mapping[str, str] | None = None) -> None:
-        self.kind = kind
-        self._modules: Registry[str] = Registry(kind)
+        super().__init__(kind)
         for name, module in (modules or {}).items():
             self.register(name, module)
-
-    def register(self, name: str, module: str) -> None:
-        """Add a module; a name that is taken raises DuplicateNameError."""
-        self._modules.register(name, module)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
 
     def __getitem__(self, name: str) -> RecordT:
         """The declaration of a name; UnknownNameError where there is none."""
         record = self._attribute(name, "PLUGIN")
         if not isinstance(record, Declaration) or record.name != name:
             raise TypeError(
-                f"{self._modules[name]}.PLUGIN is {record!r}, not the declaration of the "
+                f"{self._entries[name]}.PLUGIN is {record!r}, not the declaration of the "
                 f"{self.kind} {name!r}. Declare PLUGIN with the name {name!r} in this module."
             )
         return cast("RecordT", record)
 
-    def items(self) -> list[tuple[str, RecordT]]:
-        """Names and declarations in the order of registration."""
-        return [(name, self[name]) for name in self]
-
     def _attribute(self, name: str, attribute: str) -> Any:
-        return getattr(importlib.import_module(self._modules[name]), attribute)
+        return getattr(importlib.import_module(super().__getitem__(name)), attribute)
 
 
 class Plugins(Declarations[Plugin], Generic[T]):

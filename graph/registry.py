@@ -51,4 +51,4 @@ class Registry(Generic[T]):
 
     def items(self) -> list[tuple[str, T]]:
         """Names and entries in the order of registration."""
-        return list(self._entries.items())
+        return [(name, self[name]) for name in self]

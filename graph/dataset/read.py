@@ -43,16 +43,19 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     total = int(counted["images"])
     images: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
     lengths: list[int] = []
-    concepts, sources, scores, counts = _Names(), _Names(), [], []
-    # Coded as they come: millions of small lists would be walked by the garbage collector.
+    concepts: list[str] = []
+    sources: list[str] = []
+    scores: list[float] = []
+    counts: list[int] = []
+    known: dict[str, str] = {}  # each name is kept once
     for row in store.stream(statements.IMAGES, dataset=dataset):
         mentions = row["mentions"]
         for name, column in images.items():
             column.append(row[name])
         lengths.append(len(mentions))
         for concept, source, score, count in mentions:
-            concepts.add(concept)
-            sources.add(source)
+            concepts.append(known.setdefault(concept, concept))
+            sources.append(known.setdefault(source, source))
             scores.append(np.nan if score is None else score)
             counts.append(count)
         if len(lengths) % _STEP == 0:
@@ -126,40 +129,25 @@ def read_class_images(
     return {name: ClassImages(*zip(*sorted(found[name]), strict=True)) for name in sorted(found)}
 
 
-class _Names:
-    """Names in the order in which they come, as codes."""
-
-    def __init__(self) -> None:
-        self.codes: list[int] = []
-        self._known: dict[str, int] = {}
-
-    def add(self, name: str) -> None:
-        self.codes.append(self._known.setdefault(name, len(self._known)))
-
-    def column(self) -> tuple[IntArray, list[str]]:
-        """Encode names as positions among the sorted distinct names."""
-        names = sorted(self._known)
-        code = np.empty(len(names), dtype=np.int64)
-        code[[self._known[name] for name in names]] = np.arange(len(names))
-        return code[np.array(self.codes, dtype=np.int64)], names
-
-
 def _mention_frame(
-    image: IntArray, concepts: _Names, sources: _Names, scores: list[float], counts: list[int]
+    image: IntArray,
+    concepts: list[str],
+    sources: list[str],
+    scores: list[float],
+    counts: list[int],
 ) -> pd.DataFrame:
-    """Give each concept's mention as often as the image has it, by image and concept."""
-    coded = {"concept": concepts.column(), "source": sources.column()}
-    times = np.array(counts, dtype=np.int64)
-    order = np.lexsort((coded["concept"][0], image))
-    rows = np.repeat(order, times[order])
+    """Repeat each concept's mention as often as the image has it, by image and concept."""
+    concept, source = (
+        pd.Categorical(pd.array(names, dtype="str")) for names in (concepts, sources)
+    )
+    order = np.lexsort((concept.codes, image))
+    rows = np.repeat(order, np.array(counts, dtype=np.int64)[order])
     unknown = np.full(len(rows), np.nan)
     return pd.DataFrame(
         {
             "image": image[rows],
-            **{
-                name: pd.Categorical.from_codes(codes[rows], pd.Index(names, dtype="str"))
-                for name, (codes, names) in coded.items()
-            },
+            "concept": concept[rows],
+            "source": source[rows],
             "score": np.array(scores, dtype=np.float64)[rows],
             **{name: unknown.copy() for name in ("area_px2", "x_px", "y_px", "w_px", "h_px")},
             "segmentation": np.full(len(rows), None, dtype=object),

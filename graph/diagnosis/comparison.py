@@ -106,11 +106,11 @@ def compare_cliques(
     check_classes("before", sizes_before, "after", sizes_after)
     largest = min(cliques.members.shape[1] for cliques in (before, after))
     largest = largest if max_size is None else max_size
-    tables = (
-        _gaps_and_counts(cliques, min_size, largest, when)
-        for cliques, when in ((before, "before"), (after, "after"))
+    changes = _changes(
+        _gaps_and_counts(before, min_size, largest, "before"),
+        _gaps_and_counts(after, min_size, largest, "after"),
+        min_gap,
     )
-    changes = _changes(*tables, min_gap)
     summary = _summary(changes)
     chosen = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
     given = chosen["status"].value_counts()
@@ -168,14 +168,13 @@ def _changes(before: pd.DataFrame, after: pd.DataFrame, min_gap: int) -> pd.Data
     both = before.merge(after, on="concepts", how="outer")
     both["size"] = both["concepts"].map(len).astype(np.int64)
     both = both.sort_values("size", kind="stable")  # the merge has sorted by concepts
-    missing = both["gap_after"].isna()
+    missing = both["gap_after"].isna().to_numpy(np.bool_)
     gaps = [both[name].fillna(0).to_numpy(np.int64) for name in ("gap_before", "gap_after")]
     gap_before, gap_after = gaps
     was, now = (gap >= min_gap for gap in gaps)
     conditions = [~was & ~now, ~was, missing, ~now, gap_after < gap_before, gap_after > gap_before]
     names = [BALANCED, "introduced", "absent", "solved", "reduced", "grown"]
-    status = np.select(conditions, names, default="unchanged")
-    both["status"] = status.astype(object)
+    both["status"] = np.select(conditions, names, default="unchanged").astype(object)
     both["delta"] = both["gap_after"] - both["gap_before"]
     first = ["concepts", "size", "status", "gap_before", "gap_after", "delta"]
     order = np.lexsort((-np.maximum(gap_before, gap_after), -np.abs(gap_after - gap_before)))

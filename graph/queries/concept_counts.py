@@ -86,36 +86,35 @@ class CountedDataset(ClassSizes):
         """
         query = CATALOGUE[name]
         bound = query.bind({"dataset": self.state.name, **parameters})
-        frame = self.store.read_frame(query.text, **bound)
-        if query.reads_cliques and not self.mined:
-            frame["counts"] = [[] for _ in range(len(frame))]
-        values = frame.itertuples(index=False, name=None)
-        return [dict(zip(query.columns, row, strict=True)) for row in values]
+        rows = self.store.read(query.text, **bound)
+        stale = query.reads_cliques and not self.mined
+        return [row | {"counts": []} for row in rows] if stale else rows
 
     def concept_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
         """Build a frame of concepts: the given columns, and ``count_<class>`` (int64)."""
-        none = dict.fromkeys(self.class_sizes, 0)
-        return self._frame(rows, columns, [none | dict(row["counts"]) for row in rows], np.int64)
+        return self._frame(rows, columns, 0, np.int64)
 
     def pair_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
         """Build a frame of pairs: columns, and ``count_<class>`` (float64), NaN if not mined."""
-        none, unknown = (dict.fromkeys(self.class_sizes, value) for value in (0, np.nan))
-        counts = [none | dict(row["counts"]) if row["counts"] else unknown for row in rows]
-        return self._frame(rows, columns, counts, np.float64)
+        return self._frame(rows, columns, np.nan, np.float64)
 
     def _frame(
         self,
         rows: Sequence[Row],
         columns: Sequence[str],
-        counts: Sequence[dict[str, Any]],
+        uncounted: float,
         dtype: type[np.int64 | np.float64],
     ) -> pd.DataFrame:
+        """Build a frame; a class that is not in a row's counts has 0, all have `uncounted`."""
+        counts = [dict(row["counts"]) for row in rows]
         given = {
             column: pd.Series([row[column] for row in rows], dtype=_DTYPES.get(column, object))
             for column in columns
         }
         by_class = {
-            COUNT + name: np.array([found[name] for found in counts], dtype=dtype)
+            COUNT + name: np.array(
+                [found.get(name, 0) if found else uncounted for found in counts], dtype=dtype
+            )
             for name in self.class_sizes
         }
         return pd.DataFrame(given | by_class)
