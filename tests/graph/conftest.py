@@ -1,12 +1,13 @@
-"""Loading a dataset and mining it, for every test that reads what is then there."""
+"""Load a dataset, mine it, and ask it a saved query."""
 
 from collections.abc import Callable
 
 import pytest
 
-from graph.database.store import GraphStore
+from graph.database.store import GraphStore, Row
 from graph.dataset.mining import MiningOptions, mine_dataset
 from graph.dataset.write import write_annotations
+from graph.queries.binding import bind_named
 from graph.records import Annotations
 
 
@@ -21,3 +22,14 @@ def load(store: GraphStore, dataset: str) -> Callable[..., str]:
         return dataset
 
     return write
+
+
+@pytest.fixture
+def ask(store: GraphStore, dataset: str) -> Callable[..., list[Row]]:
+    """Run a saved query on the test's dataset."""
+
+    def run(name: str, **parameters: object) -> list[Row]:
+        query, bound = bind_named(store, name, {"dataset": dataset, **parameters})
+        return store.read(query.text, **bound)
+
+    return run

@@ -6,11 +6,11 @@ from itertools import combinations
 import pytest
 
 from graph.database.sync import BATCH
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.read import load_incidence
-from graph.dataset.state import dataset_state, find_dataset, list_datasets
+from graph.dataset.state import dataset_state, list_datasets
 from graph.dataset.write import dry_run, write_annotations
-from graph.errors import DatasetExistsError, DatasetNotFoundError, OptionError, StaleError
+from graph.errors import OptionError, StaleError
 from graph.records import Annotations, ImageRecord, Mention
 
 
@@ -171,38 +171,6 @@ def test_interrupted_anywhere_it_goes_on_to_the_same_graph(
                 dataset_state(store, dataset).require_complete()
     write(store, dataset, annotations)
     assert dump(dataset) == whole
-
-
-def test_drop_leaves_nothing_and_names_what_there_is(store, dataset, random_annotations):
-    write(store, dataset, random_annotations(20))
-    drop_dataset(store, dataset)
-    assert store.read("MATCH (n {dataset: $d}) RETURN count(n) AS n", d=dataset) == [{"n": 0}]
-    with pytest.raises(DatasetNotFoundError, match=r"Run `ingest\("):
-        drop_dataset(store, dataset)
-
-
-def test_rename_moves_everything_and_can_be_finished_later(
-    store, dataset, random_annotations, dump
-):
-    annotations = random_annotations(50)
-    write(store, dataset, annotations)
-    before = dump(dataset)
-    new = f"{dataset} renamed"
-
-    def stop_at_images(stage, done, total):
-        if done == 4:
-            raise StopError
-
-    with pytest.raises(StopError):
-        rename_dataset(store, dataset, new, stop_at_images)
-    with pytest.raises(StaleError, match="rename"):
-        write(store, dataset, annotations)
-    rename_dataset(store, dataset, new)
-    assert find_dataset(store, dataset) is None
-    assert dump(new) == before
-    write(store, dataset, random_annotations(5))
-    with pytest.raises(DatasetExistsError):
-        rename_dataset(store, dataset, new)
 
 
 @pytest.mark.parametrize("name", ["", " x", "x ", "a\nb", "x" * 201])
