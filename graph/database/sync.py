@@ -30,14 +30,8 @@ their ends, then each property as declared."""
 class Change:
     """Differences between the stored and the wanted nodes of a kind.
 
-    Parameters
-    ----------
-    created, updated : int64 array
-        Positions among the wanted nodes.
-    deleted : tuple of keys
-        Stored keys that are not wanted.
-    unchanged : int
-        Number of nodes that stay as they are.
+    `created` and `updated` are positions among the wanted nodes, `deleted` the stored keys that are
+    not wanted, and `unchanged` is the number of nodes that stay as they are.
     """
 
     created: npt.NDArray[np.int64]

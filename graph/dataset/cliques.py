@@ -23,37 +23,19 @@ class CliqueTotals:
 
 
 def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
-    """Count the mined cliques.
-
-    Raises
-    ------
-    StaleError
-        The dataset has not been mined, or has changed since.
-    """
+    """Count the mined cliques; StaleError if the dataset is not mined or has changed since."""
     dataset_state(store, dataset).require_mined()
     (row,) = store.read(statements.CLIQUE_TOTALS, dataset=dataset)
     return CliqueTotals(**row)
 
 
 def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
-    """Read the options that the dataset's cliques were mined with.
-
-    Raises
-    ------
-    StaleError
-        The dataset has not been mined, or has changed since.
-    """
+    """Read the options of the dataset's mining; StaleError if it is not mined or has changed."""
     return mining_of(dataset_state(store, dataset))
 
 
 def mining_of(state: DatasetState) -> MiningOptions:
-    """Return the mining options recorded in a dataset's state.
-
-    Raises
-    ------
-    StaleError
-        It has not been mined, or has changed since.
-    """
+    """Return the mining options in a dataset's state; StaleError as from `require_mined`."""
     state.require_mined()
     return MiningOptions.from_json(state.mining or "{}")
 

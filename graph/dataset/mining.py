@@ -1,6 +1,7 @@
 """Mine a dataset's cliques, measure their imbalance, and store them."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -129,10 +130,10 @@ def mine_dataset(
     )
     progress("measure imbalances", 0, None)
     table = imbalance_table(cliques, confidence=options.confidence)
-    rows = _CliqueRows.of(cliques, table)
+    names, digests, rows_at = _rows_to_write(cliques, table)
     progress("compare", 0, None)
     stored = stored_digests(store, schema.CLIQUE, dataset)
-    change = compare(stored, rows.names, rows.digests, delete=True)
+    change = compare(stored, names, digests, delete=True)
     mining = options.to_json()
     wanted = replace(state, cliques_digest=state.digest, mining=mining)
     if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
@@ -141,7 +142,7 @@ def mine_dataset(
         store.write(statements.UPDATE_DATASET, dataset=dataset, values=values)
         edges = (schema.HAS, schema.COUNTED_IN)
         apply_change(
-            store, dataset, writer, schema.CLIQUE, edges, change, rows.at, "write cliques", progress
+            store, dataset, writer, schema.CLIQUE, edges, change, rows_at, "write cliques", progress
         )
         write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
         finish(
@@ -171,39 +172,26 @@ def _uncommon(incidence: Incidence, common: tuple[str, ...] | None) -> int:
     return int((incidence.class_concept_counts()[asked] == 0).any(axis=0).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class _CliqueRows:
-    """The cliques of a dataset as the store writes them."""
+def _rows_to_write(
+    cliques: Cliques, table: pd.DataFrame
+) -> tuple[list[tuple[str, ...]], list[int], Callable[[IntArray], list[NodeRow]]]:
+    """Names and digests of all cliques, and a function for the rows at some positions."""
+    names, counts = cliques.names(), cliques.counts.tolist()
+    content = table[_STATISTICS].assign(names=[repr(clique) for clique in names])
+    hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
+    for of_class in cliques.counts.T:
+        hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + of_class.astype(np.uint64)
+    digests = hashed.view(np.int64).tolist()
+    statistics = [plain_values(table[name]) for name in _STATISTICS]
 
-    names: list[tuple[str, ...]]
-    digests: list[int]
-    statistics: list[list[object]]
-    classes: tuple[str, ...]
-    counts: list[list[int]]
-
-    @classmethod
-    def of(cls, cliques: Cliques, table: pd.DataFrame) -> "_CliqueRows":
-        names = cliques.names()
-        content = table[_STATISTICS].assign(names=[repr(clique) for clique in names])
-        hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
-        for code in range(len(cliques.classes)):
-            hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + cliques.counts[:, code].astype(
-                np.uint64
-            )
-        return cls(
-            names,
-            hashed.view(np.int64).tolist(),
-            [plain_values(table[name]) for name in _STATISTICS],
-            cliques.classes,
-            cliques.counts.tolist(),
-        )
-
-    def at(self, positions: IntArray) -> list[NodeRow]:
+    def rows_at(positions: IntArray) -> list[NodeRow]:
         return [
             (
-                self.names[i],
-                [self.digests[i], *(column[i] for column in self.statistics)],
-                [[self.names[i]], [self.classes, self.counts[i]]],
+                names[i],
+                [digests[i], *(column[i] for column in statistics)],
+                [[names[i]], [cliques.classes, counts[i]]],
             )
             for i in positions.tolist()
         ]
+
+    return names, digests, rows_at

@@ -28,10 +28,8 @@ def state_with_names(
 
     Raises
     ------
-    DatasetNotFoundError
-        There is no such dataset.
-    StaleError
-        It is not complete, or is to be mined and has not been.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, it is not complete, or is to be mined and has not been.
     UnknownNameError
         It has no node of the kind with one of the names.
     """

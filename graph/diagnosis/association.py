@@ -55,8 +55,6 @@ def class_lift(counts: IntArray, class_sizes: IntArray, classes: IntArray) -> Fl
 
     Parameters
     ----------
-    counts, class_sizes : int arrays
-        As in the module's description.
     classes : int array, shape (n_cliques,)
         The class to measure for each clique, by code.
 
@@ -92,8 +90,6 @@ def log_odds_ratio(
 
     Parameters
     ----------
-    counts, class_sizes : int arrays
-        As in the module's description.
     over, under : int arrays, shape (n_cliques,)
         The classes to compare, by code.
     confidence : float

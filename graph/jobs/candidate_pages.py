@@ -91,13 +91,7 @@ def list_candidates(
 
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
-    """Read a candidate's provenance as its worker recorded it; see `NewCandidate`.
-
-    Raises
-    ------
-    JobNotFoundError
-        There is no such candidate.
-    """
+    """Read a candidate's provenance as its worker recorded it; JobNotFoundError without one."""
     rows = store.read(reads.PROVENANCE, candidate=candidate)
     if not rows:
         raise not_found("candidate", candidate)

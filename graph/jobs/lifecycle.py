@@ -171,12 +171,7 @@ def query_id(job: str, position: int) -> str:
 def cancel_job(store: GraphStore, job: str) -> JobState:
     """Cancel a job unless it has ended; return its state.
 
-    Queries that are under way wait again; what workers are about to report is still taken.
-
-    Raises
-    ------
-    JobNotFoundError
-        There is no such job.
+    Running queries are queued; reports of workers are still accepted. Raises JobNotFoundError.
     """
     rows = store.write(statements.CANCEL_JOB, job=job)
     if not rows:

@@ -123,13 +123,7 @@ def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> li
 
 
 def read_job(store: GraphStore, job: str) -> Job:
-    """Read a job.
-
-    Raises
-    ------
-    JobNotFoundError
-        There is none of that id.
-    """
+    """Read a job; JobNotFoundError if there is none of that id."""
     rows = store.read(reads.JOB, job=job, alive_ms=int(ALIVE_S * 1000))
     if not rows:
         raise not_found("job", job)
@@ -149,10 +143,8 @@ def read_queries(
 
     Parameters
     ----------
-    state : QueryState or None
-        Only those in this state.
-    skip, limit
-        Skip this many, and return at most this many.
+    state, skip, limit
+        Only those in this state; skip this many, and return at most this many.
     seconds_per_image : float or None
         The job's own rate, for queries that have none yet; see `Job.seconds_per_image`.
 

@@ -29,11 +29,9 @@ def bind_named(
         No such query, parameter, or class, concept or plan in the dataset.
     OptionError
         A parameter is missing or of the wrong type.
-    DatasetNotFoundError
-        No such dataset.
-    StaleError
-        An ingest did not end, the query reads cliques and those are not up to date, or it is
-        about a plan that was made for other cliques than these.
+    DatasetNotFoundError, StaleError
+        No such dataset, an ingest of it did not end, the query reads cliques that are not up to
+        date, or a plan that was made for other cliques.
     """
     query, bound, _ = bind_with_state(store, name, given)
     return query, bound

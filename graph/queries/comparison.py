@@ -42,10 +42,8 @@ def compare_imbalances(
 
     Raises
     ------
-    DatasetNotFoundError
-        No such dataset.
-    StaleError
-        One has not been mined, or has changed since.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or one has not been mined or has changed since.
     OptionError
         They have different classes, one was mined to a smaller size than `max_size`, or a number
         is out of range.

@@ -62,10 +62,8 @@ class CountedDataset(ClassSizes):
 
         Raises
         ------
-        DatasetNotFoundError
-            There is none of that name.
-        StaleError
-            An ingest of it did not end.
+        DatasetNotFoundError, StaleError
+            There is none of that name, or an ingest of it did not end.
         """
         state = dataset_state(store, dataset)
         state.require_complete()
