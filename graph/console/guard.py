@@ -49,8 +49,6 @@ _MORE_THAN_READING = {
     "LOAD": "it reads a file or an address through the server",
     "USE": "it leaves the database that this console reads",
     "CYPHER": "it changes how the server compiles",
-    "EXPLAIN": "it returns a plan, which this console does not show",
-    "PROFILE": "it returns a plan, which this console does not show",
 }
 # These are keywords only when one of these words comes next.
 _SECOND_WORD = {
@@ -59,9 +57,7 @@ _SECOND_WORD = {
     "STOP": ("DATABASE",),
     "ENABLE": ("SERVER",),
     "DRYRUN": ("REALLOCATE", "DEALLOCATE"),
-    "CYPHER": (),  # these three only at the start of a query
-    "EXPLAIN": (),
-    "PROFILE": (),
+    "CYPHER": (),  # only at the start of a query
 }
 _SCHEMA = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 
@@ -79,6 +75,20 @@ _FOLLOWING = _words("""
     MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP OFFSET LIMIT UNION CALL YIELD USING FINISH
     AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING
     FROM LIST ARRAY PATH PATHS GROUP GROUPS""")
+# Keywords that need a value or a name next, if what is before them is complete.
+_NEEDING_VALUE = (
+    "AS",
+    "IN",
+    "AND",
+    "OR",
+    "XOR",
+    "WHERE",
+    "WITH",
+    "RETURN",
+    "UNWIND",
+    "THEN",
+    "ELSE",
+)
 # Keywords that may stand before a name or a value.
 _LEADING = _FOLLOWING | _words("""
     DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST
@@ -91,9 +101,9 @@ def check_read_only(text: str) -> None:
     """Raise unless a query is read-only.
 
     Allowed are MATCH, WITH, UNWIND, RETURN, UNION, subqueries and CALL of `PROCEDURES`, with all
-    their parts, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as SET or CREATE passes as a
-    label, property, parameter or map key, in backticks, and as a variable where it cannot be read
-    as a clause.
+    their parts, EXPLAIN and PROFILE of them, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as
+    SET or CREATE passes as a label, property, parameter or map key, in backticks, and as a variable
+    where it cannot be read as a clause.
 
     Raises
     ------
@@ -131,15 +141,16 @@ class _Check:
 
     def run(self) -> None:
         """Check the first word, the nesting, and each token with its neighbours."""
-        first = self.tokens[2]
-        schema = first.is_word("SHOW") and self.tokens[3].is_word(*_SCHEMA)
+        start = 3 if self.tokens[2].is_word("EXPLAIN", "PROFILE") else 2
+        first = self.tokens[start]
+        schema = first.is_word("SHOW") and self.tokens[start + 1].is_word(*_SCHEMA) and start == 2
         if not (first.is_word(*_READS) or schema):
             reason = _MORE_THAN_READING.get(
                 first.text.upper(), "a query that reads cannot start with it"
             )
-            raise self._refused(2, reason, f"Start with {', '.join(_READS)}.")
+            raise self._refused(start, reason, f"Start with {', '.join(_READS)}.")
         self._check_nesting()
-        for place in range(3 if schema else 2, len(self.tokens) - 3):
+        for place in range(start + schema, len(self.tokens) - 3):
             token = self.tokens[place]
             if token.is_symbol(";"):
                 raise self._refused(place, "a second statement may follow", "Run one at a time.")
@@ -183,8 +194,13 @@ class _Check:
         before, after = self.tokens[place - 1], self.tokens[place + 1]
         if before.is_symbol(*_BEFORE_NAME) or after.is_symbol(*_AFTER_NAME) or after.kind == "edge":
             return True
-        # After a value, AS is the operator, and a name comes next.
-        return before.is_word("AS") and self._ends_value(place - 2)
+        if before.is_word("BY") and self.tokens[place - 2].is_word("ORDER"):
+            return self._ends_value(place - 3)
+        return before.is_word(*_NEEDING_VALUE) and self._is_complete(place - 2)
+
+    def _is_complete(self, place: int) -> bool:
+        """Whether no name can follow this token: the next word is a keyword."""
+        return self.tokens[place].kind == "edge" or self._ends_value(place)
 
     def _ends_value(self, place: int) -> bool:
         """Whether a value, a name or a pattern certainly ends with this token."""

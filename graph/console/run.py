@@ -5,13 +5,15 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from threading import Thread
+from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
-from neo4j import READ_ACCESS, Driver, Query, Session
+from neo4j import READ_ACCESS, Driver, Query, Result, Session, Transaction
 from neo4j.exceptions import DriverError, Neo4jError
 
+from graph.console.answer_limit import MAX_MESSAGE_BYTES, MessageLimit, MessageTooLargeError
 from graph.console.guard import check_read_only
+from graph.console.plans import plan_table
 from graph.console.values import PlainValues, TooLargeError
 from graph.database.store import unavailable_error
 from graph.errors import (
@@ -25,7 +27,8 @@ from graph.errors import (
 )
 
 MAX_VALUES = 2_000_000  # in all cells together
-MAX_STUCK = 2  # queries that the server may still compute past their time limit
+MAX_RUNNING = 2
+"""Queries at once: more wait, within their time limit; those that the server cannot end count."""
 EXAMPLE = """\
 MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
 RETURN q.concepts AS concepts, y.name AS class, n.images AS images
@@ -34,18 +37,21 @@ LIMIT 20"""
 """A query to start from, for a dataset that is mined."""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
+_STOPPING_S = 2.0  # until a local server has stopped a query that is past its limit
+_LEAST_S = 0.01  # the driver takes no limit of zero
 
+_RUNNING = BoundedSemaphore(MAX_RUNNING)
 # Transactions that the server could not interrupt yet stay in its list.
 _STUCK = """
 SHOW TRANSACTIONS YIELD metaData, status, elapsedTime
 WHERE metaData.cobalance_console_s IS NOT NULL AND (status STARTS WITH 'Terminated'
-  OR elapsedTime > duration({seconds: metaData.cobalance_console_s + 1}))
+  OR elapsedTime.milliseconds > 1000 * (metaData.cobalance_console_s + 1))
 RETURN count(*) AS stuck"""
 
 
 @dataclass(frozen=True)
 class ConsoleResult:
-    """A query's rows as plain values.
+    """A query's rows as plain values; for EXPLAIN and PROFILE, the steps of its plan.
 
     Parameters
     ----------
@@ -77,11 +83,11 @@ def run_console_query(
     """Run a read-only query and return its rows.
 
     Three guards keep it from changing anything: `check_read_only` before a connection is made, the
-    server's READ mode, and a transaction that is always rolled back. The server enforces its time
-    limit between rows only: an endless expression keeps a core busy, and one that overflows the
-    parser's stack is never answered. So the query runs in a thread of its own and the call returns
-    on time whatever the server does; while `MAX_STUCK` queries are past their limit, further ones
-    are refused.
+    server's READ mode, and a transaction that is always rolled back. Neo4j enforces its time limit
+    between rows only, so that an endless expression keeps a core busy. The query therefore runs in
+    a thread of its own and the call returns on time whatever the server does. The local server
+    stops such a query's thread (`graph.database.local.query_watch`); while another server still
+    computes `MAX_RUNNING` queries past their limit, further ones are refused.
 
     Parameters
     ----------
@@ -104,9 +110,9 @@ def run_console_query(
     QueryRefusedError
         The query does more than read, or too many earlier ones still run.
     QueryTimeoutError
-        It did not end within `timeout_s`.
+        It did not end within `timeout_s`, or could not begin, as `MAX_RUNNING` others ran.
     QueryError
-        The server rejects it, or a single row is too large.
+        The server rejects it, or a single row is too large or nested too deeply.
     StoreUnavailableError
         No server answers, it refuses the credentials, or it has no such database.
     OptionError
@@ -119,8 +125,19 @@ def run_console_query(
         )
     check_read_only(text)
     started = time.monotonic()
-    driver = connect()
+    if not _RUNNING.acquire(timeout=timeout_s):
+        raise QueryTimeoutError(
+            f"{MAX_RUNNING} other queries of this console ran for all of the {timeout_s:g} s. Try "
+            "again when they have ended."
+        )
+    try:
+        driver = connect()
+    except BaseException:
+        _RUNNING.release()
+        raise
+    left_s = max(timeout_s - (time.monotonic() - started), _LEAST_S)
     outcome: Future[ConsoleResult] = Future()
+    given_up = Event()
 
     def work() -> None:
         try:
@@ -129,17 +146,22 @@ def run_console_query(
                 default_access_mode=READ_ACCESS,
                 fetch_size=min(max_rows + 1, _FETCH_ROWS),
             ) as session:
-                _require_capacity(session, timeout_s)
-                found = _fetch(session, text, dict(parameters or {}), timeout_s, max_rows)
+                _require_capacity(session, left_s)
+                found = _fetch(session, text, dict(parameters or {}), left_s, max_rows)
             elapsed_s = time.monotonic() - started
             outcome.set_result(ConsoleResult(*found, elapsed_s=elapsed_s))
         except BaseException as error:  # noqa: BLE001 - the caller, who waits, raises it
             outcome.set_exception(error)
+        finally:
+            if given_up.is_set():
+                time.sleep(_STOPPING_S)  # the server computes on until then
+            _RUNNING.release()
 
     Thread(target=work, name="console query", daemon=True).start()
     try:
-        return outcome.result(timeout=timeout_s)
+        return outcome.result(timeout=left_s)
     except TimeoutError as error:
+        given_up.set()
         raise _timed_out(timeout_s) from error
     except (Neo4jError, DriverError) as error:
         raise _our_error(error, timeout_s, database) from error
@@ -160,34 +182,51 @@ def _fetch(
         timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
     )
     try:
-        try:
-            result = transaction.run(text, parameters)
-        except (TypeError, ValueError, OverflowError) as error:  # before anything was sent
-            raise QueryError(
-                f"A parameter cannot be sent: {error}. Numbers (64 bits), texts, lists, maps and "
-                "dates can."
-            ) from error
+        limit = MessageLimit(transaction)
+        result = _send(transaction, text, parameters)
         columns = tuple(result.keys())
         for record in result:
             if len(rows) == max_rows:
                 truncated = True
                 break
             rows.append(tuple([plain.of(value) for value in record.values()]))
-    except TooLargeError:
+            limit.next_message()
+        summary = result.consume()
+        if plan := summary.profile or summary.plan:
+            return *plan_table(plan, is_profile=summary.profile is not None), False
+    except (TooLargeError, MessageTooLargeError) as error:
         if not rows:
             raise QueryError(
-                f"The first row alone holds more than {MAX_VALUES:,} values. Return rows instead "
-                "of one long list: UNWIND it, or leave out collect()."
-            ) from None
+                f"The first row alone holds more than {MAX_VALUES:,} values or "
+                f"{MAX_MESSAGE_BYTES >> 20} MB. Return rows instead of one long list: UNWIND it, "
+                "or leave out collect()."
+            ) from error
         truncated = True
+    except RecursionError as error:
+        raise QueryError(
+            "A value of the answer holds lists or maps nested too deeply. Return its parts."
+        ) from error
     finally:
         transaction.close()  # rolls back, and discards what was not fetched
     return columns, rows, truncated
 
 
+def _send(transaction: Transaction, text: str, parameters: dict[str, Any]) -> Result:
+    try:
+        return transaction.run(text, parameters)
+    except (TypeError, ValueError, OverflowError) as error:  # before anything was sent
+        reason = f"{error}"
+    except RecursionError:
+        reason = "it is nested too deeply"
+    raise QueryError(
+        f"A parameter cannot be sent: {reason}. Numbers (64 bits), texts, lists, maps and dates "
+        "can."
+    )
+
+
 def _require_capacity(session: Session, timeout_s: float) -> None:
     record = session.run(Query(_STUCK, timeout=timeout_s)).single(strict=True)
-    if record["stuck"] >= MAX_STUCK:
+    if record["stuck"] >= MAX_RUNNING:
         raise QueryRefusedError(
             f"The server still computes {record['stuck']} earlier queries of this console that are "
             "past their time limit: it cannot interrupt a single expression. Wait until they end, "

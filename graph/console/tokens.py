@@ -20,7 +20,7 @@ _TOKEN = re.compile(
                    | [-+*%^=<>()\[\]{{}},.:;|&!?$] | /(?!\*))""",
     re.DOTALL | re.VERBOSE,
 )
-_BACKSLASH = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:(?P<u>u)(?P<code>[0-9A-Fa-f]{4})?|.)", re.DOTALL)
 _UNFINISHED = {
     "'": "this string is not closed",
     '"': "this string is not closed",
@@ -81,28 +81,28 @@ def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedErr
 def tokenize(text: str) -> Iterator[Token]:
     r"""Yield the tokens of a query in order; O(n) in its length.
 
-    Two things that the server accepts are refused. Unicode escapes (``\u0027``): the server
-    replaces them before it looks for strings and comments, so one can end either. And invisible
-    characters in names without backticks.
+    Two things that the server accepts are refused. Unicode escapes of anything but letters, digits
+    and surrogates (``\u0027``): the server replaces them before it looks for strings and comments,
+    so one can end either. And invisible characters in names without backticks.
 
     Raises
     ------
     QueryRefusedError
-        A string, name or comment is not closed, a character is not allowed, or there is a Unicode
-        escape.
+        A string, name or comment is not closed, or a character or Unicode escape is not allowed.
 
     Examples
     --------
     >>> [token.text for token in tokenize("RETURN 'a /* b' // c")]
     ['RETURN', "'a /* b'"]
     """
-    for escape in _BACKSLASH.finditer(text):
-        if escape[1] == "u":
+    for escape in _ESCAPE.finditer(text):
+        code = escape["code"]
+        if escape["u"] and not (code and _is_harmless(chr(int(code, 16)))):
             raise refusal(
                 text,
                 escape.start(),
-                "a Unicode escape is replaced before the query is read, so it could end a string "
-                "or a comment unseen",
+                "a Unicode escape is replaced before the query is read, so one that is no letter "
+                "or digit could end a string or a comment unseen",
                 "Type the character itself, or give it as a parameter.",
             )
     offset = 0
@@ -116,6 +116,11 @@ def tokenize(text: str) -> Iterator[Token]:
         if kind != "space":
             yield Token(kind, match[0], offset)
         offset = match.end()
+
+
+def _is_harmless(character: str) -> bool:
+    """Whether it means the same to a tokenizer, escaped or not: it delimits nothing."""
+    return character.isalnum() or "\ud800" <= character <= "\udfff"
 
 
 def _unreadable(text: str, offset: int) -> QueryRefusedError:

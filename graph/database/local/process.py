@@ -126,7 +126,10 @@ def _usable_port(wanted: int) -> int:
 
 
 def _serve(home: Home, order: ServerOrder, port: int) -> None:
-    from graph.database.local import embedded  # after the fork
+    # These load the JVM's library: after the fork.
+    from graph.database.local import embedded
+    from graph.database.local.query_watch import QueryWatch
+    from graph.database.local.thread_stopper import ThreadStopper
 
     asked_to_stop = threading.Event()
     embedded.start_jvm(order.jar_folder, order.jars, order.heap_mb)
@@ -138,11 +141,14 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
         embedded.set_password(home, settings, order.password)
         os.replace(home.new_password, home.password)
     server = embedded.open_server(home, settings)
+    watch = QueryWatch(server, ThreadStopper(embedded.jvm_library()))
+    threading.Thread(target=watch.run, args=(asked_to_stop,), daemon=True).start()
     home.last_used.touch()
     ServerState(os.getpid(), "ready", port).write(home.state)
     try:
         _wait_until_unused(home, port, order.idle_stop_s, asked_to_stop)
     finally:
+        watch.stop_all()
         server.shutdown()
 
 

@@ -172,6 +172,40 @@ def test_a_word_of_a_clause_may_be_a_name(word, frame):
     check_read_only(frame.format(word))
 
 
+@pytest.mark.parametrize("word", [*WORDS[:10], "drop"])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "WITH [1] AS {0} UNWIND {0} AS x RETURN x",
+        "MATCH (n) WITH n.x AS {0} WHERE {0} IS NULL OR n.y IN {0} RETURN {0} LIMIT 1",
+        "MATCH (n) RETURN n.x AS {0} ORDER BY {0} DESC",
+        "WITH 1 AS {0} RETURN CASE WHEN true THEN {0} ELSE {0} END AS x",
+    ],
+)
+def test_a_word_of_a_clause_may_be_a_name_where_a_value_must_stand(word, frame):
+    check_read_only(frame.format(word))
+
+
+@pytest.mark.parametrize(
+    "name", ["as", "in", "and", "where", "with", "unwind", "then", "order", "by"]
+)
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "MATCH (n) WITH n AS {0} SET n.x = 1 RETURN n",
+        "MATCH ({0}) WITH {0} SET {0}.x = 1 RETURN 1 AS x",
+        "MATCH ({0}) WITH 1 AS x, {0} DELETE {0}",
+        "MATCH (n) WHERE {0} SET n.x = 1",
+        "MATCH (n:{0}) SET n.x = 1",
+        "MATCH (n) WITH n.{0} AS x, n SET n.x = 1",
+        "CALL db.labels() YIELD label AS {0} CREATE (n)",
+    ],
+)
+def test_a_name_that_looks_like_a_keyword_lets_no_clause_through(name, frame):
+    with pytest.raises(QueryRefusedError):
+        check_read_only(frame.format(name))
+
+
 def test_says_what_where_why_and_what_to_do():
     with pytest.raises(QueryRefusedError) as caught:
         check_read_only("MATCH (n)\r\n  // SET\r\n  SET n.x = 1")
@@ -185,13 +219,15 @@ def test_says_what_where_why_and_what_to_do():
     ("query", "said"),
     [
         ("", "is empty"),
-        ("EXPLAIN RETURN 1", "column 1: EXPLAIN is refused: it returns a plan"),
+        ("EXPLAIN MERGE (n)", "column 9: MERGE is refused: it changes the graph"),
+        ("PROFILE SHOW INDEXES", "column 9: SHOW is refused"),
         ("MATCH (n) RETRUN n", "column 11: RETRUN is refused: it is not a clause"),
         ("RETURN 'a", "column 8: this string is not closed"),
         ("RETURN 1 /* a", "column 10: this comment is not closed"),
         ("RETURN `a", "column 8: this name in backticks"),
         ("RETURN 1 AS a\u200bb", "column 14: the character U+200B is not allowed"),
-        ("RETURN '\\u0041'", "column 9: a Unicode escape"),
+        ("RETURN '\\u0027'", "column 9: a Unicode escape"),
+        ("RETURN '\\u00e'", "column 9: a Unicode escape"),
         ("CALL dbms.listConfig()", "CALL dbms.listConfig is refused"),
         ("RETURN apoc.version()", "column 8: the function apoc.version is refused"),
         ("RETURN 1; RETURN 2", "column 9: ; is refused: a second statement"),
