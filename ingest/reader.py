@@ -48,6 +48,7 @@ class Reader(Protocol):
         """
 
 
+MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB
 _BOM = b"\xef\xbb\xbf"
 _FOREIGN = (
     (b"\x1f\x8b", "is compressed (gzip)", "Unpack it first: gunzip."),
@@ -69,13 +70,16 @@ def read_head(path: Path) -> bytes:
     Raises
     ------
     InputError
-        There is no such file, it cannot be read, it is empty, or it is of a kind that no reader
-        takes (compressed, an image, not UTF-8).
+        There is no such file, it is a pipe or a device, it cannot be read, it is empty, or it is of
+        a kind that no reader takes (compressed, an image, not UTF-8).
     """
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise InputError(str(path), None, "is a folder", _file_to_name(path))
+        if not stat.S_ISREG(mode):  # a pipe waits for whoever writes, a device never ends
+            reason = "is a pipe or a device, not a file"
+            raise InputError(str(path), None, reason, "Save its content to a file, and name that.")
         with path.open("rb") as file:
             head = file.read(HEAD)
     except FileNotFoundError:
@@ -112,9 +116,12 @@ def read_text(path: Path) -> str:
     Raises
     ------
     InputError
-        As `read_head`, or a byte is not UTF-8.
+        As `read_head`, a byte is not UTF-8, or it is larger than 16 MiB.
     """
     read_head(path)
+    if path.stat().st_size > MOST_TEXT_BYTES:
+        reason = f"is larger than {MOST_TEXT_BYTES >> 20} MiB"
+        raise InputError(str(path), None, reason, "Name the text file that was meant.")
     try:
         return path.read_bytes().removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:

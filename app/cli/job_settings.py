@@ -1,6 +1,5 @@
 """Read NAME=VALUE options, and a job's settings from options and a TOML file."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from app.services.job_settings import check_settings
 from generation.recipes import choose_recipe
 from graph.errors import InputError, OptionError
+from ingest.documents import decode_toml
 
 
 def read_settings(
@@ -77,6 +77,8 @@ def read_file(path: Path) -> bytes:
     InputError
         It cannot be read.
     """
+    if path.exists() and not path.is_file():  # a device never ends
+        raise InputError(str(path), None, "is not a file", "Check the path.")
     try:
         return path.read_bytes()
     except OSError as error:
@@ -88,8 +90,8 @@ def read_file(path: Path) -> bytes:
 def _read_toml(path: Path) -> dict[str, Any]:
     content = read_file(path)
     try:
-        return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return decode_toml(content.decode())
+    except ValueError as error:
         raise InputError(str(path), None, f"is not valid TOML ({error})", "Correct it.") from error
 
 
@@ -119,6 +121,6 @@ def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None
         found = inner.get(part)  # a recipe's are read-only
         inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
     try:
-        inner[last] = tomllib.loads(f"x = {text.strip()}")["x"]
-    except tomllib.TOMLDecodeError:  # a word without quotes
+        inner[last] = decode_toml(f"x = {text.strip()}")["x"]
+    except ValueError:  # a word without quotes
         inner[last] = text.strip()

@@ -4,7 +4,6 @@ The file has the form in which Streamlit takes them; `cobalance app --help` show
 providers, the last three keys go into a section of each, such as ``[auth.google]``.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graph.errors import OptionError
+from ingest.documents import decode_toml
 
 VARIABLE = "COBALANCE_AUTH_FILE"
 
@@ -54,7 +54,7 @@ def read_login(file: Path) -> Login:
         The file cannot be read, lacks a setting, or is not safe.
     """
     try:
-        auth = tomllib.loads(file.read_text(encoding="utf-8")).get("auth")
+        auth = decode_toml(file.read_text(encoding="utf-8")).get("auth")
     except OSError as error:
         raise OptionError(
             f"{VARIABLE}={file}: {error.strerror}. Name a file that this user can read."

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from graph.arrays import IntArray
-from graph.errors import InputError, Setting, Text
+from graph.errors import InputError, Setting, Text, parts_of
+from ingest.documents import UNDECODABLE, decoding_fault
 from ingest.problems import Problems
 from ingest.reader import read_head
 
@@ -62,7 +63,7 @@ def coco_kind(path: Path, head: bytes) -> str | None:
 def _has_coco_keys(start: bytes) -> bool:
     try:
         keys = set(msgspec.json.decode(start.split(b"\n", 1)[0], type=dict[str, msgspec.Raw]))
-    except (msgspec.DecodeError, UnicodeDecodeError):  # the first of many lines, or cut off
+    except UNDECODABLE:  # the first of many lines, or cut off
         return b'"images"' in start or b'"annotations"' in start or b'"categories"' in start
     return "images" in keys or {"annotations", "categories"} <= keys
 
@@ -131,7 +132,7 @@ def decode(
         _check_kind(path, kind, problems)
         reason, place, fix = _validation_fault(str(error))
         if place is None:
-            raise problems.fatal(reason, f"{fix}.") from None
+            raise problems.fatal(reason, (*parts_of(fix), ".")) from None
         if problems.on_error == "fail":
             problems.record(place, reason, fix)
         return _decode_singly(content, types, problems)
@@ -161,7 +162,7 @@ def _decoded(content: memoryview, type_: type[Any], problems: Problems) -> Any:
         return msgspec.json.decode(content, type=type_)
     except msgspec.ValidationError:
         raise
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise _syntax_fault(error, content, problems) from None
 
 
@@ -170,7 +171,11 @@ def _decode_singly(
 ) -> dict[str, Records[Any]]:
     """Decode record by record, and skip malformed ones."""
     raw_type = msgspec.defstruct("RawCocoFile", [(name, list[msgspec.Raw]) for name in types])
-    raw = _decoded(content, raw_type, problems)
+    try:
+        raw = _decoded(content, raw_type, problems)
+    except msgspec.ValidationError as error:
+        reason, _, fix = _validation_fault(str(error))
+        raise problems.fatal(reason, (*parts_of(fix), ".")) from None
     result: dict[str, Records[Any]] = {}
     for name, type_ in types.items():
         decoder = msgspec.json.Decoder(type_)
@@ -178,8 +183,8 @@ def _decode_singly(
         for position, record in enumerate(getattr(raw, name)):
             try:
                 items.append(decoder.decode(record))
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                reason, at, path = str(error).partition(" - at `$")
+            except UNDECODABLE as error:
+                reason, at, path = decoding_fault(error).partition(" - at `$")
                 place = f"{name}[{position}]"
                 reason, _, fix = _validation_fault(f"{reason}{at or ' - at `$'}.{place}{path}")
                 problems.record(place, reason, fix)
@@ -227,7 +232,7 @@ def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> 
         return problems.fatal(
             f"the byte 0x{content[offset]:02x} is not UTF-8", "Save it as UTF-8.", f"byte {offset}"
         )
-    message = str(error)
+    message = decoding_fault(error)
     if "truncated" in message:
         return problems.fatal(
             "ends in the middle of a value", "Get the whole file again.", f"byte {len(content)}"

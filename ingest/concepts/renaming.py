@@ -1,13 +1,12 @@
 """Tables that rename, merge and drop concepts."""
 
-import json
-import tomllib
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from graph.progress import silent
+from ingest.documents import decode_json, decode_toml
 from ingest.names import Coded, clean_name, name_fault
 from ingest.problems import Problems
 from ingest.reader import read_head, read_text
@@ -53,13 +52,14 @@ def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, s
 def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
     """Place, concept and new name of each entry."""
     head = read_head(path)
+    text = read_text(path) if head.lstrip().startswith(b"{") or b"=" in head else ""
     mapping: object = None
     try:
         if head.lstrip().startswith(b"{"):
-            mapping = json.loads(read_text(path))
+            mapping = decode_json(text)
         elif b"=" in head:
-            mapping = tomllib.loads(read_text(path))
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError):
+            mapping = decode_toml(text)
+    except ValueError:
         mapping = None
     if isinstance(mapping, dict) and not {"concept", "becomes"} <= mapping.keys():
         for key, value in mapping.items():

@@ -1,11 +1,11 @@
 """Load vocabularies and word lists from text files, TOML files and options."""
 
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
 from graph.errors import InputError, OptionError, UnknownNameError
 from ingest.concepts.vocabulary import Vocabulary, words_of
+from ingest.documents import decode_toml
 from ingest.names import clean_name, name_fault
 from ingest.options import VocabularyOptions
 from ingest.reader import read_text
@@ -99,8 +99,8 @@ def load_word_list(name: str) -> Vocabulary:
     else:
         raise UnknownNameError("word list", name, word_list_names())
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = decode_toml(text)
+    except ValueError as error:
         raise InputError(where, None, f"is not valid TOML ({error})", f"{_LIST_FORM}.") from None
     classes = content.get("classes")
     if not isinstance(classes, dict) or len(classes) < 2:

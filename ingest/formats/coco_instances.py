@@ -112,7 +112,9 @@ def _categories(
     )
     ids, used = id_columns(field(categories, "id"), field(instances, "category_id"))
     known = pd.Index(ids.to_pandas())
-    for what, keys in (("id", known), ("name", pd.Index(column.codes))):
+    # Names that differ, and are one once cleaned, are one concept, as in tables.
+    names = pd.Index(field(categories, "name"), dtype=object)
+    for what, keys in (("id", known), ("name", names)):
         first = first_rows(keys)
         faults.report(
             first != np.arange(len(first)),

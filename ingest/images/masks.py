@@ -13,6 +13,7 @@ import numpy as np
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import CobalanceError, needs_extra
 from graph.records import ANNOTATION, Box, Mention
+from ingest.documents import UNDECODABLE, decoding_fault
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000
@@ -162,10 +163,10 @@ def parse_segmentation(segmentation: str | bytes) -> Polygons | RunLengths:
     """
     try:
         decoded = msgspec.json.decode(segmentation, type=list[list[float]] | _EncodedRuns)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise SegmentationError(
-            f"The segmentation is neither polygons nor a run-length encoding ({error}). Write it "
-            "as COCO does."
+            f"The segmentation is neither polygons nor a run-length encoding "
+            f"({decoding_fault(error)}). Write it as COCO does."
         ) from None
     return _run_lengths(decoded) if isinstance(decoded, _EncodedRuns) else _polygons(decoded)
 

@@ -1,12 +1,12 @@
 """Model repositories on the Hugging Face hub: download what is loaded, or find it in the cache."""
 
-import json
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import huggingface_hub
 
 from graph.errors import JobBlockedError
+from ingest.documents import decode_json
 from ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, choose_weights, list_components
 
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
@@ -68,7 +68,7 @@ def download(model: str, revision: str | None) -> Path:
 def read_json(path: Path, where: str) -> dict[str, Any]:
     """Read a JSON object; `where` names the model in errors."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = decode_json(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise JobBlockedError(
             f"{where}: {path.name} cannot be read ({describe_error(error)}). Download it again."

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graph.arrays import FloatArray, IntArray
+from ingest.documents import UNDECODABLE, decoding_fault
 from ingest.frames import TEXT
 from ingest.names import NameColumn, encode_names
 from ingest.problems import RowProblems
@@ -89,8 +90,9 @@ def _from_json(text: pa.Array, rows: RowProblems) -> Cells:
             continue
         try:
             concepts = decoder.decode(cell)
-        except msgspec.DecodeError as error:
-            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({error})"
+        except UNDECODABLE as error:
+            why = decoding_fault(error)
+            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({why})"
         else:
             found += concepts
             row += [at] * len(concepts)

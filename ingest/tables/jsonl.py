@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from graph.progress import Progress
 from ingest.coco.records import coco_kind
+from ingest.documents import UNDECODABLE, decoding_fault
 from ingest.frames import TEXT
 from ingest.problems import Problems
 from ingest.tables.loading import Rows, Table
@@ -43,10 +44,10 @@ class JsonLines:
                 try:
                     text.decode()
                     full = rows.add(number, _OBJECT.decode(text))
-                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                except UNDECODABLE as error:
                     problems.record(
                         f"line {number}",
-                        f"is not a JSON object ({error})",
+                        f"is not a JSON object ({decoding_fault(error)})",
                         "Write one JSON object with the columns as keys on each line",
                     )
                 else:

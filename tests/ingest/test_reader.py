@@ -1,10 +1,15 @@
 """Files that no reader can take: what is wrong and what to do."""
 
+import os
+from pathlib import Path
+
 import pytest
 
-from graph.errors import worded
+from graph.errors import InputError, worded
 from graph.records import ImageRecord, Mention
+from ingest.concepts.vocabulary_file import load_vocabulary
 from ingest.load import read_annotations
+from ingest.options import VocabularyOptions
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,26 @@ def test_files_that_are_not_there(tmp_path, failure):
     (tmp_path / "file").write_text("x")
     error = failure(tmp_path / "file" / "below")
     assert error.reason == "cannot be read (Not a directory)"
+
+
+@pytest.mark.timeout(20)  # opening a pipe waits for whoever writes to it
+@pytest.mark.parametrize("input_format", [None, "csv", "coco-instances"])
+def test_pipes_and_devices(input_format, tmp_path, failure):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        error = failure(path, input_format=input_format)
+        assert error.reason == "is a pipe or a device, not a file"
+        assert "Save its content to a file" in error.remedy
+
+
+def test_a_text_of_no_reasonable_size(tmp_path):
+    path = tmp_path / "words.txt"
+    with path.open("wb") as file:
+        file.write(b"tree\n")
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match="is larger than 16 MiB"):
+        load_vocabulary(VocabularyOptions(file=path))
 
 
 def test_a_folder_leads_to_the_file_to_name(tmp_path, failure):

@@ -1,6 +1,5 @@
 """`cobalance cypher`: saved queries and your own Cypher, read only."""
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ from app.services.console import ConsoleQuery, result_frame, saved_queries
 from graph.database.query import Query
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
+from ingest.documents import decode_json
 
 
 def cypher(
@@ -89,6 +89,6 @@ def _split(pair: str) -> tuple[str, str]:
 
 def _json_or_text(value: str) -> Any:
     try:
-        return json.loads(value)
+        return decode_json(value)
     except ValueError:
         return value

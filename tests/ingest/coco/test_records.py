@@ -186,6 +186,44 @@ def test_malformed_file(case, on_error, write, failure):
     assert remedy in worded(error.remedy)
 
 
+@pytest.mark.parametrize("missing", ["images", "annotations", "categories"])
+def test_missing_list_beside_a_bad_record(missing, write, failure):
+    content = copy.deepcopy(INSTANCES)
+    content["images"][0]["id"] = content["annotations"][0]["image_id"] = [1]
+    content["categories"][0]["name"] = 3
+    del content[missing]
+    error = failure(write(json.dumps(content)), SKIP, "coco-instances")
+    assert error.reason == f"has no list {missing!r}"
+    for given in (None, {}, 3):
+        error = failure(write(json.dumps(content | {missing: given})), SKIP, "coco-instances")
+        assert error.reason.startswith(f"{missing}: expected array")
+
+
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+@pytest.mark.parametrize("place", ["top", "image", "segmentation"])
+def test_nested_thousands_deep(place, on_error, write, failure):
+    deep = "[" * 5_000 + "]" * 5_000
+    content = copy.deepcopy(INSTANCES)
+    if place == "top":
+        content["info"] = "DEEP"
+    elif place == "segmentation":
+        content["annotations"][1]["segmentation"] = "DEEP"
+    else:
+        content["images"][1][place] = "DEEP"
+    path = write(json.dumps(content).replace('"DEEP"', deep))
+    error = failure(path, ReadOptions(classes=CATS, on_error=on_error))
+    assert "nested too deep" in error.reason
+
+
+def test_categories_spelled_alike_are_one_concept(write):
+    content = copy.deepcopy(INSTANCES)
+    content["categories"][1]["name"] = "caf\u00e9"
+    content["categories"][2]["name"] = " cafe\u0301"
+    content["annotations"].append({"id": 10, "image_id": 2, "category_id": 6})
+    annotations = read_annotations(write(json.dumps(content)), FAIL)
+    assert [[m.concept for m in r.mentions] for r in annotations.records()] == [["café"], ["café"]]
+
+
 def test_missing_list(write, failure):
     content = {name: values for name, values in INSTANCES.items() if name != "categories"}
     error = failure(write(json.dumps(content)), FAIL)

@@ -13,6 +13,11 @@ RECORDS = {
     "a list": ('["b", "dog", "sofa"]', "Expected `object`, got `array`", "one JSON object"),
     "two objects": ('{"image_id": "b"} {"image_id": "c"}', "trailing characters", "each line"),
     "not UTF-8": (b'{"image_id": "b", "label": "caf\xe9"}', "utf-8", "one JSON object"),
+    "nested thousands deep": (
+        '{"image_id": "b", "label": ' + "[" * 5_000 + "]" * 5_000 + "}",
+        "nested too deep",
+        "one JSON object",
+    ),
     "NaN": ('{"image_id": "b", "label": NaN}', "malformed", "one JSON object"),
     "no id": ('{"label": "dog", "concepts": []}', "the id ''", "printable"),
     "null id": ('{"image_id": null, "label": "dog", "concepts": []}', "the id ''", "printable"),
