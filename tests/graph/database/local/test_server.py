@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import psutil
 import pytest
 from filelock import FileLock
 from neo4j import Driver, GraphDatabase
-from neo4j.exceptions import AuthError, ClientError, ServiceUnavailable
+from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
 from graph.database.local.home import Home, ServerState
 from graph.database.local.server import Endpoint, ensure_running, status, stop
@@ -265,6 +266,27 @@ def test_stop_does_not_wait_for_connected_clients(settings: LocalServerSettings)
     state = state_of(settings)
     assert state is not None
     assert state.phase == "stopped"  # and not killed, as one is that takes `stop_timeout_s`
+
+
+def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
+    settings: LocalServerSettings,
+) -> None:
+    endpoint = ensure_running(settings)
+    endless = "RETURN reduce(s = 0, i IN range(1, 1000000000000) | s + i) AS x"
+
+    def compute() -> None:
+        with connect(endpoint) as driver, driver.session() as session:
+            transaction = session.begin_transaction(metadata={"cobalance_console_s": 600})
+            transaction.run(endless).consume()
+
+    with ThreadPoolExecutor() as pool:
+        computing = pool.submit(compute)
+        until(lambda: [endless] in execute(endpoint, "SHOW TRANSACTIONS YIELD currentQuery"))
+        assert stop(settings)
+        assert isinstance(computing.exception(), Neo4jError | DriverError)
+    state = ServerState.read(Home(settings.home).state)
+    assert state is not None
+    assert state.phase == "stopped"  # by itself: one that is killed has no time to say so
 
 
 def test_sigterm_is_a_clean_stop(settings: LocalServerSettings) -> None:
