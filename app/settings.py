@@ -1,8 +1,9 @@
 """Settings of a process, from environment variables: database, folders, job queue, web app."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import platformdirs
 from pydantic import (
@@ -18,6 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from graph.database.local.settings import LocalServerSettings
 from graph.errors import Action, OptionError, Setting
 from graph.options import first_fault
+from graph.safe_text import mask_credentials
 
 ENVIRONMENT = (
     ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
@@ -179,6 +181,13 @@ class Settings(BaseSettings):
             raise OptionError(
                 f"{fault.place.upper()}={fault.value!r}: {fault.reason}. Change or unset it."
             ) from error
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What ``repr`` lists: addresses without their passwords."""
+        for name, value in super().__repr_args__():
+            parts = value if isinstance(value, tuple) else (value,)
+            shown = [mask_credentials(part) if isinstance(part, str) else part for part in parts]
+            yield name, tuple(shown) if isinstance(value, tuple) else shown[0]
 
     def password(self) -> str:
         """The password of `neo4j_uri`, from the file or the variable."""

@@ -7,6 +7,7 @@ from html import escape
 import pandas as pd
 
 from app.services.reports import cell_text, is_missing
+from graph.safe_text import safe_text
 
 ALL = 2**31  # rows: no limit
 ROWS = 10  # of a table; `.frame` has all
@@ -44,10 +45,12 @@ class Result:
 
     def __repr__(self) -> str:
         shown = self.shown()
+        title = safe_text(self.title())
         if shown.empty:
-            return self.title()
+            return title
+        shown = shown.rename(columns=lambda name: safe_text(str(name)))
         table = shown.head(ROWS).map(cell_text).to_string(index=False)
-        return f"{self.title()}\n{table}{_more(len(shown))}"
+        return f"{title}\n{table}{_more(len(shown))}"
 
     def _repr_html_(self) -> str:
         return card(self.title(), table_html(self.shown(), self.bars))
@@ -63,7 +66,7 @@ def card(title: str, *parts: str) -> str:
     *parts : str
         HTML.
     """
-    head = f'<div style="font-weight:600;margin-bottom:.4em">{escape(title)}</div>'
+    head = f'<div style="font-weight:600;margin-bottom:.4em">{escape(safe_text(title))}</div>'
     return f'<div style="color:inherit;line-height:1.4">{head}{"".join(parts)}</div>'
 
 
@@ -82,7 +85,8 @@ def table_html(frame: pd.DataFrame, bars: Collection[str] = (), rows: int = ROWS
     colours = {name: BARS[at % len(BARS)] for at, name in enumerate(bars)}
     right = {name: pd.api.types.is_numeric_dtype(first[name].dtype) for name in first.columns}
     head = "".join(
-        f'<th style="{_align(right[name])}">{escape(str(name))}</th>' for name in first.columns
+        f'<th style="{_align(right[name])}">{escape(safe_text(str(name)))}</th>'
+        for name in first.columns
     )
     body = []
     for row in first.itertuples(index=False, name=None):

@@ -21,6 +21,7 @@ from graph.jobs.lifecycle import cancel_job, retry_job
 from graph.jobs.status import Job as JobRecord
 from graph.jobs.status import read_job, read_queries
 from graph.progress import Progress, silent
+from graph.safe_text import safe_text
 
 if TYPE_CHECKING:
     from cobalance.datasets import Dataset
@@ -59,7 +60,7 @@ class JobProgress(Result):
         )
 
     def __repr__(self) -> str:
-        return "\n".join([self.title(), *self.record.remarks])
+        return safe_text("\n".join([self.title(), *self.record.remarks]))
 
     def _repr_html_(self) -> str:
         done = f"{100 * self.share:.1f}%"
@@ -132,7 +133,7 @@ class Job:
         """Print how far the job is, on one line, until it has ended; as `wait` otherwise."""
         width = 0
         for line in self._until_ended(timeout_s, poll_s):
-            print(f"\r{line:<{width}}", end="", flush=True)  # noqa: T201
+            print(f"\r{safe_text(line):<{width}}", end="", flush=True)  # noqa: T201
             width = len(line)
         print()  # noqa: T201
         return self

@@ -27,6 +27,7 @@ from graph.errors import OptionError
 from graph.jobs.status import read_job
 from graph.options import first_fault
 from graph.progress import Progress, silent
+from graph.safe_text import safe_text
 
 
 @methods_speak_python
@@ -231,4 +232,4 @@ class Announcer:
         """Take a report, see `graph.progress.Progress`."""
         if stage != self._stage:
             self._stage = stage
-            print(f"{stage} …", file=sys.stderr)  # noqa: T201
+            print(f"{safe_text(stage)} …", file=sys.stderr)  # noqa: T201

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from graph.safe_text import safe_text
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -109,8 +111,8 @@ class CobalanceError(Exception):
         return self.worded(self.words)
 
     def worded(self, words: Words = str) -> str:
-        """The message as a front end words it."""
-        return worded(self.parts, words)
+        """The message as a front end words it, without credentials and control characters."""
+        return safe_text(worded(self.parts, words))
 
 
 class InputError(CobalanceError):

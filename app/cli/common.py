@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import Format
+from app.cli.terminal import Terminal
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.progress import Progress
 
-out = Console(highlight=False, soft_wrap=False)
+out = Terminal(highlight=False, soft_wrap=False)
 if not out.is_terminal and "COLUMNS" not in os.environ:
     out.width = 10_000  # a line for a row, so that grep finds all of it
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+notes = Terminal(stderr=True, highlight=False, soft_wrap=True)
 
 DatasetName = Annotated[str, typer.Argument(metavar="DATASET", help="Name of a dataset.")]
 FormatOption = Annotated[

@@ -5,10 +5,11 @@ Exit codes: 2 for an option, value or name (of a dataset, plan, job or class) th
 """
 
 import sys
-import traceback
 from typing import Annotated, NoReturn
 
 import typer
+from typer import rich_utils
+from typer.main import get_command
 
 from app.cli.commands import (
     console,
@@ -23,6 +24,7 @@ from app.cli.commands import (
     web,
 )
 from app.cli.common import notes
+from app.cli.terminal import Terminal, print_traceback
 from app.cli.wording import in_shell
 from app.version import print_version
 from graph.errors import (
@@ -32,6 +34,8 @@ from graph.errors import (
     JobNotFoundError,
     OptionError,
 )
+
+rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and errors of usage
 
 EXIT_CODES = (
     "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
@@ -120,11 +124,12 @@ def exit_code(error: CobalanceError) -> int:
 def run() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
     state: dict[str, bool] = {}
+    sys.excepthook = print_traceback
     try:
-        app(debug_first(sys.argv[1:]), obj=state)
+        get_command(app)(debug_first(sys.argv[1:]), obj=state)
     except CobalanceError as error:
         if state.get("debug"):
-            traceback.print_exc()
+            print_traceback(type(error), error, error.__traceback__)
         else:
             notes.print("[bold red]Error:[/] ", end="")
             notes.print(error.worded(in_shell), markup=False)

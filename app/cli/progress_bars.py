@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import typer
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     SpinnerColumn,
@@ -15,6 +14,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
+from app.cli.terminal import Terminal
 from graph.progress import Progress
 
 
@@ -82,7 +82,7 @@ class Stages:
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
     """Open a progress callback that draws bars in a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with Bars(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),

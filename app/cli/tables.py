@@ -14,9 +14,11 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from app.cli.terminal import Terminal
 from app.services.frames import to_csv, to_json
 from app.services.reports import cell_text
 from graph.errors import CobalanceError, OptionError
+from graph.safe_text import safe_text, show_controls
 
 _NARROW = 12  # characters that a text keeps in a narrow table
 _SHORT = 20  # characters that a shortened text keeps as long as there are columns to leave out
@@ -85,9 +87,10 @@ def write_frame(
 
 
 def write_text(text: str, output: Path | None) -> None:
-    """Write to standard output, or to a file."""
+    """Write to standard output, or to a file; a terminal is shown control characters as escapes."""
     with _writable(output):
         if output is None:
+            text = show_controls(text) if sys.stdout.isatty() else text
             sys.stdout.write(text)
             sys.stdout.flush()
         else:
@@ -112,7 +115,7 @@ def as_text(frame: pd.DataFrame, format_: Format) -> str:
         return to_csv(frame).decode()
     if format_ is Format.JSON:
         return to_json(frame).decode()
-    plain = Console(width=200, no_color=True)
+    plain = Terminal(width=200, no_color=True)
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain))
     return captured.get()
@@ -162,7 +165,7 @@ def as_table(
     """
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     cells = [[cell_text(value, most) for value in frame[name]] for name in frame.columns]
-    headers = [str(name).replace("_", " ") for name in frame.columns]
+    headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
     if width is not None:
         lines = 3 if most else None
         headers = [

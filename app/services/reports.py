@@ -8,6 +8,7 @@ import pandas as pd
 from generation.planning.plan import Plan
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT
+from graph.safe_text import safe_text
 from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def cell_text(value: Any, most: int | None = None) -> str:
         if value != 0 and abs(value) < 1e-3:
             return f"{value:.1e}"
         return f"{value:,.3f}"
-    return _cut(str(value), most)
+    return _cut(safe_text(str(value)), most)
 
 
 def is_missing(value: Any) -> bool:

@@ -10,6 +10,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from graph.errors import OptionError, Setting
+from graph.safe_text import mask_credentials
 
 
 class JsonSerializer(Serializer):
@@ -78,7 +79,7 @@ postgresql://user:password@host:port/database. Set queue to one of these.
 
 
 def without_password(url: str) -> str:
-    """Hide a URL's password.
+    """Hide a URL's password, and all of what is no URL.
 
     Examples
     --------
@@ -86,6 +87,7 @@ def without_password(url: str) -> str:
     'postgresql://me:***@host/db'
     """
     try:
-        return make_url(url).render_as_string(hide_password=True)
+        make_url(url)
     except ArgumentError:
         return "(no URL)"
+    return mask_credentials(url)

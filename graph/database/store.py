@@ -93,8 +93,9 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         try:
             store = cls(open_driver, uri, database)
         except (ConfigurationError, ValueError) as error:
+            address = uri if "://" in uri else uri.rpartition("@")[2]  # no login without a scheme
             raise StoreUnavailableError(
-                f"{uri!r} is not an address of a Neo4j server: {error}. "
+                f"{address!r} is not an address of a Neo4j server: {error}. "
                 "It looks like bolt://localhost:7687 or neo4j+s://graph.example.org."
             ) from error
         try:

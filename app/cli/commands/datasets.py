@@ -22,6 +22,7 @@ from graph.dataset.names import split_sizes
 from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.status import Job, list_jobs
 from graph.queries.catalogue import CATALOGUE
+from graph.safe_text import safe_text
 from ingest.concepts.plurals import counted
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
@@ -89,7 +90,7 @@ def drop(
         jobs = list_jobs(store, dataset, limit=ALL_JOBS)
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
-            typer.confirm(f"{question}{_jobs_clause(jobs, settings)}?", abort=True)
+            typer.confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"), abort=True)
         drop_dataset(store, settings, dataset, progress)
     notes.print(f"Dropped {dataset!r}.", markup=False)
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]

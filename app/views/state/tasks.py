@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ import streamlit as st
 from app.views.state.access import require_editor
 from graph.errors import CobalanceError
 from graph.progress import Progress
+from graph.safe_text import safe_text
 
 logger = logging.getLogger(__name__)
 
@@ -69,8 +71,8 @@ class Task:
             self.result = work(self.report)
         except CobalanceError as error:
             self.error = error
-        except Exception:  # a defect: details go to the log alone
-            logger.exception("%s failed", self.label)
+        except Exception:  # noqa: BLE001  # a defect: details go to the log alone
+            logger.error("%s failed\n%s", self.label, safe_text(traceback.format_exc()))  # noqa: TRY400
             self.error = CobalanceError(
                 f"{self.label} failed for a reason that is in the app's log. This is a defect."
             )
