@@ -10,6 +10,13 @@ HAS_WRITER = Statement(
     "MATCH (d:Dataset {name: $dataset, writer: $writer}) RETURN d.name AS name",
 )
 
+# The write takes the dataset's lock: a claim waits for it, and what is read after it is committed.
+_AS_WRITER = (
+    "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at",
+    "WITH d WHERE d.writer = $writer",
+)
+_WRITTEN = "RETURN count(DISTINCT row) AS written"
+
 _DELETE = "CALL ({0}) {{ DETACH DELETE {0} }} IN TRANSACTIONS OF 5000 ROWS"
 
 
@@ -96,14 +103,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     """
     lines = [f"MATCH (:Dataset {{name: ${DATASET}, writer: $writer}})"]
     for i, edge in enumerate(edges):
-        lines += [
-            "WITH *, COLLECT {",
-            f"  UNWIND range(0, size($targets[{i}]) - 1) AS at",
-            f"  MATCH (t:{edge.end.label} "
-            f"{{{DATASET}: $dataset, {edge.end.key.name}: $targets[{i}][at]}})",
-            f"  RETURN t ORDER BY at }} AS ends_{i}",
-            f"WHERE size(ends_{i}) = size($targets[{i}])",
-        ]
+        lines += _ends(edge.end, f"$targets[{i}]", f"ends_{i}")
     lines.append("UNWIND $rows AS row")
     values = [f"{prop}: row[1][{j}]" for j, prop in enumerate(node.property_names)]
     identity = f"{DATASET}: $dataset, {node.key.name}: row[0]"
@@ -227,9 +227,78 @@ def _one(node: Node, key: str) -> str:
     return f":{node.label} {{{within}{node.key.name}: {key}}}"
 
 
-def delete_edges_statement(edge: Edge) -> str:
-    """Cypher that deletes the edges between the pairs of keys in ``$rows``."""
-    return (
-        f"UNWIND $rows AS row\nMATCH (a{_one(edge.start, 'row[0]')})"
-        f"-[e:{edge.type}]->(b{_one(edge.end, 'row[1]')})\nDELETE e"
+def _ends(node: Node, keys: str, variable: str) -> list[str]:
+    """Clauses that look up the nodes with the keys of a parameter, all of them and in order."""
+    key = f"{keys}[at]"
+    return [
+        "WITH *, COLLECT {",
+        f"  UNWIND range(0, size({keys}) - 1) AS at",
+        f"  MATCH (t{_one(node, key)})",
+        f"  RETURN t ORDER BY at }} AS {variable}",
+        f"WHERE size({variable}) = size({keys})",
+    ]
+
+
+def create_edges_statement(edge: Edge) -> str:
+    """Cypher that creates edges that do not exist yet, as the dataset's writer.
+
+    It takes ``$writer``; ``$ends``, the keys of the nodes that the edges lead to; and ``$rows``:
+    ``[key of the start, positions in the ends, values of the first property, ...]``. It returns
+    how many edges it created.
+
+    Notes
+    -----
+    A MERGE of each looks through the edges that a concept has already: of 600 concepts with
+    96,000 pairs it took four times as long.
+
+    Examples
+    --------
+    >>> from graph.database.schema import CO_OCCURS
+    >>> print(create_edges_statement(CO_OCCURS))
+    MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+    WITH d WHERE d.writer = $writer
+    WITH *, COLLECT {
+      UNWIND range(0, size($ends) - 1) AS at
+      MATCH (t:Concept {dataset: $dataset, name: $ends[at]})
+      RETURN t ORDER BY at } AS ends
+    WHERE size(ends) = size($ends)
+    UNWIND $rows AS row
+    MATCH (a:Concept {dataset: $dataset, name: row[0]})
+    FOREACH (k IN range(0, size(row[1]) - 1) |
+      FOREACH (b IN [ends[row[1][k]]] |
+        CREATE (a)-[:CO_OCCURS {images: row[2][k]}]->(b)))
+    RETURN coalesce(sum(size(row[1])), 0) AS written
+    """
+    values = [f"{prop}: row[{j + 2}][k]" for j, prop in enumerate(edge.property_names)]
+    properties = f" {{{', '.join(values)}}}" if values else ""
+    return "\n".join(
+        [
+            *_AS_WRITER,
+            *_ends(edge.end, "$ends", "ends"),
+            "UNWIND $rows AS row",
+            f"MATCH (a{_one(edge.start, 'row[0]')})",
+            "FOREACH (k IN range(0, size(row[1]) - 1) |",
+            "  FOREACH (b IN [ends[row[1][k]]] |",
+            f"    CREATE (a)-[:{edge.type}{properties}]->(b)))",
+            "RETURN coalesce(sum(size(row[1])), 0) AS written",
+        ]
     )
+
+
+def update_edges_statement(edge: Edge) -> str:
+    """Cypher that sets the properties of existing edges, as the dataset's writer.
+
+    Rows are ``[start, end, properties...]``.
+    """
+    values = ", ".join(f"e.{prop} = row[{j + 2}]" for j, prop in enumerate(edge.property_names))
+    return "\n".join([*_AS_WRITER, *_each_edge(edge), f"SET {values}", _WRITTEN])
+
+
+def delete_edges_statement(edge: Edge) -> str:
+    """Cypher that deletes the edges between the pairs of keys in ``$rows``, as the writer."""
+    return "\n".join([*_AS_WRITER, *_each_edge(edge), "DELETE e", _WRITTEN])
+
+
+def _each_edge(edge: Edge) -> list[str]:
+    start, end = _one(edge.start, "row[0]"), _one(edge.end, "row[1]")
+    return ["UNWIND $rows AS row", f"MATCH (a{start})-[e:{edge.type}]->(b{end})"]

@@ -93,7 +93,7 @@ def write_annotations(
     final.update(zip(keys, digests.tolist(), strict=True))
     all_at_hand = len(final) == len(keys)
     incidence = incidence_of(annotations) if all_at_hand else load_incidence(store, dataset)
-    _write_cooccurrence(store, dataset, incidence)
+    _write_cooccurrence(store, dataset, writer, incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     if counted["images"] != len(final):
         raise invalidate(store, dataset, "digest")
@@ -200,7 +200,7 @@ def _delete_orphans(store: GraphStore, dataset: str) -> None:
             store.write_in_batches(text, dataset=dataset)
 
 
-def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -> None:
+def _write_cooccurrence(store: GraphStore, dataset: str, writer: str, incidence: Incidence) -> None:
     """Write the weights w_ij of the paper's section 3.2, concept pairs and class-concept pairs."""
     counted = cooccurrence(incidence)
     concepts = np.array(incidence.concepts, dtype=object)
@@ -217,7 +217,7 @@ def _write_cooccurrence(store: GraphStore, dataset: str, incidence: Incidence) -
     ):
         ends = zip(start.tolist(), end.tolist(), strict=True)
         wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
-        sync_edges(store, dataset, edge, wanted)
+        sync_edges(store, dataset, writer, edge, wanted)
 
 
 def _dataset_digest(images: dict[str, int]) -> int:
