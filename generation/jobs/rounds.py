@@ -38,14 +38,7 @@ def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
     by_query: dict[str, list[NewCandidate]] = defaultdict(list)
     for row in rows:
         by_query[query_id(job, row["query"])].append(candidate_of(row))
-    counts = record_made(store, job, by_query)
-    complete = [
-        query
-        for query, found in counts.items()
-        if found.accepted >= found.n and found.accepted + found.rejected == len(by_query[query])
-    ]
-    if complete:
-        finish_queries(store, job, dict.fromkeys(complete, ""))
+    record_made(store, job, by_query, finish=True)
 
 
 def candidate_of(row: Row) -> NewCandidate:

@@ -84,12 +84,21 @@ class Fingerprint:
 
 
 def record_made(
-    store: GraphStore, job: str, candidates: Mapping[str, Sequence[NewCandidate]]
+    store: GraphStore,
+    job: str,
+    candidates: Mapping[str, Sequence[NewCandidate]],
+    *,
+    finish: bool = False,
 ) -> dict[str, QueryCounts]:
     """Write candidates of some queries in one transaction, and return the queries' counts.
 
     The candidates are given by the id of their query. One that exists stays as it is, with the
     decisions of people.
+
+    Parameters
+    ----------
+    finish : bool
+        Mark those queries as done that have enough accepted candidates, and none but these.
 
     Raises
     ------
@@ -99,7 +108,8 @@ def record_made(
     rows = store.write(
         statements.ADD_CANDIDATES,
         job=job,
-        queries=list(candidates),
+        finish=finish,
+        queries=[[query, len(of_query)] for query, of_query in candidates.items()],
         rows=[
             {"query": query, "key": candidate.id, "properties": _properties_of(candidate)}
             for query, of_query in candidates.items()

@@ -2,7 +2,7 @@
 
 Watching a job reads its node alone, however many queries it has. A write takes the job's lock,
 subtracts the old query from the counts, changes it, and adds the new one; all counts are whole
-numbers, so nothing drifts.
+numbers, so nothing drifts. It names the counters that it may change, as each takes a while.
 """
 
 _SHORT = "q.accepted < q.n"
@@ -22,15 +22,32 @@ _OF_QUERY = {
     "microseconds": "toInteger(round(1000000 * q.seconds))",
 }
 
-TAKE_OUT = f"""
-SET {", ".join(f"j.{name} = j.{name} - {value}" for name, value in _OF_QUERY.items())}
-"""
-"""Before a change to the query ``q`` of the job ``j``."""
 
-PUT_IN = f"""
-SET {", ".join(f"j.{name} = j.{name} + {value}" for name, value in _OF_QUERY.items())}
-"""
-"""After it."""
+def take_out(*names: str) -> str:
+    """Before a change to the query ``q`` of the job ``j``: the counters that it may change."""
+    return _add("-", names)
+
+
+def put_in(*names: str) -> str:
+    """After it."""
+    return _add("+", names)
+
+
+def _add(sign: str, names: tuple[str, ...]) -> str:
+    changed = (f"j.{name} = j.{name} {sign} {_OF_QUERY[name]}" for name in names)
+    return f"\nSET {', '.join(changed)}\n"
+
+
+STARTED = ("queued", "running")
+"""Counters that change as an open query begins to run."""
+
+ENDED = ("queued", "running", "done", "failed", "short", "remaining")
+"""Counters that change as an open query ends."""
+
+MADE = ("short", "covered", "accepted", "rejected", "remaining", "microseconds")
+"""Counters that change with a query's candidates."""
+
+MADE_OR_ENDED = (*ENDED, *(name for name in MADE if name not in ENDED))
 
 _SUMS = {
     name: f"sum(CASE WHEN new THEN {value} ELSE 0 END) AS new_{name}"

@@ -3,7 +3,16 @@
 from graph.database.query import Statement
 from graph.database.schema import CANDIDATE, JOB, JOB_QUERY
 from graph.database.statements import merge_clause
-from graph.jobs.counters import PUT_IN, PUT_IN_NEW, RECOUNT, TAKE_OUT
+from graph.jobs.counters import (
+    ENDED,
+    MADE,
+    MADE_OR_ENDED,
+    PUT_IN_NEW,
+    RECOUNT,
+    STARTED,
+    put_in,
+    take_out,
+)
 
 _LOCK = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j"
 """Begin a write to a job, one at a time."""
@@ -108,9 +117,9 @@ START_QUERIES = Statement(
 CALL (j) {{
   UNWIND $queries AS id
   MATCH (q:JobQuery {{id: id}}) WHERE {_OPEN}
-  WITH j, q {TAKE_OUT}
+  WITH j, q {take_out(*STARTED)}
   SET j.state = 'running', j.started_at = coalesce(j.started_at, datetime()),
-    q.state = 'running', q.started_at = coalesce(q.started_at, datetime()) {PUT_IN}
+    q.state = 'running', q.started_at = coalesce(q.started_at, datetime()) {put_in(*STARTED)}
   RETURN count(q) AS started
 }}
 RETURN started, j.dataset AS dataset""",
@@ -122,8 +131,8 @@ FINISH_QUERIES = Statement(
 {_LOCK} WHERE $after IS NULL OR j.round = $after
 UNWIND $rows AS row
 MATCH (q:JobQuery {{id: row[0]}}) WHERE {_OPEN}
-WITH j, q, row {TAKE_OUT}
-SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {PUT_IN}""",
+WITH j, q, row {take_out(*ENDED)}
+SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {put_in(*ENDED)}""",
 )
 
 FAIL_QUERIES = Statement(
@@ -132,8 +141,8 @@ FAIL_QUERIES = Statement(
 {_LOCK} WHERE coalesce(j.attempt, 0) = $attempt
 UNWIND $queries AS id
 MATCH (q:JobQuery {{id: id}}) WHERE {_OPEN}
-WITH j, q {TAKE_OUT}
-SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {PUT_IN}""",
+WITH j, q {take_out(*ENDED)}
+SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {put_in(*ENDED)}""",
 )
 
 END_JOB = Statement(
@@ -175,7 +184,7 @@ SET j.round = $number, j.round_spans = $spans""",
 )
 
 ADD_CANDIDATES = Statement(
-    "Add candidates to queries of a job; those that exist stay as they are.",
+    "Add candidates to queries of a job, and end those that are complete by them if asked.",
     f"""
 {_LOCK}
 CALL (j) {{
@@ -186,10 +195,15 @@ CALL (j) {{
   WITH q, c WHERE c.query = q.id
   MERGE (c)-[:MADE_FOR]->(q)
 }}
-UNWIND $queries AS id
-MATCH (q:JobQuery {{id: id}})
-WITH j, q {TAKE_OUT}
-WITH j, q{_COUNT_CANDIDATES}{PUT_IN}
+UNWIND $queries AS row
+MATCH (q:JobQuery {{id: row[0]}})
+WITH j, q, row {take_out(*MADE_OR_ENDED)}
+WITH j, q, row{_COUNT_CANDIDATES}
+FOREACH (_ IN CASE
+    WHEN $finish AND {_OPEN} AND q.accepted >= q.n AND q.accepted + q.rejected = row[1]
+    THEN [1] ELSE [] END |
+  SET q.state = 'done', q.message = '', q.ended_at = datetime()
+){put_in(*MADE_OR_ENDED)}
 RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
 )
 
@@ -203,8 +217,8 @@ WHERE c.job = j.id AND c.verdict = 'accepted' AND c.decided_at IS NULL
 SET c.verdict = 'rejected', c.reason = row[1]
 WITH DISTINCT j, c.query AS id
 MATCH (q:JobQuery {{id: id}})
-WITH j, q {TAKE_OUT}
-WITH j, q{_COUNT_CANDIDATES}{PUT_IN}""",
+WITH j, q {take_out(*MADE)}
+WITH j, q{_COUNT_CANDIDATES}{put_in(*MADE)}""",
 )
 
 DECIDE = Statement(
@@ -215,9 +229,9 @@ WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
 MATCH (q:JobQuery {{id: c.query}})
 MATCH (j:Job {{id: c.job}})
 SET j.updated_at = datetime()
-WITH j, q, c {TAKE_OUT}
+WITH j, q, c {take_out(*MADE)}
 SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
-WITH j, q{_COUNT_CANDIDATES}{PUT_IN}
+WITH j, q{_COUNT_CANDIDATES}{put_in(*MADE)}
 RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
 )
 

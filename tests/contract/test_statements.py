@@ -12,7 +12,7 @@ from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
 from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
-from graph.jobs.counters import TAKE_OUT
+from graph.jobs.counters import RECOUNT
 from graph.queries import statements as query_statements
 
 
@@ -54,5 +54,5 @@ def test_a_write_takes_no_value_but_as_a_parameter(statement):
 
 
 def test_the_counters_of_jobs_are_those_that_are_declared():
-    kept = re.findall(r"j\.(\w+) = j\.", TAKE_OUT)
+    kept = re.findall(r"j\.(\w+) = ", RECOUNT)
     assert kept == [counter.name for counter in schema.JOB_COUNTERS]

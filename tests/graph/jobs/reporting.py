@@ -81,7 +81,8 @@ def act_at_random(store, job, random, steps):
                     )
                     for query in queries
                 }
-                record_made(store, job, {query: [one] for query, one in found.items()})
+                ends = random.random() < 0.5
+                record_made(store, job, {query: [one] for query, one in found.items()}, finish=ends)
                 made += [one.id for one in found.values()]
             case "decide" if made:
                 decide(store, random.choice(made), random.choice(["accepted", "rejected"]), "ann")

@@ -23,7 +23,7 @@ from graph.jobs.reports import (
 )
 from graph.jobs.status import read_job, read_queries
 from graph.records import Annotations, ImageRecord, Mention
-from tests.graph.jobs.reporting import accepted, counted, recounted, rejected
+from tests.graph.jobs.reporting import accepted, counted, recounted, rejected, states
 
 
 def test_a_decision_by_hand_outlives_a_repeated_report(store, job):
@@ -54,6 +54,22 @@ def test_what_is_found_twice_is_rejected_unless_people_decided(store, job):
     }
     assert read_queries(store, job)["accepted"].tolist() == [2, 0, 0]
     assert counted(store, job) == recounted(store, job)
+
+
+def test_a_query_whose_candidates_are_all_in_one_report_ends_with_it(store, job):
+    whole, short, other = (query_id(job, i) for i in range(3))
+    record_made(store, job, {other: [accepted(other, 0)]}, finish=True)
+    made = {
+        whole: [*(accepted(whole, i) for i in range(3)), rejected(whole, 3)],
+        short: [accepted(short, 0), rejected(short, 1)],
+        other: [accepted(other, i) for i in range(1, 5)],  # and one of an earlier chunk
+    }
+    record_made(store, job, {whole: made[whole]})
+    assert states(store, job) == ["queued", "queued", "queued"]
+    for _ in range(2):
+        record_made(store, job, made, finish=True)
+        assert states(store, job) == ["done", "queued", "queued"]
+        assert counted(store, job) == recounted(store, job)
 
 
 def test_more_may_be_accepted_than_wanted(store, job):
