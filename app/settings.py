@@ -30,7 +30,8 @@ ENVIRONMENT = (
     (
         "COBALANCE_HOME",
         "the user's data folder",
-        "Data of the local server, and boxes and outlines of images of any server.",
+        "Data of the local server, and boxes and outlines of images of any server. What is created "
+        "here is for its user alone; folders that exist keep their permissions.",
     ),
     ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
     (
@@ -53,7 +54,8 @@ ENVIRONMENT = (
     (
         "COBALANCE_OUTPUT",
         "`generated` in COBALANCE_HOME",
-        "Where workers put images: a folder or an fsspec URL, the same for all of them.",
+        "Where workers put images: a folder or an fsspec URL, the same for all of them. A folder "
+        "that does not exist is created for its user alone.",
     ),
     (
         "COBALANCE_QUEUE_FILE",

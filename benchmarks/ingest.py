@@ -30,7 +30,8 @@ from graph.database.statements import merge_statement
 from graph.database.store import GraphStore
 from graph.dataset.contents import ImageContents
 from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
 from graph.queries.binding import bind_named

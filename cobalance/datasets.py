@@ -9,6 +9,7 @@ import pandas as pd
 from app.services.datasets import rename_dataset
 from app.services.job_settings import check_settings
 from app.services.plans import keep_plan, order_plan, plan_dataset
+from app.services.reports import describe_mining
 from app.settings import Settings
 from cobalance.diagnosis import Comparison, Imbalances
 from cobalance.display import ALL, Result
@@ -22,7 +23,8 @@ from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
-from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.plans import read_plan
 from graph.dataset.read import load_incidence, read_annotations
@@ -209,8 +211,10 @@ class Dataset(Questions, Result):
     def title(self) -> str:
         """Name, and whether the dataset is mined."""
         state = dataset_state(self.graph, self.name)
-        mined = state.digest is not None and state.cliques_digest == state.digest
-        return f"Dataset {self.name!r}, {'mined' if mined else 'not mined'}"
+        if not state.is_mined:
+            return f"Dataset {self.name!r}, not mined"
+        counted_in = describe_mining(MiningOptions.from_json(state.mining))
+        return f"Dataset {self.name!r}, mined. {counted_in}"
 
     def scope(self) -> dict[str, str]:
         """The name of the dataset, as a parameter."""

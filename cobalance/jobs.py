@@ -108,7 +108,6 @@ class Job:
         with needs_extra("A worker", "worker"):
             from app.services.workers import run_here
         home = self.settings.cobalance_home.expanduser().absolute() / "python"
-        home.mkdir(parents=True, exist_ok=True)
         run_here(self.settings, [self.id], f"sqlite:///{home / f'{self.id}.sqlite'}", self.report)
         return self
 

@@ -52,6 +52,8 @@ def in_shell(part: Setting | Action) -> str:
     ('--on-error skip', 'NEO4J_URI')
     >>> in_shell(Action("mine", "my zoo", max_size=3))
     "run `cobalance mine 'my zoo' --max-size 3`"
+    >>> [command(Action("mine", "zoo", common=common)) for common in (("cat", "dog"), ())]
+    ['cobalance mine zoo --common cat --common dog', 'cobalance mine zoo --any-class']
     >>> in_shell(Action("ingest", ..., dataset="zoo"))
     'run `cobalance ingest FILE --dataset zoo`'
     >>> in_shell(Action("plan", "zoo", planner_options={"share": 0.5}))
@@ -77,6 +79,8 @@ def command(action: Action) -> str:
     for name, value in action.options.items():
         if name == "planner_options" and isinstance(value, dict):
             words += [_given("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
+        elif name == "common" and isinstance(value, tuple):  # of `mine`
+            words += [_given("--common", it) for it in value] or ["--any-class"]
         else:
             words.append(_given(f"--{name.replace('_', '-')}", value))
     return " ".join(["cobalance", *words])

@@ -23,7 +23,8 @@ from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest
 from generation.planning.plan import PlanOptions
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.plans import read_plan
 from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
@@ -31,6 +32,7 @@ from graph.diagnosis.comparison import Comparison
 from graph.errors import DatasetExistsError, OptionError
 from graph.jobs.lifecycle import create_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_job
+from graph.private_files import make_folder
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
 from ingest.images.decoding import decode, rgb_array
@@ -164,6 +166,7 @@ def _diagnose(
 ) -> Planned:
     """Write D's files, load it into the graph, mine it and plan its images."""
     folder = _folder(settings, name)
+    make_folder(Path(settings.output_folder()).expanduser())
     drawn.write(folder)
     drawn.write_exemplars(folder / "exemplars")
     prefix = f"demo/{name}/"

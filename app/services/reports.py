@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from generation.planning.plan import Plan
+from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT
 from graph.safe_text import safe_text
@@ -130,6 +131,26 @@ def describe_comparison(found: Comparison) -> str:
     more = f" Smaller changes not listed: {left_out:,} (see --limit)." if left_out else ""
     gaps = change_text(totals["total_gap_before"], totals["total_gap_after"])
     return f"Imbalances: {counts}. Sum of gaps: {gaps}.{more}"
+
+
+def describe_mining(options: MiningOptions) -> str:
+    """What was mined, in one sentence.
+
+    Examples
+    --------
+    >>> describe_mining(MiningOptions())
+    'Counted in all images: cliques of up to 4 concepts that every class shows.'
+    >>> describe_mining(MiningOptions(2, 5, (), "train"))
+    "Counted in split 'train': cliques of up to 2 concepts, in at least 5 images of a class."
+    """
+    images = "all images" if options.split is None else f"split {options.split!r}"
+    shown = "" if options.common == () else " that every class shows"
+    if options.common:
+        shown = f" that {' and '.join(options.common)} show{'s' * (len(options.common) == 1)}"
+    size = counted(options.max_size, "concepts")
+    support = counted(options.min_support, "images")
+    often = f", in at least {support} of a class" if options.min_support > 1 else ""
+    return f"Counted in {images}: cliques of up to {size}{shown}{often}."
 
 
 def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:

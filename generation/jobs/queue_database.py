@@ -10,6 +10,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from graph.errors import OptionError, Setting
+from graph.private_files import make_file, make_folder
 from graph.safe_text import mask_credentials
 
 
@@ -39,7 +40,7 @@ DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
 
 
 def check_url(url: str) -> str:
-    """Return a queue's URL; create the folder of an SQLite file.
+    """Return a queue's URL; create an SQLite file with its folder, for this user alone.
 
     Raises
     ------
@@ -68,10 +69,12 @@ postgresql://user:password@host:port/database. Set queue to one of these.
         )
     if kind == "sqlite" and parsed.database:
         try:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(Path(parsed.database).parent)
+            if parsed.database != ":memory:":
+                make_file(Path(parsed.database))
         except OSError as error:
             raise OptionError(
-                f"The folder of the job queue {url} cannot be created: {error.strerror}. Set ",
+                f"The job queue {without_password(url)} cannot be created: {error.strerror}. Set ",
                 Setting("queue"),
                 " to another one.",
             ) from error

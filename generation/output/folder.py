@@ -13,6 +13,7 @@ from typing import Any
 from fsspec.core import url_to_fs
 
 from graph.errors import CobalanceError, JobBlockedError, OptionError, Setting
+from graph.private_files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
 _TEMPORARY = ".tmp"
@@ -67,7 +68,7 @@ class OutputFolder:
         path = self._path(name)
         try:
             if self._is_local:
-                _write_local(Path(path), data)
+                _write_local(Path(self._root), Path(path), data)
             elif self._is_moved:
                 temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
                 self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
@@ -154,12 +155,13 @@ class OutputFolder:
         )
 
 
-def _write_local(path: Path, data: bytes) -> None:
+def _write_local(root: Path, path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_TEMPORARY}")
     try:
         try:
             file = temporary.open("xb")
         except FileNotFoundError:
+            make_folder(root)
             path.parent.mkdir(parents=True, exist_ok=True)
             file = temporary.open("xb")
         with file:

@@ -8,9 +8,9 @@ from graph.counting.cliques import Cliques
 from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.clique_table import read_clique_table
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import DatasetState, dataset_state
-from graph.errors import Action, OptionError
+from graph.errors import OptionError
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
 def mining_of(state: DatasetState) -> MiningOptions:
     """Return the mining options in a dataset's state; StaleError as from `require_mined`."""
     state.require_mined()
-    return MiningOptions.from_json(state.mining or "{}")
+    return MiningOptions.from_json(state.mining)
 
 
 def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None) -> Cliques:
@@ -55,7 +55,7 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     if max_size is not None and max_size > options.max_size:
         raise OptionError(
             f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. ",
-            Action("mine", dataset, max_size=max_size),
+            state.mine_again(max_size=max_size),
             ".",
         )
     cliques = read_clique_table(store, state, options.max_size)

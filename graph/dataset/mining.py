@@ -1,8 +1,7 @@
 """Mine a dataset's cliques, measure their imbalance, and store them."""
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare, stored_digests
 from graph.dataset import statements
 from graph.dataset.clique_table import has_clique_table, write_clique_table
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes, split_sizes
 from graph.dataset.read import load_incidence
 from graph.dataset.state import claim, dataset_state, finish
@@ -27,43 +27,6 @@ MAX_CLIQUES = 1_000_000
 """The default limit on cliques."""
 
 _STATISTICS = [name for name in schema.CLIQUE.property_names if name != "digest"]
-
-
-@dataclass(frozen=True)
-class MiningOptions:
-    """How cliques are mined.
-
-    Parameters
-    ----------
-    max_size : int
-        The largest number of concepts in a clique.
-    min_support : int
-        The smallest count, in images, that a clique must have in its most frequent class.
-    common : tuple of str or None
-        The classes that every concept of a clique must occur with; None means every class.
-    split : str or None
-        Count only the images of that split.
-    confidence : float
-        Of the odds ratios' interval.
-    """
-
-    max_size: int = 4
-    min_support: int = 1
-    common: tuple[str, ...] | None = None
-    split: str | None = None
-    confidence: float = 0.95
-
-    def to_json(self) -> str:
-        """Serialise the options for the store."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> "MiningOptions":
-        """Read options from the store."""
-        values = json.loads(text)
-        if values["common"] is not None:
-            values["common"] = tuple(values["common"])
-        return cls(**values)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from graph.database.store import GraphStore
 from graph.dataset import statements
+from graph.dataset.mining_options import MiningOptions
 from graph.errors import Action, DatasetNotFoundError, OptionError, StaleError, StoreError
 
 MAX_NAME = 200  # characters
@@ -58,6 +59,15 @@ class DatasetState:
         """Identifier of the images and options behind the cliques; stored with plans."""
         return f"{self.cliques_digest} {self.mining}"
 
+    @property
+    def is_mined(self) -> bool:
+        """Whether the cliques were mined from the current images."""
+        try:
+            self.require_mined()
+        except StaleError:
+            return False
+        return True
+
     def require_complete(self) -> None:
         """Raise unless all images are loaded and counted in the concept graph."""
         if self.renaming_to is not None:
@@ -82,7 +92,11 @@ class DatasetState:
                 if self.mining is None
                 else "has changed since it was mined"
             )
-            raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
+            raise StaleError(f"{self.name!r} {reason}. ", self.mine_again(), ".")
+
+    def mine_again(self, **changed: object) -> Action:
+        """The action that mines the dataset as it was last mined, some options changed."""
+        return MiningOptions.from_json(self.mining).again(self.name, **changed)
 
 
 def check_name(name: str) -> None:

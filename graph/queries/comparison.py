@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mining_of
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import (
     STATUSES,

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from filelock import FileLock
 
 from graph.errors import InputError, Setting, StoreError
+from graph.private_files import make_folder
 from graph.progress import Progress
 from ingest.frames import NUMBERS
 
@@ -148,7 +149,7 @@ def write_tables(path: Path, tables: Iterable[pa.Table], total: int, progress: P
 def writing(folder: Path) -> Iterator[None]:
     """Lock the folder against other writers, and remove temporary files of killed ones."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with FileLock(folder / ".lock"):
             for left in folder.glob(".*.tmp"):
                 left.unlink(missing_ok=True)

@@ -10,7 +10,8 @@ from streamlit.util import calc_hash
 from app.settings import Settings
 from app.views.state import session
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
 

@@ -8,7 +8,8 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, expect
 
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import NewCandidate, record_made

@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 
 from graph.database.store import GraphStore
 from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
 from graph.jobs.candidate_pages import list_candidates

@@ -9,7 +9,8 @@ import pytest
 from app.demo import urbancars
 from graph.database.store import GraphStore
 from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, screenshot, settle

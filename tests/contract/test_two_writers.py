@@ -4,7 +4,8 @@ import pytest
 
 from graph.dataset.cliques import load_cliques
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state, find_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import ConstraintViolatedError, StaleError, StoreError

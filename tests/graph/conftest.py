@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from graph.database.store import GraphStore, Row
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.queries.binding import bind_named
 from graph.records import Annotations

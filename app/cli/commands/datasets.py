@@ -17,7 +17,9 @@ from app.cli.common import (
 )
 from app.cli.tables import Format, narrowed, write_frame
 from app.services.datasets import drop_dataset, rename_dataset
+from app.services.reports import describe_mining
 from app.settings import Settings
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import split_sizes
 from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.status import Job, list_jobs
@@ -46,7 +48,7 @@ def show(
 ) -> None:
     """Show a dataset's classes, splits, and concepts with their images in each class."""
     with opened_store() as (store, _):
-        dataset_state(store, dataset)
+        state = dataset_state(store, dataset)
         summary = list_datasets(store).query("dataset == @dataset")
         size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
         frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
@@ -66,6 +68,10 @@ def show(
         if splits.keys() != {None}:
             of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
             out.print(f"Images per split: {', '.join(of_splits)}", markup=False)
+        if state.mining is not None:
+            stale = "" if state.is_mined else " The images have changed since."
+            mining = describe_mining(MiningOptions.from_json(state.mining))
+            out.print(f"{mining}{stale}", markup=False)
     write_frame(table, format_, output, out)
 
 

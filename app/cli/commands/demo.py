@@ -24,7 +24,8 @@ from app.settings import Settings
 from generation.planning.plan import PlanOptions
 from graph.console.run import EXAMPLE
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.dataset.write import write_annotations
 from graph.errors import DatasetNotFoundError, StaleError, needs_extra

@@ -22,6 +22,7 @@ from app.services.plans import Planned, plan_dataset
 from app.services.reports import (
     comparison_table,
     describe_comparison,
+    describe_mining,
     describe_plan,
     imbalance_table,
     plan_table,
@@ -29,7 +30,9 @@ from app.services.reports import (
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
-from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
+from graph.dataset.cliques import mined_with
+from graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.comparison import Comparison
 from graph.errors import OptionError, worded
 from graph.queries.comparison import compare_imbalances
@@ -142,11 +145,13 @@ def imbalances(
     )
     with opened_store() as (store, _):
         frame = read_imbalances(store, dataset, ranking)
+        mining = mined_with(store, dataset)
     if format_ is Format.TABLE and output is None:
         if frame.empty:
             notes.print("No clique passes these filters.")
             return
         frame = imbalance_table(frame)
+        notes.print(describe_mining(mining), markup=False)
     write_frame(frame, format_, output, out)
 
 
@@ -199,9 +204,11 @@ def plan(
     with opened_store() as (store, progress):
         options = PlanOptions(min_size, max_size, max_per_query, budget)
         planned = plan_dataset(store, dataset, planner, options, name, progress, own)
+        mining = mined_with(store, dataset)
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
+        notes.print(describe_mining(mining), markup=False)
         write_frame(plan_table(planned), format_, None, out)
         out.print(describe_plan(planned.plan), markup=False)
     else:

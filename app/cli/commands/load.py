@@ -10,7 +10,7 @@ import typer
 from app.cli.collector import collector_paused, present_objects_frozen
 from app.cli.common import notes, opened_store
 from app.cli.progress_bars import progress_bars
-from app.cli.wording import in_shell
+from app.cli.wording import command, in_shell
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
 from app.services.imports import pairs
 from app.settings import Settings
@@ -230,8 +230,9 @@ def ingest(
             "would delete.",
             markup=False,
         )
-    following = "imbalances" if state.cliques_digest == state.digest else "mine"
-    notes.print(f"Next: cobalance {following} {quote(name)}", markup=False)
+    mined = state.cliques_digest == state.digest
+    following = f"cobalance imbalances {quote(name)}" if mined else command(state.mine_again())
+    notes.print(f"Next: {following}", markup=False)
 
 
 def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:

@@ -7,7 +7,8 @@ from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset, store
 from app.views.widgets.messages import empty_state
 from app.views.widgets.task_progress import show_task
-from graph.dataset.mining import MAX_CLIQUES, MiningOptions, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.progress import Progress
 
 
@@ -25,14 +26,45 @@ def offer(current: CurrentDataset) -> None:
     )
     if not may_edit():
         return
-    with st.form("_mine", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        max_size = st.number_input("Largest clique", 1, 6, 3, width=150)
-        min_support = st.number_input(
-            "Minimum images in the most frequent class", 1, value=1, width=260
-        )
+    with st.form("_mine", border=False):
+        options = fields(current, f"_mine {current.name}")
         if st.form_submit_button("Mine", type="primary"):
-            start(current.name, MiningOptions(max_size, min_support))
+            start(current.name, options)
             st.rerun()
+
+
+def fields(current: CurrentDataset, key: str) -> MiningOptions:
+    """Draw the options of mining; at first they are what the dataset was last mined with.
+
+    The keys of the widgets begin with `key`.
+    """
+    last = current.mining if current.state.mining is not None else MiningOptions(max_size=3)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        max_size = st.number_input(
+            "Most concepts in a clique", 1, max(6, last.max_size), last.max_size, key=f"{key}_size"
+        )
+        min_support = st.number_input(
+            "Minimum images in its most frequent class",
+            1,
+            value=last.min_support,
+            key=f"{key}_support",
+            help="A clique stays when any class has that many, whatever the others have.",
+        )
+    split = st.text_input(
+        "Only images of this split", last.split or "", placeholder="all", key=f"{key}_split"
+    )
+    any_class = st.checkbox(
+        "Keep concepts that some class never shows",
+        last.common == (),
+        key=f"{key}_any",
+        help="Otherwise a clique's concepts all occur with every class.",
+    )
+    common = () if any_class else last.common or None
+    if common:
+        st.text(f"As before, every concept occurs with: {', '.join(common)}.")
+    return MiningOptions(
+        int(max_size), int(min_support), common, split.strip() or None, last.confidence
+    )
 
 
 def start(dataset: str, options: MiningOptions) -> None:

@@ -9,7 +9,6 @@ from app.views.components import mine_button
 from app.views.state import session, tasks
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import show_error
-from graph.dataset.mining import MiningOptions
 from graph.errors import CobalanceError
 from graph.progress import Progress
 
@@ -40,7 +39,7 @@ def draw_actions(current: CurrentDataset, *, whole: bool) -> None:
             )
     match st.session_state.get(_DIALOG):
         case "mine":
-            _mine_dialog(current.name)
+            _mine_dialog(current)
         case "rename":
             _rename_dialog(current.name, current.state.renaming_to or current.name)
         case "drop":
@@ -52,26 +51,11 @@ def _close_dialog() -> None:
 
 
 @st.dialog("Mine the dataset", on_dismiss=_close_dialog)
-def _mine_dialog(name: str) -> None:
+def _mine_dialog(current: CurrentDataset) -> None:
     st.caption("Counts every combination of concepts in every class.")
-    max_size = st.number_input("Most concepts in a clique", 1, 6, 3, key="_mine_size")
-    min_support = st.number_input(
-        "Minimum images in its most frequent class",
-        1,
-        value=1,
-        key="_mine_support",
-        help="A clique stays when any class has that many, whatever the others have.",
-    )
-    split = st.text_input("Only images of this split", placeholder="all", key="_mine_split")
-    any_class = st.checkbox(
-        "Keep concepts that some class never shows",
-        key="_mine_any",
-        help="Otherwise a clique's concepts all occur with every class.",
-    )
-    common = () if any_class else None
-    options = MiningOptions(int(max_size), int(min_support), common, split.strip() or None)
+    options = mine_button.fields(current, "_mine")
     if st.button("Mine", type="primary", key="_mine_now"):
-        _in_dialog(lambda: mine_button.start(name, options))
+        _in_dialog(lambda: mine_button.start(current.name, options))
 
 
 @st.dialog("Rename the dataset", on_dismiss=_close_dialog)

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.services.reports import describe_mining
 from app.views.datasets import importing
 from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
@@ -138,13 +139,8 @@ def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd
 def _mined(current: CurrentDataset) -> str:
     if current.state.mining is None:
         return "Not mined yet."
-    options = current.mining
-    split = "" if options.split is None else f", of the split {options.split}"
     stale = "" if current.is_mined else " The images have changed since."
-    return (
-        f"Mined up to {options.max_size} concepts, with at least {options.min_support:,} images "
-        f"in the most frequent class{escape(split)}.{stale}"
-    )
+    return escape(f"{describe_mining(current.mining)}{stale}")
 
 
 def _by_class(store: GraphStore, dataset: str) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.services.reports import describe_mining
 from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.components.name_choices import names_of
@@ -72,6 +73,7 @@ def _metrics(current: CurrentDataset) -> None:
         st.metric("Common concepts", f"{totals.concepts:,}")
         st.metric("Cliques", f"{totals.cliques:,}")
         st.metric("Leaning to a class", f"{totals.imbalanced:,}")
+    st.caption(escape(describe_mining(current.mining)))
 
 
 def _take_nodes_from_graph() -> None:

@@ -16,10 +16,9 @@ import streamlit as st
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.state import DatasetState, dataset_state, list_datasets
-from graph.errors import StaleError
 
 DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
 _CHOICE = "_chosen_dataset"
@@ -82,16 +81,12 @@ class CurrentDataset:
     @property
     def is_mined(self) -> bool:
         """Whether its cliques can be read."""
-        try:
-            self.state.require_mined()
-        except StaleError:
-            return False
-        return True
+        return self.state.is_mined
 
     @property
     def mining(self) -> MiningOptions:
         """The options that it was last mined with."""
-        return MiningOptions.from_json(self.state.mining or "{}")
+        return MiningOptions.from_json(self.state.mining)
 
     def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""

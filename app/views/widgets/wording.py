@@ -58,7 +58,13 @@ _ACTIONS = {
     "stop_server": "restart it",
 }
 _OPTIONS = {
-    "mine": {"max_size": "Most concepts in a clique"},
+    "mine": {
+        "max_size": "Most concepts in a clique",
+        "min_support": "Minimum images in its most frequent class",
+        "common": "Classes that show every concept",
+        "split": "Only images of this split",
+        "confidence": "Confidence level",
+    },
     "plan": {
         "name": "Name of the plan",
         "planner": "Planner",
@@ -86,7 +92,7 @@ def in_app(part: Setting | Action) -> str:
         labels = _OPTIONS.get(part.name, {})
         options = dict(part.options)
         own: Any = options.pop("planner_options", {})  # each has a field of its own
-        given = [f"“{labels[name]}”: {value}" for name, value in options.items()]
+        given = [f"“{labels[name]}”: {_shown(value)}" for name, value in options.items()]
         given += [f"“{readable(name)}”: {value}" for name, value in own.items()]
         return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
     group, _, name = part.name.partition(".")
@@ -101,3 +107,7 @@ def in_app(part: Setting | Action) -> str:
         f"“{ON_ERROR.get(str(part.value), part.value)}”" if part.name == "on_error" else part.value
     )
     return f"{label} set to {value}"
+
+
+def _shown(value: object) -> str:
+    return (", ".join(map(str, value)) or "any") if isinstance(value, tuple) else str(value)

@@ -8,6 +8,8 @@ from graph.queries.catalogue.parameters import CONCEPTS, RAREST_FIRST, dataset_q
 
 MAX_SIZE = 4  # the largest clique that is counted straight from the images
 
+_SPLIT = {"split": Parameter("count only images of this split, as mined; without it, of all")}
+
 # Per-class counts of each group, zero for a class without any, then their summary: the
 # paper's gap and its under-represented class (ties by name).
 _SUMMARY = """
@@ -34,16 +36,18 @@ def _from_images(size: int) -> str:
     )
     return f"""
 MATCH (y:Class {{dataset: $dataset}})
+WHERE $split IS NULL OR EXISTS {{ (:Image {{dataset: $dataset, split: $split}})-[:LABELED]->(y) }}
 WITH y ORDER BY y.name
 WITH collect(y) AS classes
 MATCH (c:Concept {{dataset: $dataset}})
-WITH classes, c, all(y IN classes WHERE
-  EXISTS {{ (c)<-[:CONTAINS]-(:Image)-[:LABELED]->(y) }}) AS common
+WITH classes, c, all(y IN classes WHERE EXISTS {{
+  MATCH (c)<-[:CONTAINS]-(i:Image)-[:LABELED]->(y) WHERE $split IS NULL OR i.split = $split
+}}) AS common
 WITH classes, collect(CASE WHEN common THEN c END) AS firsts,
   collect(CASE WHEN NOT common THEN c END) AS uncommon
 UNWIND firsts AS c1
 CALL (classes, uncommon, c1) {{
-  MATCH (c1)<-[:CONTAINS]-(i:Image){extensions}
+  MATCH (c1)<-[:CONTAINS]-(i:Image) WHERE $split IS NULL OR i.split = $split{extensions}
   MATCH (i)-[:LABELED]->(y:Class)
   WITH classes, {", ".join(names)}, y, count(*) AS images
   WITH classes, {", ".join(names)}, collect([y, images]) AS found
@@ -57,7 +61,7 @@ def _of_size(size: int) -> Iterator[Query]:
     yield dataset_query(
         f"imbalances-from-images-{size}",
         f"Every common clique of size {size} with its count in each class, counted by the "
-        "database alone.",
+        "database alone: in all images, whatever was mined, or in those of a split.",
         "concepts counts gap under_represented",
         _from_images(size)
         + f"""
@@ -66,7 +70,7 @@ RETURN concepts, [c IN counts | [c.class, c.images]] AS counts,
        {_VERDICT}
 ORDER BY gap DESC, concepts LIMIT $limit""",
         scans_images=True,
-        parameters={"limit": Parameter("the most rows to return", int, 1000)},
+        parameters={"limit": Parameter("the most rows to return", int, 1000), **_SPLIT},
     )
     yield dataset_query(
         f"generation-queries-from-images-{size}",
@@ -82,7 +86,7 @@ WITH concepts, c.class AS class, most - c.images AS n WHERE n > 0
 RETURN class, concepts, n
 ORDER BY n DESC, concepts, class LIMIT $limit""",
         scans_images=True,
-        parameters={"limit": Parameter("the most rows to return", int, 1000)},
+        parameters={"limit": Parameter("the most rows to return", int, 1000), **_SPLIT},
     )
 
 
@@ -90,20 +94,24 @@ QUERIES = (
     *(query for size in range(1, MAX_SIZE + 1) for query in _of_size(size)),
     dataset_query(
         "imbalance-of-concepts",
-        "How many images of each class contain all the given concepts, counted from the images.",
+        "How many images of each class contain all the given concepts, counted from the images, "
+        "of all splits or of one.",
         "class images class_size rate",
         RAREST_FIRST
         + """MATCH (rarest)<-[:CONTAINS]-(i)
 WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) })
+  AND ($split IS NULL OR i.split = $split)
 MATCH (i)-[:LABELED]->(y:Class)
 WITH y, count(*) AS found
 WITH collect([y, found]) AS found
 MATCH (y:Class {dataset: $dataset})
 WITH y, coalesce([f IN found WHERE f[0] = y | f[1]][0], 0) AS images,
-  COUNT { (y)<-[:LABELED]-() } AS class_size
-RETURN y.name AS class, images, class_size, toFloat(images) / class_size AS rate
+  CASE WHEN $split IS NULL THEN COUNT { (y)<-[:LABELED]-() }
+    ELSE COUNT { (y)<-[:LABELED]-(i:Image) WHERE i.split = $split } END AS class_size
+RETURN y.name AS class, images, class_size,
+  CASE WHEN class_size > 0 THEN toFloat(images) / class_size END AS rate
 ORDER BY images DESC, class""",
-        parameters={"concepts": CONCEPTS},
+        parameters={"concepts": CONCEPTS, **_SPLIT},
     ),
     dataset_query(
         "edges-from-images",

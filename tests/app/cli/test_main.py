@@ -391,3 +391,28 @@ def test_store_status_says_where_and_how_long(run, settings):
         assert "is ready at" in run("store", "start").stdout
     else:
         assert "answers" in status
+
+
+def test_advice_repeats_what_was_mined(run, store, tmp_path):
+    name = f"test {uuid.uuid4()}"
+    file = tmp_path / "splits.csv"
+    rows = [f"{n},{'ab'[n % 2]},x|y,{'train' if n % 3 else 'val'}" for n in range(12)]
+    file.write_text("\n".join(["id,class,concepts,split", *rows]) + "\n")
+    options = ("--max-size", 2, "--min-support", 2, "--any-class", "--split", "train")
+    try:
+        run("ingest", file, "-d", name)
+        run("mine", name, *options)
+        mined = "Counted in split 'train': cliques of up to 2 concepts, in at least 2 images"
+        assert mined in run("imbalances", name).stderr
+        assert mined in run("datasets", "show", name).stdout
+        assert mined in run("plan", name).stderr
+        again = f"cobalance mine '{name}' --max-size 2 --min-support 2 --any-class --split train"
+        larger = again.replace("size 2", "size 3")
+        assert larger in run("plan", name, "--max-size", 3, exit_code=2).stderr
+        file.write_text(file.read_text() + "12,a,x,train\n")
+        assert f"Next: {again}" in run("ingest", file, "-d", name).stderr
+        assert again in run("imbalances", name, exit_code=1).stderr
+        shown = run("datasets", "show", name).stdout
+        assert f"{mined} of a class. The images have changed" in shown
+    finally:
+        drop_dataset(store, name)

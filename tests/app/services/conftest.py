@@ -3,7 +3,8 @@
 import pytest
 
 from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
 from graph.jobs.candidates import NewCandidate, record_made

@@ -12,7 +12,8 @@ from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
 from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state, find_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import (

@@ -4,7 +4,8 @@ import pytest
 
 from graph.dataset import clique_table
 from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.errors import StaleError
 

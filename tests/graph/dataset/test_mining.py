@@ -11,7 +11,8 @@ from app.services.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.counting.cliques import mine_cliques
 from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.read import load_incidence
 from graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from graph.queries.imbalances import Ranking, read_imbalances
@@ -175,3 +176,51 @@ def test_urbancars_has_the_numbers_of_the_paper(
     }
     if not street:
         assert planned.images_by_class() == {"country": 3587, "urban": 3651}
+
+
+OTHERS = MiningOptions(3, 2, ("a",), "train", 0.9)
+
+
+def split_records(count=40):
+    """Two classes in two splits, which show other concepts together in each."""
+    for number in range(count):
+        split = "train" if number % 4 else "test"
+        shown = ("x", "y") if number % 3 else (("x",) if split == "train" else ("x", "y", "z"))
+        mentions = tuple(Mention(name) for name in shown)
+        yield ImageRecord(str(number), "ab"[number % 2], mentions, split=split)
+
+
+def test_a_recount_of_a_split_is_what_was_mined_there(store, load, ask):
+    records = list(split_records())
+    dataset = load(Annotations.from_records(records), MiningOptions(2, split="train"))
+    cliques = load_cliques(store, dataset)
+    mined = dict(zip(cliques.names(), map(tuple, cliques.counts.tolist()), strict=True))
+    for split, same in (("train", True), (None, False)):
+        recounted = {}
+        for size in (1, 2):
+            given = {} if split is None else {"split": split}
+            for row in ask(f"imbalances-from-images-{size}", **given):
+                recounted[tuple(row["concepts"])] = tuple(n for _, n in row["counts"])
+        assert (recounted == mined) is same
+    of_train = ask("imbalance-of-concepts", concepts=["x", "y"], split="train")
+    wanted = {
+        name: sum(
+            record.class_name == name and record.split == "train" and len(record.mentions) > 1
+            for record in records
+        )
+        for name in "ab"
+    }
+    assert {row["class"]: row["images"] for row in of_train} == wanted
+
+
+def test_advice_to_mine_again_repeats_all_options(store, load):
+    dataset = load(Annotations.from_records(split_records()), OTHERS)
+    again = f"mine({dataset!r}, max_size=%d, min_support=2, common=('a',), split='train', conf"
+    with pytest.raises(OptionError) as larger:
+        load_cliques(store, dataset, max_size=5)
+    assert again % 5 in str(larger.value)
+    load(Annotations.from_records(split_records(41)))
+    with pytest.raises(StaleError) as stale:
+        load_cliques(store, dataset)
+    assert "has changed since" in str(stale.value)
+    assert again % 3 in str(stale.value)

@@ -8,7 +8,8 @@ import pytest
 from app.services.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.plans import read_plan, write_plan
 from graph.errors import OptionError, StaleError, UnknownNameError
 

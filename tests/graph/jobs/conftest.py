@@ -2,7 +2,8 @@
 
 import pytest
 
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.jobs.lifecycle import create_job
 from graph.records import Annotations, ImageRecord, Mention

@@ -7,7 +7,8 @@ from app.services.plans import plan_dataset
 from generation.jobs.rounds import next_spans
 from generation.planning.plan import PlanOptions
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.errors import (
     DatasetNotFoundError,

@@ -3,7 +3,7 @@
 import pytest
 
 from graph.database import schema
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import check_names
 from graph.errors import DatasetNotFoundError, StaleError, UnknownNameError
 from graph.queries.binding import bind_named

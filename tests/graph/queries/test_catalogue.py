@@ -4,7 +4,7 @@ import pytest
 
 from app.services.plans import plan_dataset
 from generation.planning.plan import PlanOptions
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
 from graph.records import Annotations, ImageRecord, Mention

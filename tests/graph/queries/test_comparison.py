@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError, worded

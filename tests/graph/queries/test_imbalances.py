@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from graph.counting.cliques import mine_cliques
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.read import load_incidence
 from graph.diagnosis.imbalance import imbalance_table
 from graph.queries.imbalances import Ranking, read_imbalances

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import OptionError, UnknownNameError
 from graph.queries.concept_counts import class_counts

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.imbalance import COUNT
 from graph.diagnosis.skew import skew
 from graph.errors import OptionError, UnknownNameError

@@ -10,7 +10,8 @@ from app.services.frames import to_csv
 from app.views.compare.chart import marks_of
 from app.views.state import session
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import list_datasets
 from graph.queries.comparison import compare_imbalances
 from tests.app.conftest import OpenPage, WriteDataset, shown_text

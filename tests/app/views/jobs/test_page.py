@@ -19,7 +19,7 @@ from generation.export import EXPORTERS
 from graph.database.store import GraphStore
 from graph.dataset.cliques import mined_with
 from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.state import dataset_state, find_dataset
 from graph.jobs.candidate_pages import list_candidates

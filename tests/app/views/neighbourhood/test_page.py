@@ -11,7 +11,8 @@ from app.views.neighbourhood import rings
 from app.views.neighbourhood.chain import read_chain, with_chain
 from app.views.neighbourhood.rings import links_table, picture_of
 from graph.database.store import GraphStore
-from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.queries.neighbourhood import read_neighbourhood
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 

@@ -1,0 +1,61 @@
+"""How cliques are mined, as it is kept with a dataset."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from graph.errors import Action
+
+
+@dataclass(frozen=True)
+class MiningOptions:
+    """How cliques are mined.
+
+    Parameters
+    ----------
+    max_size : int
+        The largest number of concepts in a clique.
+    min_support : int
+        The smallest count, in images, that a clique must have in its most frequent class.
+    common : tuple of str or None
+        The classes that every concept of a clique must occur with; None means every class.
+    split : str or None
+        Count only the images of that split.
+    confidence : float
+        Of the odds ratios' interval.
+    """
+
+    max_size: int = 4
+    min_support: int = 1
+    common: tuple[str, ...] | None = None
+    split: str | None = None
+    confidence: float = 0.95
+
+    def to_json(self) -> str:
+        """Serialise the options for the store."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | None) -> "MiningOptions":
+        """Read options from the store; the default ones if nothing was mined yet."""
+        values = json.loads(text or "{}")
+        if values.get("common") is not None:
+            values["common"] = tuple(values["common"])
+        return cls(**values)
+
+    def again(self, dataset: str, **changed: object) -> Action:
+        """The action that mines a dataset with these options, some of them changed.
+
+        Examples
+        --------
+        >>> print(MiningOptions(3, split="train").again("zoo"))
+        run `mine('zoo', max_size=3, split='train')`
+        >>> print(MiningOptions(3, common=()).again("zoo", max_size=4))
+        run `mine('zoo', max_size=4, common=())`
+        """
+        given: dict[str, Any] = {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        }
+        return Action("mine", dataset, **(changed | given | changed))
