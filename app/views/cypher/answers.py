@@ -20,6 +20,7 @@ from graph.console.run import ConsoleResult
 from graph.queries.neighbourhood import Kind
 
 MOST_NODES = 80  # in a picture
+PLAN_COLUMNS = ("operator", "details")  # the first columns of a plan, which need room
 _WEIGHTS = ("images", "count", "gap", "n")  # columns and properties that say how strong a link is
 _PAIRS = (("concept_1", "concept_2"), ("concept", "neighbour"), ("start", "end"))
 
@@ -70,9 +71,10 @@ def _to_json(value: Any) -> str:
 def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """A frame from `as_frame` and the configuration of its columns, for `st.dataframe`.
 
-    A list of pairs, such as images of each class, becomes "country 30 · urban 10".
+    A list of pairs, such as images of each class, becomes "country 30 · urban 10". Spaces at the
+    start of a text, by which the steps of a plan are set in, stay visible.
     """
-    shown, configuration = frame.copy(), {}
+    shown, configuration = frame.copy(), dict[str, Any]()
     for name in frame.columns:
         column = frame[name]
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
@@ -86,6 +88,10 @@ def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
             shown[name] = column.map(_pairs_in_words)
             if not shown[name].equals(column):
                 configuration[name] = st.column_config.TextColumn(width=260)
+            shown[name] = shown[name].map(_set_in)
+    if tuple(frame.columns[:2]) == PLAN_COLUMNS:
+        for name, width in zip(PLAN_COLUMNS, (230, 420), strict=True):
+            configuration[name] = st.column_config.TextColumn(width=width)
     return shown, configuration
 
 
@@ -99,6 +105,14 @@ def _pairs_in_words(text: Any) -> Any:
     if not all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in pairs):
         return text
     return " · ".join(f"{name} {count:,}" for name, count in pairs)
+
+
+def _set_in(text: Any) -> Any:
+    """A text whose leading spaces are shown, as no-break spaces."""
+    if not (isinstance(text, str) and text.startswith(" ")):
+        return text
+    rest = text.lstrip(" ")
+    return "\N{NO-BREAK SPACE}" * (len(text) - len(rest)) + rest
 
 
 def cliques_in(result: ConsoleResult) -> list[Clique]:

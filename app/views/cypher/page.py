@@ -15,6 +15,7 @@ from app.views.cypher.query_form import MOST_ROWS
 from app.views.cypher.result import show_result
 from app.views.state import background, session
 from app.views.state.background import Run
+from app.views.state.refreshing import refreshing, rerun_page
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
 from app.views.widgets.controls import choose_view
@@ -46,7 +47,8 @@ def page() -> None:
     if query is None:
         return
     run = st.session_state.get(background.RUN)
-    if submitted or ((run is None or run.query != query) and (first or _is_quick(query))):
+    is_new = run is None or run.query != query
+    if submitted or (is_new and query.is_saved and (first or _is_quick(query))):
         run = background.start(session.store(), query)
         st.session_state[background.RUN] = run
     if run is None or run.query != query:
@@ -58,7 +60,10 @@ def page() -> None:
 
 
 def _is_quick(query: ConsoleQuery) -> bool:
-    """Whether a query runs as soon as it is chosen."""
+    """Whether a query runs as soon as it is chosen: a free one never does.
+
+    Any page of the web can link to this one, with a query in the address.
+    """
     return query.is_saved and not CATALOGUE[query.text].scans_images
 
 
@@ -245,11 +250,12 @@ def _properties(*names: str) -> str:
     return f" {{{listed}}}" if listed else ""
 
 
-@st.fragment(run_every=REFRESH_S)
+@refreshing(REFRESH_S)
 def _wait(run: Run) -> None:
     """Draw the progress of a running query until it ends."""
     if run.outcome.done():
-        st.rerun()
+        rerun_page()
+        return
     passed, limit = time.monotonic() - run.started, run.query.timeout_s
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(

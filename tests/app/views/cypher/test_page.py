@@ -145,14 +145,32 @@ def test_names_may_be_anything(
 # --- Queries of one's own -------------------------------------------------------------------------
 
 
-def own(open_page: OpenPage, cars: str, text: str, parameters: str = "") -> AppTest:
-    return open_page(
-        "cypher",
-        dataset=cars,
-        cypher_ask="Your own",
-        cypher_text=text,
-        cypher_parameters=parameters,
-    )
+def own(open_page: OpenPage, cars: str, text: str, parameters: str = "", **more: str) -> AppTest:
+    """Open a link to a query of one's own, and press Run."""
+    given = {"cypher_text": text, "cypher_parameters": parameters, **more}
+    return run(open_page("cypher", dataset=cars, cypher_ask="Your own", **given))
+
+
+def test_a_link_fills_the_editor_and_a_person_runs_it(open_page: OpenPage, cars: str) -> None:
+    given = {"cypher_text": "RETURN $x AS n", "cypher_parameters": '{"x": 7}', "cypher_rows": "9"}
+    app = open_page("cypher", dataset=cars, cypher_ask="Your own", **given)
+    assert app.text_area(key="cypher_text").value == "RETURN $x AS n"
+    assert "_cypher_run" not in app.session_state
+    assert "Press Run" in shown_text(app)
+    app.run()  # nor does it when the page is drawn again
+    assert "_cypher_run" not in app.session_state
+    assert table(run(app))["n"].tolist() == [7]
+
+
+def test_a_plan_is_a_table_with_its_steps_set_in(open_page: OpenPage, cars: str) -> None:
+    product = "MATCH (y:Class {dataset: $dataset}), (c:Concept {dataset: $dataset}) RETURN y, c"
+    app = own(open_page, cars, f"PROFILE {product}")
+    steps = table(app)
+    assert list(steps)[:4] == ["operator", "details", "estimated rows", "rows"]
+    assert steps["operator"].iloc[0] == "ProduceResults"
+    assert any(name.startswith("\N{NO-BREAK SPACE}" * 2) for name in steps["operator"])
+    assert "cypher_view" not in {control.key for control in app.segmented_control}
+    assert "_cypher_plan" not in {button.key for button in app.button}
 
 
 def test_a_query_of_ones_own_with_parameters(open_page: OpenPage, cars: str) -> None:
@@ -195,9 +213,7 @@ def test_mistakes_are_messages(
 
 def test_a_query_beyond_its_time_is_given_up(open_page: OpenPage, cars: str) -> None:
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b) AS s"
-    app = open_page(
-        "cypher", dataset=cars, cypher_ask="Your own", cypher_text=slow, cypher_seconds="3"
-    )
+    app = own(open_page, cars, slow, cypher_seconds="3")
     assert not app.exception
     assert app.button(key="_cypher_stop").label == "Stop waiting"
     waiting = app.session_state["_cypher_run"]
@@ -206,13 +222,7 @@ def test_a_query_beyond_its_time_is_given_up(open_page: OpenPage, cars: str) -> 
 
 
 def test_more_rows_than_asked_for_are_said(open_page: OpenPage, cars: str) -> None:
-    app = open_page(
-        "cypher",
-        dataset=cars,
-        cypher_ask="Your own",
-        cypher_text="UNWIND range(1, 50) AS n RETURN n",
-        cypher_rows="10",
-    )
+    app = own(open_page, cars, "UNWIND range(1, 50) AS n RETURN n", cypher_rows="10")
     assert len(table(app)) == 10
     assert "more rows than these 10" in shown_text(app)
 
@@ -277,7 +287,7 @@ def test_without_a_dataset_the_graph_can_be_asked(
     monkeypatch.setattr(session, "datasets", lambda: none)
     app = open_page("cypher")
     assert "No dataset yet" in shown_text(app)
-    app = open_page("cypher", cypher_ask="Your own", cypher_text="RETURN 1 AS n")
+    app = run(open_page("cypher", cypher_ask="Your own", cypher_text="RETURN 1 AS n"))
     assert table(app)["n"].tolist() == [1]
 
 

@@ -1,0 +1,57 @@
+"""Fragments that refresh themselves, and reruns of the whole page that lose no click.
+
+A run that is cut short forgets which button was pressed: code after the cut is never told. A
+click is safe in a button's callback, which runs before anything is drawn. For all others
+
+- runs of a session follow one another (`app.server.serve` turns off `runner.fastReruns`, whose
+  runs overlap, and of which the older clears the newer one's click when it ends), and
+- a fragment asks for the whole page with `rerun_page`, which lets the present run reach its end.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+_ASKED = "_page_asked"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def refreshing(every_s: float | None) -> Callable[[F], F]:
+    """Decorate a function that draws a part of a page, and draws it again every few seconds.
+
+    Its buttons act in callbacks: what runs after `rerun_page` in it may not see a click.
+
+    Parameters
+    ----------
+    every_s : float or None
+        Seconds from one time to the next; None for never.
+    """
+    return st.fragment(run_every=every_s)
+
+
+def rerun_page() -> None:
+    """Draw the whole page anew: from a fragment of its own accord now, else after this run.
+
+    The caller returns. If other fragments are drawn in the same run, one of them may be told of a
+    click, and the page is left to the next refresh.
+    """
+    context = get_script_run_ctx()
+    drawn = None if context is None else context.fragment_ids_this_run
+    if not drawn:
+        st.session_state[_ASKED] = True
+    elif len(drawn) == 1:
+        st.rerun()
+
+
+def forget_rerun() -> None:
+    """Forget what an earlier run asked for; at the start of a run of the whole page."""
+    st.session_state.pop(_ASKED, None)
+
+
+def rerun_if_asked() -> None:
+    """Rerun if `rerun_page` was called; at the end of a run of the whole page."""
+    if st.session_state.pop(_ASKED, False):
+        st.rerun()
