@@ -9,7 +9,7 @@ from app.views.diagnose import page as diagnose
 from app.views.jobs import page as jobs
 from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
-from app.views.state import session, url
+from app.views.state import refreshing, session, uploading, url
 from app.views.widgets import login
 from app.views.widgets.messages import empty_state, errors_shown
 from app.views.widgets.theme import page_icon
@@ -23,6 +23,7 @@ PAGES = (
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )
+WITH_UPLOADS = "Datasets"
 WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
 
 
@@ -30,12 +31,15 @@ def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="cobalance", page_icon=page_icon(), layout="wide")
     login.require_login()
+    refreshing.forget_rerun()
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
         for title, path, icon, function in PAGES
     }
     url.register(pages)
     page = st.navigation(list(pages.values()), position="top")
+    if page.title != WITH_UPLOADS:
+        uploading.end_uploads()
     with errors_shown():
         names = session.datasets()["dataset"].tolist()
         _header(page.title, names)
@@ -48,6 +52,7 @@ def main() -> None:
                 "Load an annotation file on the **Datasets** page, or run `cobalance demo` in a "
                 "terminal for a small real one.",
             )
+        refreshing.rerun_if_asked()
 
 
 def _header(title: str, names: list[str]) -> None:

@@ -72,6 +72,18 @@ ENVIRONMENT = (
     ("COBALANCE_EDITORS", "nobody", "Editors of the web app, as `a@b.org,@c.org`."),
     ("COBALANCE_VIEWERS", "everybody who logs in", "Viewers of the web app, in the same form."),
     (
+        "COBALANCE_TRUST_EMAIL",
+        "`false`",
+        "`true` to trust addresses for which the login provider sends no `email_verified`; those "
+        "that it calls unverified are never trusted.",
+    ),
+    (
+        "COBALANCE_UPLOAD_MB",
+        "`600`",
+        "The most MB of files that a page of the web app may send to load, in up to 1,000 files; "
+        "all pages together may send twice as much.",
+    ),
+    (
         "COBALANCE_IMPORTS",
         "the working folder, for a web app on loopback",
         "Folders that the web app may load annotations from, separated as in PATH.",
@@ -165,6 +177,8 @@ class Settings(BaseSettings):
     cobalance_auth_file: Path | None = None
     cobalance_editors: _People = ()
     cobalance_viewers: _People = ()
+    cobalance_trust_email: bool = False
+    cobalance_upload_mb: Annotated[int, Field(ge=1)] = 600
     cobalance_imports: _Folders | None = None
 
     @classmethod

@@ -26,6 +26,7 @@ from app.server.appearance import PageHtml, theme_options
 from app.server.health import health_route
 from app.server.login import Login, is_loopback, read_login
 from app.server.security import HostAndOriginCheck
+from app.server.uploads import UPLOADS, UploadCheck
 from app.settings import Settings
 from graph.errors import OptionError
 
@@ -34,7 +35,6 @@ PORT = 8501
 """The port when none is named and it is free."""
 
 _FURTHER_PORTS = 20
-_UPLOAD_MB = 500  # the largest annotation file of COCO has 448
 _GOODBYE_S = 3  # for open connections when the server ends
 _PING_S = 30
 
@@ -171,7 +171,6 @@ def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
         "server.allowRunOnSave": False,
         "server.enableCORS": True,
         "server.enableXsrfProtection": True,
-        "server.maxUploadSize": _UPLOAD_MB,
         "browser.serverAddress": host or "localhost",
         "browser.serverPort": port,
         "browser.gatherUsageStats": False,
@@ -180,6 +179,7 @@ def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
         "client.showErrorLinks": False,
         "client.allowedOrigins": [],
         "runner.magicEnabled": False,
+        "runner.fastReruns": False,  # see app.views.state.refreshing
         "logger.level": "warning",
         "logger.enableRich": False,
         "logger.hideWelcomeMessage": True,
@@ -219,8 +219,13 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         Called once, when requests are answered.
     """
     address = listening.socket.getsockname()[0]  # decides which folders a page may offer
+    UPLOADS.most_mb = settings.cobalance_upload_mb
     _configure_streamlit(
-        {**streamlit_options(listening.port, listening.host), "server.address": address}
+        {
+            **streamlit_options(listening.port, listening.host),
+            "server.address": address,
+            "server.maxUploadSize": settings.cobalance_upload_mb,
+        }
     )
 
     @asynccontextmanager
@@ -234,7 +239,11 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         secrets=auth,
         lifespan=announced,
         routes=[health_route(settings), Route("/diagnose", _to_first_page)],
-        middleware=[Middleware(HostAndOriginCheck, host=listening.host), Middleware(PageHtml)],
+        middleware=[
+            Middleware(HostAndOriginCheck, host=listening.host),
+            Middleware(UploadCheck),
+            Middleware(PageHtml),
+        ],
         on_script_error=_show_defect,
     )
     server = uvicorn.Server(

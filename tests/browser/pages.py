@@ -71,6 +71,7 @@ class Pages:
         height: int = 900,
         touch: bool = False,
         also_hosts: Iterable[str] = (),
+        settled: bool = True,
     ) -> Page:
         """Open a page and wait until it is at rest.
 
@@ -84,6 +85,8 @@ class Pages:
             Whether there is a touchscreen.
         also_hosts : iterable of str
             Hosts with ports, beside the app's, that may be asked for something.
+        settled : bool
+            Whether to wait; a page that always refreshes has no rest.
         """
         context = self._browser.new_context(
             color_scheme=scheme,
@@ -110,7 +113,8 @@ class Pages:
         page.on("console", check_console)
         page.on("pageerror", lambda error: self.problems.append(f"uncaught: {error}"))
         page.goto(self.app.url + path)
-        settle(page)
+        if settled:
+            settle(page)
         return page
 
     def close(self) -> None:

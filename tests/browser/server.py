@@ -6,7 +6,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,10 +73,14 @@ def _port(said: str) -> int | None:
 
 @contextmanager
 def running(
-    folder: Path, environment: Mapping[str, str], *arguments: str, port: int = 0
+    folder: Path,
+    environment: Mapping[str, str],
+    *arguments: str,
+    port: int = 0,
+    program: Sequence[str] = (sys.executable, "-m", "app"),
 ) -> Iterator[WebApp]:
     """Run `cobalance app` in `folder`, which is its home too, until the end of the block."""
-    command = [sys.executable, "-m", "app", "app", "--no-browser", "--port", str(port)]
+    command = [*program, "app", "--no-browser", "--port", str(port)]
     log = folder / "app.log"
     with (
         log.open("w", encoding="utf-8") as errors,

@@ -14,6 +14,7 @@ PEOPLE = {
     "the editor": {"email": "ann@example.org", "email_verified": True, "name": "Ann"},
     "the viewer": {"email": "bob@example.org", "email_verified": True, "name": "Bob"},
     "the impostor": {"email": "ann@example.org", "email_verified": False, "name": "Eve"},
+    "the unknown": {"email": "ann@example.org", "name": "Mallory"},
     "the stranger": {"email": "ann@example.com", "email_verified": True, "name": "Ann"},
 }
 
@@ -78,7 +79,7 @@ def test_people_come_in_and_leave(door, person, address, right):
     expect(door.get_by_role("button", name="Log in")).to_be_visible()
 
 
-@pytest.mark.parametrize("person", ["the impostor", "the stranger"])
+@pytest.mark.parametrize("person", ["the impostor", "the unknown", "the stranger"])
 def test_who_is_not_listed_stays_outside(door, person):
     log_in(door, person)
     expect(door.get_by_text("may not see this app")).to_be_visible()

@@ -71,7 +71,8 @@ def app(
         client_secret = "..."
         server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
 
-    Then COBALANCE_EDITORS may change things, and the others may look.
+    Then COBALANCE_EDITORS may change things, and the others may look. Who they are, is what the
+    provider calls a verified address.
 
     GET /healthz answers 200 while the database does, else 503, without a login.
     """

@@ -16,6 +16,7 @@ from app.views.datasets.chosen_file import cached_by_files
 from app.views.datasets.import_form import import_form
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
+from app.views.state.uploading import accept_uploads
 from app.views.widgets.messages import empty_state, errors_shown
 from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.task_progress import show_task
@@ -68,6 +69,7 @@ def _source() -> Source | None:
     )
     if way == _SERVER:
         return _server_folder(roots)
+    accept_uploads()
     if way == _UPLOAD_FOLDER:
         sent = st.file_uploader(
             "Folder with annotations",

@@ -10,6 +10,7 @@ import streamlit as st
 from app.views.components.gallery import image_files
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
+from app.views.state.refreshing import refreshing
 from app.views.state.url import in_url
 from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import grid
@@ -40,7 +41,7 @@ _LAST = ("chunk", "settings", "software")
 def show(job: Job) -> None:
     """Draw the candidates of a job, page by page; new ones join at the end while it runs."""
     st.subheader("Candidates", anchor=False)
-    st.fragment(run_every=REFRESH_S if job.is_active else None)(_candidates)(job.id)
+    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job.id)
 
 
 def _candidates(job: str) -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 from app.views.jobs import candidates, results
 from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_of, time_text
 from app.views.state import session, url
+from app.views.state.refreshing import refreshing
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
 from app.views.widgets.controls import download
@@ -53,7 +54,7 @@ def _title(job: Job) -> str:
     return f"{shorten(job.plan, 40)} · {time_text(job.created_at)} · {job.id[:6]}"
 
 
-@st.fragment(run_every=REFRESH_S)
+@refreshing(REFRESH_S)
 def _workers() -> None:
     """Draw the running workers, or how to start one."""
     with errors_in_fragment():

@@ -10,6 +10,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from app.views.components import job_form
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
+from app.views.state.refreshing import refreshing, rerun_page
 from app.views.state.url import in_url
 from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import count_column, draw_columns
@@ -44,7 +45,7 @@ def facts_of(job: Job) -> tuple[bool, bool]:
     return job.is_active, job.accepted > 0
 
 
-@st.fragment(run_every=REFRESH_S)
+@refreshing(REFRESH_S)
 def draw_progress(
     dataset: str,
     chosen: str,
@@ -60,7 +61,7 @@ def draw_progress(
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None or facts_of(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
-            st.rerun()
+            rerun_page()
             return
         with st.container(border=True, key="_one_job"):
             _head(job)

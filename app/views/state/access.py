@@ -8,13 +8,23 @@ Hiding a button is convenience. What protects is `require_editor`, called by eve
 and where else a write begins, in the run of the user who starts it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from app.server.login import is_listed, read_login
+from app.settings import Settings
 from app.views.state import session
 from graph.errors import CobalanceError
+
+UNPROVEN = (
+    "Your login provider does not say that your e-mail address is verified. Have it verified "
+    "there, or ask the operator of this app, who can set COBALANCE_TRUST_EMAIL if the provider "
+    "never says so."
+)
+"""Why somebody is not on a list, whatever their address."""
 
 
 class NotAllowedError(CobalanceError):
@@ -23,11 +33,15 @@ class NotAllowedError(CobalanceError):
 
 @dataclass(frozen=True)
 class User:
-    """The user of a session; the name is empty where nobody logs in."""
+    """The user of a session; the name is empty where nobody logs in.
+
+    Without a proven address nobody is on the list of editors or viewers.
+    """
 
     name: str
     may_look: bool
     may_edit: bool
+    is_proven: bool = True
 
 
 def user() -> User | None:
@@ -39,15 +53,27 @@ def user() -> User | None:
     if known.get("is_logged_in") is not True:
         return None
     email = str(known.get("email") or "")
-    # An address that the provider itself has not verified may be anybody's.
-    proven = email if known.get("email_verified", True) in (True, "true") else ""
+    is_proven = _is_verified(known, settings)
+    proven = email if is_proven else ""
     may_edit = is_listed(proven, settings.cobalance_editors)
     viewers = settings.cobalance_viewers
     return User(
         email or str(known.get("name") or "unknown"),
         may_look=may_edit or not viewers or is_listed(proven, viewers),
         may_edit=may_edit,
+        is_proven=is_proven,
     )
+
+
+def _is_verified(claims: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether the provider vouches for the address: one that it does not may be anybody's.
+
+    `OpenID Connect Core 1.0`_, section 5.1, leaves it to providers to send the claim.
+
+    .. _OpenID Connect Core 1.0: https://openid.net/specs/openid-connect-core-1_0.html
+    """
+    said = claims.get("email_verified")
+    return said in (True, "true") or (said is None and settings.cobalance_trust_email)
 
 
 def may_edit() -> bool:
@@ -65,6 +91,9 @@ def require_editor() -> None:
         They may not.
     """
     if not may_edit():
+        known = user()
+        if known is not None and not known.is_proven:
+            raise NotAllowedError(f"You have read-only access. {UNPROVEN}")
         raise NotAllowedError(
             "You have read-only access. Ask the operator of this app to add you to "
             "COBALANCE_EDITORS."

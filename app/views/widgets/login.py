@@ -17,7 +17,11 @@ def require_login() -> None:
             _log_in()
         else:
             st.text(f"You are logged in as {known.name}, who may not see this app.")
-            st.caption("Ask its operator to add you to COBALANCE_VIEWERS.")
+            st.caption(
+                "Ask its operator to add you to COBALANCE_VIEWERS."
+                if known.is_proven
+                else access.UNPROVEN
+            )
             st.button("Log out", on_click=st.logout, width="stretch")
     st.stop()
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from app.views.state import session
+from app.views.state.refreshing import rerun_page
 from app.views.widgets.wording import in_app
 from graph.errors import CobalanceError, StoreUnavailableError
 
@@ -36,7 +37,7 @@ def errors_in_fragment() -> Iterator[None]:
     try:
         yield
     except StoreUnavailableError:
-        st.rerun()
+        rerun_page()
     except CobalanceError as error:
         show_error(error)
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.views.state import tasks
 from app.views.state.access import may_edit
+from app.views.state.refreshing import refreshing, rerun_page
 from app.views.widgets.messages import show_error
 from app.views.widgets.theme import escape
 
@@ -29,11 +30,11 @@ def show_task(key: str) -> bool:
     return False
 
 
-@st.fragment(run_every=REFRESH_S)
+@refreshing(REFRESH_S)
 def _show_running(key: str) -> None:
     task = tasks.find(key)
     if task is None or not task.is_running:
-        st.rerun()  # the whole page: what the task has changed
+        rerun_page()  # what the task has changed
         return
     share = task.done / task.total if task.total else 0.0
     counted = f"{task.done:,} of {task.total:,}" if task.total else "..."

@@ -473,7 +473,7 @@ def open_as(open_page: OpenPage, login: Login) -> Callable[..., AppTest]:
 
     def open_(email: str, **parameters: str) -> AppTest:
         app = open_page("jobs", **parameters)
-        app.user = {"is_logged_in": True, "email": email}
+        app.user = {"is_logged_in": True, "email": email, "email_verified": True}
         return app.run()
 
     return open_

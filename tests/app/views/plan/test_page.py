@@ -474,14 +474,14 @@ def test_a_viewer_sees_the_plan_and_creates_nothing(
 ) -> None:
     login(editors="ann@example.org")
     app = open_page("plan", dataset=cars)
-    app.user = {"is_logged_in": True, "email": "bob@example.org"}
+    app.user = {"is_logged_in": True, "email": "bob@example.org", "email_verified": True}
     app.run()
     assert not app.exception
     assert queries(app)
     assert "_plan_create" not in [button.key for button in app.button]
     assert "recipe" not in [choice.key for choice in app.selectbox]
     assert app.data_editor[0].editing_mode == "fixed"
-    app.user = {"is_logged_in": True, "email": "ann@example.org"}
+    app.user = {"is_logged_in": True, "email": "ann@example.org", "email_verified": True}
     app.run()
     assert "_plan_create" in [button.key for button in app.button]
 

@@ -73,13 +73,18 @@ def test_nothing_is_shown_to_whom_has_yet_to_log_in(login, user):
 @pytest.mark.parametrize(
     ("user", "may_edit"),
     [
-        ({"email": "Ann@Example.org"}, True),
-        ({"email": "bob@team.example"}, True),
-        ({"email": "ann@example.org", "email_verified": True}, True),
+        ({"email": "Ann@Example.org", "email_verified": True}, True),
+        ({"email": "bob@team.example", "email_verified": "true"}, True),
         ({"email": "ann@example.org", "email_verified": False}, False),
-        ({"email": "eve@example.org"}, False),
-        ({"email": "ann@example.org.evil.example"}, False),
-        ({"email": None, "name": "ann@example.org"}, False),
+        ({"email": "ann@example.org", "email_verified": "false"}, False),
+        ({"email": "ann@example.org", "email_verified": None}, False),
+        ({"email": "ann@example.org", "email_verified": 1.5}, False),
+        ({"email": "ann@example.org", "email_verified": [True]}, False),
+        ({"email": "ann@example.org"}, False),
+        ({"email": "eve@example.org", "email_verified": True}, False),
+        ({"email": "ann@example.org.evil.example", "email_verified": True}, False),
+        ({"email": None, "name": "ann@example.org", "email_verified": True}, False),
+        ({"email_verified": True}, False),
         ({}, False),
     ],
 )
@@ -94,11 +99,32 @@ def test_only_editors_change_things(login, user, may_edit):
 
 
 @pytest.mark.parametrize(
+    ("claims", "may_edit"),
+    [({}, True), ({"email_verified": True}, True), ({"email_verified": False}, False)],
+)
+def test_the_operator_can_trust_a_provider_that_says_nothing(login, claims, may_edit):
+    login(editors="ann@example.org", trust_email="true")
+    test = run({"is_logged_in": True, "email": "ann@example.org", **claims})
+    assert texts(test)[-1] == f"may edit: {may_edit}"
+
+
+def test_who_is_unproven_is_told_why(login):
+    login(editors="ann@example.org")
+    test = run({"is_logged_in": True, "email": "ann@example.org"})
+    press(test, "Drop")
+    assert "COBALANCE_TRUST_EMAIL" in test.error[0].value
+    login(editors="ann@example.org", viewers="@example.org")
+    test = run({"is_logged_in": True, "email": "ann@example.org"})
+    assert "the datasets" not in texts(test)
+    assert "COBALANCE_TRUST_EMAIL" in test.caption[0].value
+
+
+@pytest.mark.parametrize(
     ("email", "may_look"),
     [("ann@example.org", True), ("bob@team.example", True), ("eve@example.com", False)],
 )
 def test_viewers_can_be_named_too(login, email, may_look):
     login(editors="ann@example.org", viewers="@team.example")
-    test = run({"is_logged_in": True, "email": email})
+    test = run({"is_logged_in": True, "email": email, "email_verified": True})
     assert ("the datasets" in texts(test)) == may_look
     assert test.button[0].label == "Log out"
