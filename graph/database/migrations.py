@@ -100,6 +100,14 @@ MIGRATIONS = (
         "the property whole of jobs is named complete",
         ("MATCH (j:Job) WHERE j.whole IS NOT NULL SET j.complete = j.whole REMOVE j.whole",),
     ),
+    Migration(
+        5,
+        "packed images",
+        (
+            "CREATE CONSTRAINT incidencetable_key IF NOT EXISTS FOR (n:IncidenceTable) "
+            "REQUIRE (n.dataset, n.part) IS UNIQUE",
+        ),
+    ),
 )
 
 

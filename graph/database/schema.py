@@ -103,6 +103,22 @@ CLIQUE_TABLE = Node(
         Property("counts", bytes, "images of each class, zlib"),
     ),
 )
+INCIDENCE_TABLE = Node(
+    "IncidenceTable",
+    "A part of all images with their classes and concepts, packed for counting",
+    Property("part", int, "from 0"),
+    (
+        Property("digest", int, "of the dataset's images that they are"),
+        Property("parts", int, "how many there are"),
+        Property("concepts", list[str], "that the indices stand for"),
+        Property("classes", list[str], "that the labels stand for"),
+        Property("splits", list[str], "that the split codes stand for"),
+        Property("labels", bytes, "class code of each image, zlib"),
+        Property("split_codes", bytes, "of each image, -1 for none, zlib"),
+        Property("lengths", bytes, "how many concepts each image shows, zlib"),
+        Property("indices", bytes, "concept codes, image after image, zlib"),
+    ),
+)
 PLAN = Node(
     "Plan",
     "Generation queries that rebalance the dataset",
@@ -247,7 +263,7 @@ DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE, "the image that its object was
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
-COPIES = (CLIQUE_TABLE,)
+COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE)
 """Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 """Nodes that belong to no dataset."""

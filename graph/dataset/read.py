@@ -1,5 +1,6 @@
 """Read a dataset from the graph: annotations, the incidence matrix, files of each class."""
 
+from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,8 @@ from graph.arrays import IntArray
 from graph.counting.incidence import Incidence, build_incidence
 from graph.database.store import GraphStore
 from graph.dataset import statements
-from graph.dataset.state import dataset_state
+from graph.dataset.incidence_table import SplitIncidence, read_incidence_table
+from graph.dataset.state import dataset_state, find_dataset
 from graph.progress import Progress, silent
 from graph.records import IMAGE_COLUMNS, Annotations, image_frame
 
@@ -70,32 +72,44 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
 
 
 def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
-    """Read the image-by-concept incidence and the images' classes from the graph.
+    """Read the image-by-concept incidence and the images' classes.
+
+    They are read from the packed copy if it is of the images that the dataset has, otherwise image
+    by image; the order of the images is of no meaning.
 
     Parameters
     ----------
     split : str or None
         Only the images of that split.
     """
+    state = find_dataset(store, dataset)
+    images = None if state is None else read_incidence_table(store, state)
+    return (images or scan_incidence(store, dataset)).of_split(split)
+
+
+def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
+    """Read the incidence and the images' splits image by image, also while they are written."""
     class_codes: dict[str, int] = {}
     concept_codes: dict[str, int] = {}
-    labels: list[int] = []
-    lengths: list[int] = []
-    codes: list[int] = []
-    rows = store.stream(statements.INCIDENCE, dataset=dataset, split=split)
-    for row in rows:
+    split_codes: dict[Any, int] = {}
+    labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
+    for row in store.stream(statements.INCIDENCE, dataset=dataset):
         labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
+        splits.append(split_codes.setdefault(row["split"], len(split_codes)))
         found = row["concepts"]
         lengths.append(len(found))
         codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
-    images = np.repeat(np.arange(len(lengths)), lengths)
-    return build_incidence(
-        images,
+    incidence = build_incidence(
+        np.repeat(np.arange(len(lengths)), lengths),
         np.array(codes, dtype=np.int64),
         np.array(labels, dtype=np.int64),
         tuple(concept_codes),
         tuple(class_codes),
     )
+    names = [name for name in split_codes if name is not None]
+    places = {name: code for code, name in enumerate(names)}
+    recode = np.array([places.get(name, -1) for name in split_codes], dtype=np.int64)
+    return SplitIncidence(incidence, recode[np.array(splits, dtype=np.int64)], tuple(names))
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,11 +111,10 @@ RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width
 )
 
 INCIDENCE = Statement(
-    "Class and concepts of each image of a split, or of all.",
+    "Class, split and concepts of each image.",
     """
 MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
-WHERE $split IS NULL OR i.split = $split
-RETURN y.name AS class_name,
+RETURN y.name AS class_name, i.split AS split,
   COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
 )
 
@@ -141,6 +140,23 @@ DELETE_CLIQUE_TABLE = Statement(
 MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
 WITH d WHERE d.writer = $writer
 MATCH (t:CliqueTable {dataset: d.name}) DELETE t""",
+)
+
+DELETE_INCIDENCE_TABLE = Statement(
+    "Delete the packed images, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+MATCH (t:IncidenceTable {dataset: d.name}) DELETE t""",
+)
+
+INCIDENCE_TABLE = Statement(
+    "The packed images.",
+    """
+MATCH (t:IncidenceTable {dataset: $dataset, digest: $digest})
+RETURN t.parts AS parts, t.concepts AS concepts, t.classes AS classes, t.splits AS splits,
+  t.labels AS labels, t.split_codes AS split_codes, t.lengths AS lengths, t.indices AS indices
+ORDER BY t.part""",
 )
 
 CLIQUE_TABLE_PARTS = Statement(

@@ -13,7 +13,8 @@ from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset import statements
 from graph.dataset.contents import ImageContents, image_digests
-from graph.dataset.read import load_incidence
+from graph.dataset.incidence_table import SplitIncidence, write_incidence_table
+from graph.dataset.read import scan_incidence
 from graph.dataset.state import (
     DatasetState,
     check_name,
@@ -92,12 +93,13 @@ def write_annotations(
     final = {key: stored[key] for key in stored.keys() - set(change.deleted)}
     final.update(zip(keys, digests.tolist(), strict=True))
     all_at_hand = len(final) == len(keys)
-    incidence = incidence_of(annotations) if all_at_hand else load_incidence(store, dataset)
-    _write_cooccurrence(store, dataset, writer, incidence)
+    images = _split_incidence(annotations) if all_at_hand else scan_incidence(store, dataset)
+    _write_cooccurrence(store, dataset, writer, images.incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     if counted["images"] != len(final):
         raise invalidate(store, dataset, "digest")
     digest = _dataset_digest(final)
+    write_incidence_table(store, dataset, writer, digest, images)
     finish(
         store,
         dataset,
@@ -184,6 +186,13 @@ def _write_images(
     edges = (schema.LABELED, schema.CONTAINS)
     apply_change(
         store, dataset, writer, schema.IMAGE, edges, change, rows_at, "write images", progress
+    )
+
+
+def _split_incidence(annotations: Annotations) -> SplitIncidence:
+    splits = annotations.images["split"].cat
+    return SplitIncidence(
+        incidence_of(annotations), splits.codes.to_numpy(dtype=np.int64), tuple(splits.categories)
     )
 
 

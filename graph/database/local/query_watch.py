@@ -19,12 +19,8 @@ _EVERY_S = 0.5
 _FAILURES = 20  # in a row
 _LATE, _TOO_LARGE = "java/lang/IllegalStateException", "java/lang/OutOfMemoryError"
 _OLD_GENERATION = "Tenured Gen"  # of the serial collector
-# The mark of the console's queries, and how long each may take, see graph.console.run.
-_CONSOLE_QUERIES = """
-SHOW TRANSACTIONS YIELD clientAddress, metaData, elapsedTime
-WHERE metaData.cobalance_console_s IS NOT NULL
-RETURN clientAddress AS address,
-  elapsedTime.milliseconds > 1000 * metaData.cobalance_console_s + $grace_ms AS is_late"""
+_MARK = "cobalance_console_s"
+"""Of the console's queries, and how long each may take, see `graph.console.run`."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,11 @@ class QueryWatch:
     """
 
     def __init__(self, server: Any, stopper: ThreadStopper) -> None:
-        self._database, self._stopper = server.database("neo4j"), stopper
+        self._stopper = stopper
+        kernel = jpype.JClass("org.neo4j.kernel.impl.api.KernelTransactions")
+        resolver = server.database("neo4j").getDependencyResolver()
+        self._transactions = resolver.resolveDependency(kernel)
+        self._clock = jpype.JClass("java.lang.System")
         management = jpype.JClass("java.lang.management.ManagementFactory")
         self._threads = management.getThreadMXBean()
         pools = management.getMemoryPoolMXBeans()
@@ -115,11 +115,17 @@ class QueryWatch:
         return workers
 
     def _console_queries(self) -> dict[str, bool]:
-        """Read the client addresses of running console queries, and whether each is late."""
-        grace = jpype.JClass("java.util.Map").of("grace_ms", jpype.JLong(int(1000 * GRACE_S)))
-        transaction = self._database.beginTx()
-        try:
-            rows = transaction.execute(_CONSOLE_QUERIES, grace)
-            return {str(row.get("address")): bool(row.get("is_late")) for row in rows}
-        finally:
-            transaction.close()
+        """Read the client addresses of running console queries, and whether each is late.
+
+        From the kernel, since ``SHOW TRANSACTIONS`` looks through every lock that is held: many
+        during a load.
+        """
+        found = {}
+        now_ms = int(self._clock.currentTimeMillis())
+        for transaction in self._transactions.executingTransactions():
+            limit_s = transaction.getMetaData().get(_MARK)
+            client = transaction.clientInfo().orElse(None)
+            if limit_s is not None and client is not None:
+                late_ms = now_ms - int(transaction.startTime()) - 1000 * float(limit_s)
+                found[str(client.clientAddress())] = late_ms > 1000 * GRACE_S
+        return found

@@ -19,6 +19,7 @@ FROZEN = {
     2: "beb8469d4fd35e90d6f2f9eb956b4ebbc9bc125afab359013a6442c1183dc036",
     3: "202624b629baf71dfccd3e3ae565701b4ae0286cf5d7084616d79271067903de",
     4: "700786ac656ba1630b2540c8f5426f6a3355c51d2cd0782006da438cc91de77b",
+    5: "7019f77ba34ca6943cee8fa81e3d8c8cc7baa4d6deb3321150b62b703a9f2432",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
