@@ -13,7 +13,14 @@ from graph.counting.incidence import Incidence, incidence_of
 from graph.diagnosis.imbalance import COUNT
 from graph.records import Annotations
 from ingest.load import read_annotations, read_frame, refine
-from ingest.options import ClassOptions, ReadOptions, Refinement, TableOptions, VocabularyOptions
+from ingest.options import (
+    ClassOptions,
+    ReadLimits,
+    ReadOptions,
+    Refinement,
+    TableOptions,
+    VocabularyOptions,
+)
 
 
 class ReaderOptions(TypedDict, total=False):
@@ -43,6 +50,11 @@ class ReaderOptions(TypedDict, total=False):
     min_score: float
     min_area_px2: float
     on_error: Literal["fail", "skip"]
+    max_columns: int
+    max_rows: int
+    max_mentions: int
+    max_table_mb: int
+    max_skipped: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,6 +187,9 @@ def read(
         Leave out mentions below.
     on_error : {"fail", "skip"}
         Stop at a malformed record, or leave it out and note it.
+    max_columns, max_rows, max_mentions, max_table_mb, max_skipped : int
+        Limits on a table's columns, rows, concepts in all rows and size in memory, and on the
+        malformed records that are left out.
 
     Raises
     ------
@@ -261,6 +276,7 @@ _GROUPS = {
     "classes": ClassOptions,
     "vocabulary": VocabularyOptions,
     "refine": Refinement,
+    "limits": ReadLimits,
 }
 _PLACES = {keyword: place for place, keyword in KEYWORDS.items()}
 

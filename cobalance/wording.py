@@ -34,6 +34,11 @@ KEYWORDS = {
     "refine.class_names": "rename_classes",
     "refine.classes": "keep_classes",
     "refine.splits": "keep_splits",
+    "limits.columns": "max_columns",
+    "limits.rows": "max_rows",
+    "limits.mentions": "max_mentions",
+    "limits.table_mb": "max_table_mb",
+    "limits.skipped": "max_skipped",
     "split": "split",
     "on_error": "on_error",
 }

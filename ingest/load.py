@@ -87,7 +87,9 @@ def read_frame(
         frame, columns = one_row_per_image(frame, concept_column, columns)
     frame, columns = with_id(frame, columns)
     options = replace(options, table=columns)
-    annotations = read_table(load_frame(frame, Problems(name, options.on_error)), options, progress)
+    annotations = read_table(
+        load_frame(frame, Problems(name, options.on_error, options.limits)), options, progress
+    )
     return _require_images(refine(annotations, options, name), name)
 
 
@@ -154,7 +156,7 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
         There is no such class or split.
     """
     wanted = options.refine
-    problems = Problems(str(wanted.concept_table), options.on_error)
+    problems = Problems(str(wanted.concept_table), options.on_error, options.limits)
     mentions = annotations.mentions
     if wanted.concept_table is not None:
         table = read_concept_table(wanted.concept_table, problems)

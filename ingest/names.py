@@ -1,13 +1,14 @@
 """Names of concepts, classes and splits: validation, and columns of codes.
 
 A name is any text of 1 to 1,000 characters without control characters, stripped of surrounding
-white space and normalised to Unicode NFC, so that a word typed on two systems is the same name.
-Case and inner spaces are kept. Ids and URIs of images are kept exactly.
+white space and of spaces without width, and normalised to Unicode NFC, so that a word typed on two
+systems is the same name. Case and inner spaces are kept. Ids and URIs of images are kept exactly.
 """
 
+import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,21 @@ import pyarrow.compute as pc
 from graph.arrays import BoolArray, IntArray
 
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
+_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # joiners, which shape letters, stay
 _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
 
 
 def clean_name(text: str) -> str:
-    r"""Strip white space and normalise to Unicode NFC.
+    r"""Strip white space, remove spaces without width, and normalise to Unicode NFC.
 
     Examples
     --------
     >>> clean_name(" cafe\u0301 ")
     'café'
+    >>> clean_name("\ufeffstop\u200b sign")
+    'stop sign'
     """
-    return unicodedata.normalize("NFC", text.strip())
+    return unicodedata.normalize("NFC", _NO_WIDTH.sub("", text).strip())
 
 
 def name_fault(name: str) -> str | None:
@@ -80,11 +84,33 @@ class NameColumn(Coded):
 
     Parameters
     ----------
-    faults : dict of int to str
+    faults : mapping of int to str
         Fault of each row with the code -1; a missing value "is empty".
+    empty : bool array
+        True where the fault is that.
     """
 
-    faults: dict[int, str] = field(default_factory=dict)
+    faults: Mapping[int, str]
+    empty: BoolArray
+
+
+class _Faults(Mapping[int, str]):
+    """Faults by row, made when asked for: all rows of a file may have one."""
+
+    def __init__(self, rows: IntArray, raw_codes: IntArray, fault_of: Sequence[str | None]) -> None:
+        self._rows, self._raw_codes, self._fault_of = rows, raw_codes, fault_of
+
+    def __getitem__(self, row: int) -> str:
+        fault = self._fault_of[self._raw_codes[row]]
+        if fault is None:
+            raise KeyError(row)
+        return str(fault)
+
+    def __iter__(self) -> Iterator[int]:
+        return map(int, self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def encode_names(column: pa.Array) -> NameColumn:
@@ -93,7 +119,7 @@ def encode_names(column: pa.Array) -> NameColumn:
     Examples
     --------
     >>> column = encode_names(pa.array(["tree", " tree", None, "bus"]))
-    >>> column.codes.tolist(), column.names, column.faults
+    >>> column.codes.tolist(), column.names, dict(column.faults)
     ([1, 1, -1, 0], ('bus', 'tree'), {2: 'is empty'})
     """
     if isinstance(column, pa.ChunkedArray):
@@ -112,8 +138,9 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int64)
     codes = new_code[raw_codes]
     missing = [*fault_of, "is empty"]
-    faults = {row: str(missing[raw_codes[row]]) for row in np.flatnonzero(codes < 0).tolist()}
-    return NameColumn(codes, tuple(sound), faults)
+    faults = _Faults(np.flatnonzero(codes < 0), raw_codes, missing)
+    is_empty = np.array([fault == "is empty" for fault in missing])
+    return NameColumn(codes, tuple(sound), faults, is_empty[raw_codes])
 
 
 def unreadable(column: pa.Array) -> BoolArray:

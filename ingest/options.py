@@ -1,7 +1,7 @@
 """Reader options, grouped by concern."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -170,12 +170,43 @@ class Refinement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLimits:
+    """Limits on what a file may hold, so that a small one cannot take all memory.
+
+    Parameters
+    ----------
+    columns : int
+        Columns of a table, or distinct keys of JSON lines.
+    rows : int
+        Rows of a table.
+    mentions : int
+        Concepts in all rows of a table.
+    table_mb : int
+        Size of a table's columns in memory, in MB.
+    skipped : int
+        Malformed records that are left out and listed.
+    """
+
+    columns: int = 10_000
+    rows: int = 5_000_000
+    mentions: int = 20_000_000
+    table_mb: int = 500
+    skipped: int = 100_000
+
+    def __post_init__(self) -> None:
+        for field_ in fields(self):
+            if getattr(self, field_.name) < 1:
+                setting = Setting(f"limits.{field_.name}")
+                raise OptionError("A limit is less than 1. Set ", setting, " to 1 or more.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
     """All options for reading one file.
 
     Parameters
     ----------
-    table, classes, vocabulary, refine
+    table, classes, vocabulary, refine, limits
         By concern.
     split : str or None
         Split of all images, overriding the file's.
@@ -192,6 +223,7 @@ class ReadOptions:
     classes: ClassOptions = ClassOptions()
     vocabulary: VocabularyOptions = VocabularyOptions()
     refine: Refinement = Refinement()
+    limits: ReadLimits = ReadLimits()
     split: str | None = None
     on_error: OnError = "fail"
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from graph.errors import InputError, worded
 from graph.progress import silent
@@ -20,7 +18,7 @@ from ingest.problems import Problems
 from ingest.reader import read_head
 from ingest.tables import TABLES
 from ingest.tables.columns import USUAL_NAMES, map_columns
-from ingest.tables.parquet import readable
+from ingest.tables.parquet import load_rows
 
 MOST_FILES = 200
 _MOST_ENTRIES = 50_000
@@ -151,8 +149,11 @@ def sample_table(path: Path, table_format: str, *, captions: bool = False) -> Ta
         The table has no header, or the file is damaged.
     """
     problems = Problems(str(path), "skip")
-    with _excerpt(path, table_format) as start:
-        table = TABLES[table_format].load(start, problems, silent)
+    if table_format == "parquet":
+        table = load_rows(path, problems, most=_SAMPLE_ROWS)
+    else:
+        with _excerpt(path, table_format) as start:
+            table = TABLES[table_format].load(start, problems, silent)
     roles = [role for role in USUAL_NAMES if role != "caption" or captions]
     taken = map_columns(table, TableOptions(), roles)
     rows = pd.DataFrame(
@@ -172,30 +173,18 @@ def _excerpt(path: Path, table_format: str) -> Iterator[Path]:
     """Write the first rows to a short file of the same format."""
     with TemporaryDirectory(prefix="cobalance-") as folder:
         start = Path(folder) / "start"
-        if table_format == "parquet":
-            _write_first_rows(path, start)
-        else:
-            start.write_bytes(_first_lines(path, table_format))
+        start.write_bytes(_first_lines(path, table_format))
         yield start
 
 
 def _first_lines(path: Path, table_format: str) -> bytes:
     with path.open("rb") as file:
-        lines = file.read(_SAMPLE_BYTES) + file.readline()
+        lines = file.read(_SAMPLE_BYTES) + file.readline(_SAMPLE_BYTES)
     if table_format == "list-attr" and lines.count(b"\n") > 1:
         _, names, *rows = lines.split(b"\n")
         rows = [row for row in rows if row.strip()]  # the first line is their number
         return b"\n".join([str(len(rows)).encode(), names, *rows])
     return lines
-
-
-def _write_first_rows(path: Path, start: Path) -> None:
-    with readable(Problems(str(path), "skip")):
-        file = pq.ParquetFile(path)
-        batches = file.iter_batches(batch_size=_SAMPLE_ROWS)
-        rows = next(batches, None)
-        table = file.schema_arrow.empty_table() if rows is None else pa.Table.from_batches([rows])
-        pq.write_table(table, start)
 
 
 def category_names(path: Path) -> list[str]:

@@ -8,7 +8,16 @@ import pandas as pd
 
 from graph.arrays import BoolArray, IntArray
 from graph.errors import InputError, Setting, Text, parts_of
-from ingest.options import OnError
+from ingest.options import OnError, ReadLimits
+
+_LIMITS = ReadLimits()
+_OVER = {
+    "columns": "has more than {:,} columns",
+    "rows": "has more than {:,} rows",
+    "mentions": "has more than {:,} concepts in its rows",
+    "table_mb": "takes more than {:,} MB of memory as a table",
+    "skipped": "has more than {:,} malformed records",
+}
 
 
 class SkippedRecord(str):
@@ -32,6 +41,8 @@ class Problems:
         The file as the user named it.
     on_error : {"fail", "skip"}
         Whether to raise at the first malformed record or to collect a message for each.
+    limits : ReadLimits
+        What the file may hold.
 
     Examples
     --------
@@ -41,13 +52,13 @@ class Problems:
     ['a.csv, line 3: the class is empty. Fill it in.']
     """
 
-    def __init__(self, file: str, on_error: OnError) -> None:
-        self.file, self.on_error = file, on_error
+    def __init__(self, file: str, on_error: OnError, limits: ReadLimits = _LIMITS) -> None:
+        self.file, self.on_error, self.limits = file, on_error, limits
         self.messages: list[str] = []
 
     def beside(self, file: str) -> "Problems":
         """Problems of a second file that is read along with this one."""
-        other = Problems(file, self.on_error)
+        other = Problems(file, self.on_error, self.limits)
         other.messages = self.messages
         return other
 
@@ -67,12 +78,31 @@ class Problems:
             others = f" (and {more:,} more like it)" if more else ""
             skip = (", or leave such records out with ", Setting("on_error", "skip"), ".")
             raise InputError(self.file, place, reason + others, (*parts_of(fix), *skip))
+        self.within("skipped", len(self.messages) + 1)
         error = InputError(self.file, place, reason, (*parts_of(fix), "."))
         self.messages.append(SkippedRecord(error))
 
     def fatal(self, reason: str, remedy: Text, place: str | None = None) -> InputError:
         """The error for a fault of the whole file, which skipping cannot fix."""
         return InputError(self.file, place, reason, remedy)
+
+    def within(self, limit: str, number: int, place: str | None = None) -> None:
+        """Raise InputError if there are more than a limit allows.
+
+        Parameters
+        ----------
+        limit : str
+            A field of `ReadLimits`.
+        number : int
+            Columns, rows or records so far, or bytes for ``"table_mb"``.
+        place : str or None
+            Position in the file.
+        """
+        most: int = getattr(self.limits, limit)
+        if number > (most * 1_000_000 if limit == "table_mb" else most):
+            reason = _OVER[limit].format(most)
+            remedy = ("If that is meant, set ", Setting(f"limits.{limit}"), " higher.")
+            raise self.fatal(reason, remedy, place)
 
     def rows(self, n: int, place: Callable[[int], str]) -> "RowProblems":
         """Track which of `n` records are malformed; `place` names the record of a row."""

@@ -30,7 +30,7 @@ class CocoCaptions:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read images and captions, and find concepts (and classes) in the captions."""
-        problems = Problems(str(path), options.on_error)
+        problems = Problems(str(path), options.on_error, options.limits)
         if not options.vocabulary:
             raise problems.fatal(
                 "has captions, and no vocabulary says which of their words are concepts",

@@ -46,7 +46,7 @@ class TableReader:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Load and parse the rows."""
-        problems = Problems(str(path), options.on_error)
+        problems = Problems(str(path), options.on_error, options.limits)
         return read_table(self.format.load(path, problems, progress), options, progress)
 
 
@@ -141,18 +141,20 @@ def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblem
     if "split" not in columns.of:
         return None
     column = encode_names(text_column(table, columns.of["split"], Setting("table.split")))
-    wrong = {row: fault for row, fault in column.faults.items() if fault != "is empty"}
-    faulty = np.isin(np.arange(table.n_rows), list(wrong))
-    rows.report(faulty, lambda row: f"the split {wrong[row]}", "Correct it")
+    faulty = (column.codes < 0) & ~column.empty
+    rows.report(faulty, lambda row: f"the split {column.faults[row]}", "Correct it")
     return column
 
 
 def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.Array | None:
     if role not in columns.of:
         return None
-    column = table.columns[columns.of[role]]
+    name = columns.of[role]
+    column = table.columns[name]
     if pa.types.is_floating(column.type):
         column = pc.cast(pc.cast(column, pa.int64(), safe=False), TEXT)
+    else:
+        column = text_column(table, name, Setting(f"table.{role}"))
     text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     whole = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$").to_numpy(zero_copy_only=False)
     given = pc.not_equal(text, "").to_numpy(zero_copy_only=False)
@@ -196,7 +198,7 @@ def _mentions(
 
 def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
     """Mentions from indicator columns, one concept each."""
-    image, code = [], []
+    image, code, n_found = [], [], 0
     for number, name in enumerate(names):
         values = indicator_column(table, name)
         rows.report(
@@ -207,6 +209,8 @@ def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> Menti
             "Write 0 or 1 (or -1 or 1, or true or false)",
         )
         present = np.flatnonzero(values > 0)
+        n_found += len(present)
+        rows.problems.within("mentions", n_found)
         image.append(present)
         code.append(np.full(len(present), number))
     column = recode_names(np.concatenate(code), names)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from graph.arrays import IntArray
 from graph.errors import Setting
 from ingest.frames import TEXT
+from ingest.names import clean_name
 from ingest.options import TableOptions
 from ingest.tables.loading import Table
 
@@ -63,21 +64,21 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
     for role in USUAL_NAMES:
         name = getattr(options, role)
         if name is not None:
-            _require(table, name, Setting(f"table.{role}"))
-            of[role] = name
-    for name in options.concept_columns:
-        _require(table, name, Setting("table.concept_columns"))
-    explicit = set(of.values()) | set(options.concept_columns)
+            of[role] = _required(table, name, Setting(f"table.{role}"))
+    given = tuple(
+        _required(table, name, Setting("table.concept_columns")) for name in options.concept_columns
+    )
+    explicit = {*of.values(), *given}
     free = [name for name in table.columns if name not in explicit]
     guessed = []
     for role in roles:
-        if role in of or (role == "concepts" and options.concept_columns):
+        if role in of or (role == "concepts" and given):
             continue
         found = usual_column(role, free)
         if found is not None and (role == "uri" or found not in of.values()):
             of[role] = found
             guessed.append(f"{role.replace('_name', '')} = {found}")
-    indicators = options.concept_columns
+    indicators = given
     if not indicators and not {"concepts", "caption"} & of.keys() and "concepts" in roles:
         taken = set(of.values())
         indicators = tuple(
@@ -141,9 +142,11 @@ def _mostly_flags(table: Table, name: str) -> bool:
     return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
 
 
-def _require(table: Table, name: str, setting: Setting) -> None:
+def _required(table: Table, given: str, setting: Setting) -> str:
+    """The column that a name given by a person means."""
+    name = clean_name(given)
     if name in table.columns:
-        return
+        return name
     if name in table.unusable:
         raise table.problems.fatal(
             f"the column {name!r} holds {table.unusable[name]}, which cannot be used",

@@ -1,31 +1,24 @@
 """Concepts in the cells of a column: delimited text, JSON lists, or Arrow lists."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graph.arrays import FloatArray, IntArray
-from ingest.documents import UNDECODABLE, decoding_fault
 from ingest.frames import TEXT
 from ingest.names import NameColumn, encode_names
 from ingest.problems import RowProblems
+from ingest.tables.list_text import CellConcept, Items, parse_list, starts_list
 
 BOX = ("x_px", "y_px", "w_px", "h_px")
 DELIMITERS = ("|", ";", ",")
+_NUMBERS = ("score", "area_px2", *BOX)
+_AT_ONCE = 1 << 20
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
-
-
-class CellConcept(msgspec.Struct):
-    """A concept as an object in a JSON list."""
-
-    concept: str
-    score: float | None = None
-    area: float | None = None
-    box: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +49,25 @@ class Cells:
 def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Cells:
     """Parse the cells of a concepts column.
 
-    Text is read as JSON lists if no delimiter is given and the first cell that is not blank starts
-    with ``[``; otherwise it is split at the delimiter, or at the first of ``|``, ``;`` and ``,``
-    that occurs anywhere in the column. Blank cells and empty pieces are ignored.
+    Text is read as lists, in JSON or as Python prints them, if no delimiter is given and the first
+    cell that is not blank starts like one; otherwise it is split at the delimiter, or at the first
+    of ``|``, ``;`` and ``,`` that occurs anywhere in the column. Blank cells and empty pieces are
+    ignored.
     """
     if column.type != TEXT:
         return _from_lists(column, rows)
     text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     filled = text.filter(pc.not_equal(text, ""))
-    if delimiter is None and len(filled) and filled[0].as_py().startswith("["):
-        return _from_json(text, rows)
+    if delimiter is None and len(filled) and starts_list(filled[0].as_py()):
+        return _from_text(text, rows)
     if delimiter is None:
         present = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
         delimiter = next(present, None)
     row: IntArray = np.arange(len(text))
     names = text
     if delimiter is not None:
+        marks = pc.sum(pc.count_substring(text, delimiter)).as_py() or 0
+        rows.problems.within("mentions", marks)
         row, names = _flat(pc.split_pattern(text, delimiter))
         names = pc.utf8_trim_whitespace(names)
     filled = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
@@ -80,43 +76,60 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
     return Cells(row, _checked(names, row, rows), {}, note, delimiter)
 
 
-def _from_json(text: pa.Array, rows: RowProblems) -> Cells:
-    decoder = msgspec.json.Decoder(list[str | CellConcept])
+def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
+    """Parse lists in text; a million concepts at once become columns."""
     faults: dict[int, str] = {}
     row: list[int] = []
-    found: list[str | CellConcept] = []
+    found: Items = []
+    parts: list[tuple[pa.Array, dict[str, FloatArray]]] = []
     for at, cell in enumerate(text.to_pylist()):
         if not cell:
             continue
         try:
-            concepts = decoder.decode(cell)
-        except UNDECODABLE as error:
-            why = decoding_fault(error)
-            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({why})"
+            concepts = parse_list(cell)
+        except ValueError as error:
+            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({error})"
+            rows.problems.within("skipped", len(faults))
         else:
             found += concepts
             row += [at] * len(concepts)
+            rows.problems.within("mentions", len(row))
+            if len(found) > _AT_ONCE:
+                parts.append(_columns(found))
+                found = []
+    parts.append(_columns(found))
     _report(faults, rows, _FIX_JSON)
     where = np.array(row, dtype=np.int64)
-    numbers = {} if all(isinstance(one, str) for one in found) else _numbers(found)
+    numbers = {
+        name: np.concatenate([own.get(name, np.full(len(part), np.nan)) for part, own in parts])
+        for name in (_NUMBERS if any(own for _, own in parts) else ())
+    }
     _check_numbers(numbers, where, rows)
-    names = pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT)
-    return Cells(where, _checked(names, where, rows), numbers, "JSON lists", None)
+    names = pa.chunked_array([part for part, _ in parts], TEXT)
+    return Cells(where, _checked(names, where, rows), numbers, "lists in text", None)
 
 
-def _numbers(found: list[str | CellConcept]) -> dict[str, FloatArray]:
+def _columns(found: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
+    """Names of concepts, and their numbers if any has some."""
+    numbers = {} if all(isinstance(one, str) for one in found) else _numbers(found)
+    return pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT), numbers
+
+
+def _numbers(found: Items) -> dict[str, FloatArray]:
     nothing = CellConcept("")
     parts = [nothing if isinstance(one, str) else one for one in found]
     boxes = np.array([one.box or (np.nan,) * 4 for one in parts], dtype=np.float64)
-    return {
-        "score": np.array([one.score for one in parts], dtype=np.float64),
-        "area_px2": np.array([one.area for one in parts], dtype=np.float64),
-        **dict(zip(BOX, boxes.T.copy(), strict=True)),
-    }
+    values = [
+        np.array([one.score for one in parts], dtype=np.float64),
+        np.array([one.area for one in parts], dtype=np.float64),
+        *boxes.T.copy(),
+    ]
+    return dict(zip(_NUMBERS, values, strict=True))
 
 
 def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
     """Flatten Arrow lists of names, or of structures with the fields of `CellConcept`."""
+    rows.problems.within("mentions", pc.sum(pc.list_value_length(column)).as_py() or 0)
     row, items = _flat(column)
     numbers: dict[str, FloatArray] = {}
     if pa.types.is_struct(items.type):
@@ -164,7 +177,11 @@ def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray
         at, values = at[~np.isnan(values)], values[~np.isnan(values)]
     else:
         at, items = _flat(column)
-        values = _floats(items)
+        if pa.types.is_struct(items.type):
+            raise rows.problems.fatal(
+                "the scores column holds structures", "Save a list of one number a concept."
+            )
+        values = pd.to_numeric(items.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
     expected, given = np.bincount(cells.row, minlength=n), np.bincount(at, minlength=n)
     wrong = np.zeros(n, dtype=bool)
     wrong[at[~((values >= 0) & (values <= 1))]] = True
@@ -193,8 +210,8 @@ def _floats(column: pa.Array) -> FloatArray:
 
 def _checked(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:
     column = encode_names(names)
-    faults = {int(row[at]): f"a concept {fault}" for at, fault in column.faults.items()}
-    _report(faults, rows, "Correct its name")
+    wrong = np.flatnonzero(column.codes < 0)
+    _report_at(wrong, row, lambda at: f"a concept {column.faults[at]}", rows, "Correct its name")
     return column
 
 
@@ -204,13 +221,31 @@ def _check_numbers(numbers: dict[str, FloatArray], row: IntArray, rows: RowProbl
     for name, (low, high) in limits.items():
         if name in numbers:
             values = numbers[name]
-            wrong = np.flatnonzero((values < low) | (values > high)).tolist()
+            wrong = np.flatnonzero((values < low) | (values > high))
             what = {"area_px2": "area", "w_px": "box", "h_px": "box"}.get(name, name)
-            faults = {int(row[at]): f"the {what} of a concept is {values[at]:g}" for at in wrong}
-            _report(faults, rows, "Write scores from 0 to 1, and no negative sizes")
+            _report_at(
+                wrong,
+                row,
+                lambda at, what=what, values=values: (  # type: ignore[misc]
+                    f"the {what} of a concept is {values[at]:g}"
+                ),
+                rows,
+                "Write scores from 0 to 1, and no negative sizes",
+            )
 
 
 def _report(faults: dict[int, str], rows: RowProblems, fix: str) -> None:
     mask = np.zeros(len(rows.bad), dtype=bool)
     mask[list(faults)] = True
     rows.report(mask, lambda row: faults[row], fix)
+
+
+def _report_at(
+    wrong: IntArray, row: IntArray, reason: Callable[[int], str], rows: RowProblems, fix: str
+) -> None:
+    """Report rows by their concepts that are wrong; `reason` describes a concept."""
+    mask = np.zeros(len(rows.bad), dtype=bool)
+    mask[row[wrong]] = True
+    rows.report(
+        mask, lambda at: reason(int(wrong[np.searchsorted(row[wrong], at, "right") - 1])), fix
+    )

@@ -12,14 +12,15 @@ from graph.errors import InputError
 from ingest.options import TableOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
+from ingest.tables.header import column_names
 from ingest.tables.loading import Table
-from ingest.tables.parquet import check_names, is_usable, plain_column
+from ingest.tables.parquet import is_usable, plain_column
 
 
 def load_frame(frame: pd.DataFrame, problems: Problems) -> Table:
     """Load a frame with a row per image; concepts may be text, lists, tuples or sets."""
-    names = [str(name) for name in frame.columns]
-    check_names(names, problems)
+    names = column_names([str(name) for name in frame.columns], problems)
+    problems.within("rows", len(frame))
     arrays = {name: _array(frame.iloc[:, at]) for at, name in enumerate(names)}
     return Table(
         problems,

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph.progress import Progress
+from ingest.names import clean_name
 from ingest.problems import Problems
-from ingest.tables.loading import Table, text_rows
+from ingest.tables.header import column_names
+from ingest.tables.loading import Table, lines_of, text_rows
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -37,10 +39,11 @@ class Delimited:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
-            header_line = next((line for line in file if line.strip()), "")
+            header_line = next((line for line in lines_of(file, problems) if line.strip()), "")
             separator = max(self.separators, key=lambda mark: _n_fields(header_line, mark))
             file.seek(0)
-            records = _records(csv.reader(file, delimiter=separator, strict=True), problems)
+            lines = csv.reader(lines_of(file, problems), delimiter=separator, strict=True)
+            records = _records(lines, problems)
             line, header = next(records, (1, []))
             rows = text_rows(_header_names(line, header, problems), problems)
             width = len(header)
@@ -86,18 +89,7 @@ def _quoting_fault(error: csv.Error) -> tuple[str, str]:
 
 
 def _header_names(line: int, header: list[str], problems: Problems) -> list[str]:
-    names = [name.strip() for name in header]
     place = f"line {line}"
-    if not any(names):
+    if not any(map(clean_name, header)):
         raise problems.fatal("there is no header", "Name the columns in the first line.", place)
-    names = [name or f"column {number}" for number, name in enumerate(names, start=1)]
-    for name in names:
-        if names.count(name) > 1:
-            raise problems.fatal(
-                f"two columns are named {name!r}", "Give each column a name of its own.", place
-            )
-        if not name.isprintable():
-            raise problems.fatal(
-                f"the column name {name!r} is not readable text", "Save the file as UTF-8.", place
-            )
-    return names
+    return column_names(header, problems, place)

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from graph.progress import Progress
@@ -12,13 +14,12 @@ from ingest.coco.records import coco_kind
 from ingest.documents import UNDECODABLE, decoding_fault
 from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.loading import Rows, Table
+from ingest.tables.loading import EMPTY_CELL, Rows, Table, lines_of
 
 _Row = dict[str, msgspec.Raw]
 _OBJECT = msgspec.json.Decoder(_Row)
 _STRING = msgspec.json.Decoder(str)
 _STRINGS = msgspec.json.Decoder(list[str | None])
-_NULL = msgspec.Raw(b"null")
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class JsonLines:
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows; numbers, booleans and lists stay as written."""
         size = path.stat().st_size
-        rows = Rows(problems, _convert)
+        rows = Rows(problems, partial(_convert, problems))
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(lines_of(file, problems), start=1):
                 text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 text = text.strip()
                 if not text:
@@ -57,9 +58,28 @@ class JsonLines:
         return rows.table()
 
 
-def _convert(rows: list[_Row]) -> pa.Table:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: _column([row.get(name, _NULL) for row in rows]) for name in names})
+def _convert(problems: Problems, rows: list[_Row]) -> pa.Table:
+    """Columns of some rows, gathered in one pass over the keys that are there."""
+    places: dict[str, list[int]] = {}
+    values: dict[str, list[msgspec.Raw]] = {}
+    for at, row in enumerate(rows):
+        for name, value in row.items():
+            places.setdefault(name, []).append(at)
+            values.setdefault(name, []).append(value)
+        problems.within("columns", len(places))
+    problems.within("table_mb", EMPTY_CELL * len(places) * len(rows))
+    return pa.table(
+        {name: _spread(_column(values[name]), places[name], len(rows)) for name in places}
+    )
+
+
+def _spread(column: pa.Array, places: list[int], n_rows: int) -> pa.Array:
+    """Put values in their rows, null in the others."""
+    if len(places) == n_rows:
+        return column
+    at = np.full(n_rows, -1, dtype=np.int64)
+    at[places] = np.arange(len(places))
+    return column.take(pa.array(at, mask=at < 0))
 
 
 def _column(values: Sequence[msgspec.Raw]) -> pa.Array:

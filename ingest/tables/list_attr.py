@@ -7,7 +7,8 @@ from pathlib import Path
 from graph.errors import Setting
 from graph.progress import Progress
 from ingest.problems import Problems
-from ingest.tables.loading import Table, text_rows
+from ingest.tables.header import column_names
+from ingest.tables.loading import Table, lines_of, text_rows
 
 ID = "image_id"
 
@@ -33,18 +34,25 @@ class ListAttr:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as file,
         ):
-            count = file.readline().strip()
+            lines = lines_of(file, problems)
+            count = next(lines, "").strip()
             if not count.isdigit():
                 raise problems.fatal(
                     f"should be the number of images, and is {count[:40]!r}",
                     ("Write it there, or choose another ", Setting("input_format"), "."),
                     "line 1",
                 )
-            names = file.readline().split()
-            _check_names(names, problems)
+            names = next(lines, "").split()
+            if not names:
+                raise problems.fatal(
+                    "should be the names of the attributes, and is empty",
+                    "Write them there.",
+                    "line 2",
+                )
+            names = column_names([ID, *names], problems, "line 2")[1:]
             rows = text_rows([ID, *names], problems)
             seen = 0
-            for number, line in enumerate(file, start=3):
+            for number, line in enumerate(lines, start=3):
                 row = line.split()
                 if not row:
                     continue
@@ -65,15 +73,3 @@ class ListAttr:
             )
         progress("read", size, size)
         return replace(rows.table(), concept_columns=tuple(names))
-
-
-def _check_names(names: list[str], problems: Problems) -> None:
-    if not names:
-        raise problems.fatal(
-            "should be the names of the attributes, and is empty", "Write them there.", "line 2"
-        )
-    for name in names:
-        if name == ID or names.count(name) > 1:
-            raise problems.fatal(
-                f"two attributes are named {name!r}", "Give each a name of its own.", "line 2"
-            )

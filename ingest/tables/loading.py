@@ -1,19 +1,27 @@
 """Tables as columns, and the interface of table formats."""
 
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import IO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
 from graph.progress import Progress
 from ingest.frames import TEXT
 from ingest.problems import Problems, RowProblems
+from ingest.tables.header import column_names
 
 CHUNK = 65_536
 """Rows converted to columns at once."""
-Row = TypeVar("Row", bound=Iterable[str | None])
+CHUNK_CELLS = 1 << 21
+"""Cells after which fewer rows are converted."""
+LONGEST_LINE = 1 << 24  # characters or bytes
+EMPTY_CELL = 8
+"""Bytes that a null takes in a column of text."""
+Row = TypeVar("Row", bound=Collection[str | None])
+Line = TypeVar("Line", str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +71,26 @@ class TableFormat(Protocol):
         """Load all rows; malformed ones are reported and skipped."""
 
 
+def lines_of(file: IO[Line], problems: Problems) -> Iterator[Line]:
+    """Yield the lines of a file; one without an end would take all memory.
+
+    Raises
+    ------
+    InputError
+        A line is longer than 16 Mi characters.
+    """
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise problems.fatal(
+                f"is longer than {LONGEST_LINE:,} characters",
+                "Get the whole file again, or break the line.",
+                f"line {number}",
+            )
+        yield line
+
+
 class Rows(Generic[Row]):
     """Collects the rows of a text file as columns, chunk by chunk to save memory.
 
@@ -77,13 +105,16 @@ class Rows(Generic[Row]):
     def __init__(self, problems: Problems, convert: Callable[[list[Row]], pa.Table]) -> None:
         self._problems, self._convert = problems, convert
         self._chunks: list[pa.Table] = []
-        self._lines: list[int] = []
+        self._lines = array("q")
         self._pending: list[tuple[int, Row]] = []
+        self._names: set[str] = set()
+        self._cells = self._bytes = 0
 
     def add(self, line: int, row: Row) -> bool:
         """Add the row of a line; True if that completed a chunk."""
         self._pending.append((line, row))
-        if len(self._pending) < CHUNK:
+        self._cells += len(row)
+        if len(self._pending) < CHUNK and self._cells < CHUNK_CELLS:
             return False
         self._flush()
         return True
@@ -92,7 +123,9 @@ class Rows(Generic[Row]):
         """All rows as a table, null where a chunk lacks a column."""
         self._flush()
         joined = pa.concat_tables(self._chunks, promote_options="default")
-        columns = {name: joined[name].combine_chunks() for name in joined.column_names}
+        self._chunks.clear()
+        names = column_names(joined.column_names, self._problems)
+        columns = take_columns(joined, names)
         lines = self._lines
         return Table(self._problems, columns, len(lines), lambda row: f"line {lines[row]}")
 
@@ -103,8 +136,14 @@ class Rows(Generic[Row]):
             self._pending = [pair for pair in self._pending if self._is_decoded(*pair)]
             chunk = self._convert([row for _, row in self._pending])
         self._chunks.append(chunk)
-        self._lines += [line for line, _ in self._pending]
-        self._pending = []
+        self._lines.extend(line for line, _ in self._pending)
+        self._pending, self._cells = [], 0
+        self._names.update(chunk.column_names)
+        self._bytes += chunk.nbytes
+        n_cells = len(self._names) * len(self._lines)
+        self._problems.within("columns", len(self._names))
+        self._problems.within("rows", len(self._lines))
+        self._problems.within("table_mb", max(self._bytes, EMPTY_CELL * n_cells))
 
     def _is_decoded(self, line: int, row: Row) -> bool:
         """Whether a row is UTF-8; other bytes were read as lone surrogates and are reported."""
@@ -116,6 +155,17 @@ class Rows(Generic[Row]):
             self._problems.record(f"line {line}", reason, "Save the file as UTF-8")
             return False
         return True
+
+
+def take_columns(table: pa.Table, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Take a table apart into columns of one piece, each freed where it was before."""
+    chunked = table.columns[::-1]
+    del table
+    columns = {}
+    for name in names:
+        pieces = chunked.pop()
+        columns[name] = pieces.chunk(0) if pieces.num_chunks == 1 else pieces.combine_chunks()
+    return columns
 
 
 def text_rows(names: Sequence[str], problems: Problems) -> Rows[Sequence[str | None]]:

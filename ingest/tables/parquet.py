@@ -1,18 +1,21 @@
 """Parquet files; names, integers and booleans become text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from graph.progress import Progress
+from graph.progress import Progress, silent
 from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.loading import Table
+from ingest.tables.header import column_names
+from ingest.tables.loading import CHUNK, CHUNK_CELLS, EMPTY_CELL, Table, take_columns
 
 
 @dataclass(frozen=True)
@@ -27,19 +30,120 @@ class Parquet:
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all columns of usable types; images, for example, are left out."""
-        with readable(problems):
-            file = pq.ParquetFile(path)
-            schema = file.schema_arrow
-            usable = [name for name in schema.names if is_usable(schema.field(name).type)]
-            progress("read", 0, file.metadata.num_rows)
-            loaded = file.read(columns=usable)
-        check_names(schema.names, problems)
-        columns = {name: plain_column(loaded[name].combine_chunks()) for name in usable}
-        unusable = {
-            name: str(schema.field(name).type) for name in schema.names if name not in columns
-        }
-        progress("read", loaded.num_rows, loaded.num_rows)
-        return Table(problems, columns, loaded.num_rows, lambda row: f"row {row + 1}", unusable)
+        return load_rows(path, problems, progress)
+
+
+def load_rows(
+    path: Path, problems: Problems, progress: Progress = silent, most: int | None = None
+) -> Table:
+    """Load all rows, or the first ones, batch by batch and within the limits.
+
+    What the file says of itself is checked before it is read. A small file may hold many equal
+    rows, so that text is read as codes, and written out only where it fits.
+
+    Raises
+    ------
+    InputError
+        It is no Parquet file, or it is beyond a limit.
+    """
+    with readable(problems), pq.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        raw, types = schema.names, schema.types
+        names = column_names(raw, problems)
+        kinds = dict(zip(names, types, strict=True))
+        usable = [at for at, kind in enumerate(kinds.values()) if is_usable(kind)]
+        leaves = _leaves(types, usable)
+        n_rows = file.metadata.num_rows
+        if most is None:
+            problems.within("rows", n_rows)
+            _check_sizes(file.metadata, leaves, problems)
+        parquet_schema = file.schema
+        stored = [parquet_schema.column(leaf) for leaf in leaves]
+        coded = [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
+        given = [raw[at] for at in usable]
+    progress("read", 0, n_rows)
+    budget = _Budget(problems)
+    taken = [names[at] for at in usable]
+    size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
+    pieces, seen = [], 0
+    with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
+        for batch in file.iter_batches(size, columns=given) if given else ():
+            plain = [plain_column(written_out(column, budget)) for column in batch.columns]
+            pieces.append(pa.Table.from_arrays(plain, names=taken))
+            budget.spend(pieces[-1].nbytes)
+            seen += batch.num_rows
+            problems.within("rows", seen)
+            progress("read", seen, n_rows)
+            if most is not None:
+                break
+    empty = {name: plain_column(pa.array([], kinds[name])) for name in taken}
+    joined = pa.concat_tables(pieces or [pa.table(empty)])
+    pieces.clear()
+    columns = take_columns(joined, taken)
+    unusable = {name: str(kind) for name, kind in kinds.items() if name not in columns}
+    rows = seen if given else n_rows
+    return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
+
+
+class _Budget:
+    """Bytes that the columns of a file take in memory."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems, self._spent = problems, 0
+
+    def check(self, more: int) -> None:
+        self._problems.within("table_mb", self._spent + more)
+
+    def spend(self, more: int) -> None:
+        self.check(more)
+        self._spent += more
+
+
+def _leaves(types: list[pa.DataType], columns: Iterable[int]) -> list[int]:
+    """Positions of the leaves of some columns among those of all."""
+    counts = [_n_leaves(kind) for kind in types]
+    ends = list(accumulate(counts))
+    return [leaf for at in columns for leaf in range(ends[at] - counts[at], ends[at])]
+
+
+def _n_leaves(kind: pa.DataType) -> int:
+    if pa.types.is_dictionary(kind):
+        return _n_leaves(kind.value_type)
+    children = [kind.field(at).type for at in range(kind.num_fields)]
+    return sum(map(_n_leaves, children)) if children else 1
+
+
+def _check_sizes(metadata: pq.FileMetaData, leaves: list[int], problems: Problems) -> None:
+    """Check what the columns take at the very least."""
+    smallest = 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for leaf in leaves:
+            column = group.column(leaf)
+            smallest += max(column.total_uncompressed_size, EMPTY_CELL * column.num_values)
+        problems.within("table_mb", smallest)
+
+
+def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
+    """Replace codes by their text, in lists and structures, too, if it is within the budget."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        words = column.dictionary
+        if _is_text(words.type):
+            words.validate(full=True)  # that it is UTF-8
+            lengths = pc.fill_null(pc.binary_length(words).take(column.indices), 0)
+            budget.check((pc.sum(lengths).as_py() or 0) + EMPTY_CELL * len(column))
+        return column.dictionary_decode()
+    if is_list(kind):
+        sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        values = written_out(pc.list_flatten(column), budget)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
+        return pa.LargeListArray.from_arrays(offsets, values, mask=column.is_null())
+    if pa.types.is_struct(kind):
+        parts = [written_out(part, budget) for part in column.flatten()]
+        names = [kind.field(at).name for at in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(parts, names, mask=column.is_null())
+    return column
 
 
 @contextmanager
@@ -47,19 +151,10 @@ def readable(problems: Problems) -> Iterator[None]:
     """Raise InputError if Arrow cannot read the file in a ``with`` block."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         line = (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")
         reason = f"is no Parquet file that can be read ({line})"
         raise problems.fatal(reason, "Write or download it again.") from None
-
-
-def check_names(names: list[str], problems: Problems) -> None:
-    """Raise InputError if two columns have the same name."""
-    duplicates = {name for name in names if names.count(name) > 1}
-    if duplicates:
-        raise problems.fatal(
-            f"two columns are named {min(duplicates)!r}", "Give each a name of its own."
-        )
 
 
 def is_usable(kind: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ from ingest.concepts.vocabulary_file import word_list_names
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
+    ReadLimits,
     ReadOptions,
     Refinement,
     TableOptions,
@@ -52,6 +53,8 @@ _TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
 _CLASSES = "Where the class comes from, when not from a column"
 _CAPTIONS = "Concepts from captions"
 _KEPT = "What to keep"
+_TOO_MUCH = "Limits, so that no file takes all memory"
+_LIMITS = ReadLimits()
 
 
 def _column(meaning: str) -> typer.models.OptionInfo:
@@ -59,6 +62,10 @@ def _column(meaning: str) -> typer.models.OptionInfo:
         metavar="COLUMN", help=f"Column with {meaning}.", rich_help_panel=_TABLES
     )
     return option
+
+
+def _limit(what: str) -> Any:
+    return typer.Option(min=1, help=f"Most {what}.", rich_help_panel=_TOO_MUCH)
 
 
 def ingest(
@@ -166,6 +173,13 @@ def ingest(
         float | None,
         typer.Option(help="Minimum area of an instance, in square pixels.", rich_help_panel=_KEPT),
     ] = None,
+    max_columns: Annotated[int, _limit("columns of a table or keys of JSON lines")] = (
+        _LIMITS.columns
+    ),
+    max_rows: Annotated[int, _limit("rows of a table")] = _LIMITS.rows,
+    max_mentions: Annotated[int, _limit("concepts in all rows of a table")] = _LIMITS.mentions,
+    max_table_mb: Annotated[int, _limit("MB of memory for a table")] = _LIMITS.table_mb,
+    max_skipped: Annotated[int, _limit("malformed records that are left out")] = _LIMITS.skipped,
 ) -> None:
     """Load annotations into a dataset's concept graph.
 
@@ -201,6 +215,13 @@ def ingest(
             class_names=pairs(rename_class or (), needs_value=True),
             classes=tuple(keep_class or ()),
             splits=tuple(keep_split or ()),
+        ),
+        limits=ReadLimits(
+            columns=max_columns,
+            rows=max_rows,
+            mentions=max_mentions,
+            table_mb=max_table_mb,
+            skipped=max_skipped,
         ),
         split=split,
         on_error=on_error.value,

@@ -42,6 +42,11 @@ LABELS = {
 """Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
 
 _COMMAND_LINE = {  # what the app has no field for: it offers these commands to copy
+    "limits.columns": "`--max-columns` of `cobalance ingest`",
+    "limits.rows": "`--max-rows` of `cobalance ingest`",
+    "limits.mentions": "`--max-mentions` of `cobalance ingest`",
+    "limits.table_mb": "`--max-table-mb` of `cobalance ingest`",
+    "limits.skipped": "`--max-skipped` of `cobalance ingest`",
     "timeout_s": "“Time limit in seconds”",
     "skip_missing": "`--skip-missing`",
     "reference": "`--reference`",

@@ -52,6 +52,12 @@ def test_options_name_the_columns_and_the_delimiter(write):
         (["x,y", ""], [["x", "y"], []]),
         (["x y", " "], [["x y"], []]),
         (['["x|y", "z"]', "[]"], [["x|y", "z"], []]),
+        (["['x|y', 'z']", "[]"], [["x|y", "z"], []]),
+        (["['it\\'s', \"a,b\"]", '["z"]'], [["it's", "a,b"], ["z"]]),
+        (["['x' 'y z']", "['a'\n 'b']".replace("\n", "")], [["x", "y z"], ["a", "b"]]),
+        (["('x', 'y')", "('a',)"], [["x", "y"], ["a"]]),
+        (["{'x'}", "set()"], [["x"], []]),
+        (["[{'concept': 'x', 'score': 0.5}]", "['caf\\xe9']"], [["x"], ["café"]]),
     ],
 )
 def test_delimiter_found_in_the_cells(cells, expected, write):
@@ -188,3 +194,11 @@ def test_list_attr_with_zeros(write, values, names, note):
     annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
     assert [record.class_name for record in records(annotations)] == names
     assert f"{path}: {note}" in annotations.notes
+
+
+def test_names_of_columns_are_cleaned_as_names_in_cells(write):
+    path = write("\ufeff\ufeffid, label\u200b ,cafe\u0301,tree\n1,a,1,0\n")
+    (record,) = records(read_annotations(path))
+    assert record == ImageRecord("1", "a", (Mention("café"),))
+    options = TableOptions(class_name=" label", concept_columns=("cafe\u0301",))
+    assert records(read_annotations(path, ReadOptions(table=options))) == [record]

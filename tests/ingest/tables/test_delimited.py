@@ -59,7 +59,7 @@ RECORDS = {
         "Write 0 or 1",
     ),
     "broken JSON list": (
-        HEADER + 'a,cat,"[""sofa""]"\nb,dog,"[\'bed\']"\n',
+        HEADER + 'a,cat,"[""sofa""]"\nb,dog,"[\'bed\'"\n',
         "line 3",
         "are not a JSON list",
         '{"concept": "tree"',
@@ -103,7 +103,10 @@ FILES = {
     "no class": ("id,concepts\na,x\n", None, "which class an image has", "table.class_name"),
     "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "table.concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
-    "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "not readable text", "UTF-8"),
+    "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "the control character '\\x02'", "another"),
+    "header not UTF-8": (b"id,label,caf\xe9\na,b,c\n", "line 1", "0xe9 is not UTF-8", "UTF-8"),
+    "long header": (f"id,label,{'c' * 1001}\na,b,c\n", "line 1", "1,000 characters", "another"),
+    "header twice": ("id,caf\u00e9,cafe\u0301\na,b,c\n", "line 1", "named 'café'", "own"),
 }
 
 

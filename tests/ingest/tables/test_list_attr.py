@@ -2,8 +2,9 @@
 
 import pytest
 
-from graph.errors import worded
+from graph.errors import InputError, worded
 from ingest.options import ReadOptions, TableOptions
+from ingest.preview import sample_table
 
 GOOD = "2\nMale Smiling Hat\n1.jpg 1 -1 1\n"
 OPTIONS = ReadOptions(table=TableOptions(class_name="Male"))
@@ -29,7 +30,7 @@ FILES = {
         "announces 1 images, and 2 follow",
         "Correct the number",
     ),
-    "attribute twice": ("1\nMale Male\n1.jpg 1 -1\n", "line 2", "two attributes are named", "own"),
+    "attribute twice": ("1\nMale Male\n1.jpg 1 -1\n", "line 2", "two columns are named", "own"),
     "no such attribute": ("1\nHat Bag\n1.jpg 1 -1\n", None, "no column 'Male'", "table.class_name"),
     "no images": ("0\nMale Hat\n\n", None, "has no rows", "a row for each image"),
 }
@@ -62,3 +63,11 @@ def test_names_missing(write, failure):
     error = failure(write("1\n\n1.jpg 1 -1\n"), OPTIONS, "list-attr")
     assert str(error.record) == "line 2"
     assert "names of the attributes" in error.reason
+
+
+def test_names_that_are_not_utf8(write, failure):
+    path = write(b"1\nMale caf\xe9\n1.jpg 1 -1\n")
+    error = failure(path, OPTIONS, "list-attr")
+    assert (error.record, error.reason) == ("line 2", "the byte 0xe9 is not UTF-8")
+    with pytest.raises(InputError, match="0xe9 is not UTF-8"):
+        sample_table(path, "list-attr")

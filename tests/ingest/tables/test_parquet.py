@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graph.errors import worded
+from graph.errors import InputError, worded
 from ingest.options import ReadOptions, TableOptions
+from ingest.preview import sample_table
 
 LISTS = [["sofa"], ["bed"]]
 OBJECT = pa.struct([("concept", pa.string()), ("score", pa.float64())])
@@ -98,6 +99,26 @@ FILES = {
         "a field of a wrong type",
         "four numbers",
     ),
+    "width in lists": (
+        {"id": ["a"], "label": ["x"], "concepts": [["y"]], "width": [["640"]]},
+        "'width' holds lists",
+        "table.width",
+    ),
+    "scores in structures": (
+        {"id": ["a"], "label": ["x"], "concepts": [["y"]], "scores": [[{"score": 0.5}]]},
+        "the scores column holds structures",
+        "one number a concept",
+    ),
+    "text that is not UTF-8": (
+        {
+            "id": ["a"],
+            "label": pa.array([b"caf\xe9"]).view("string"),
+            "concepts": [["y"]],
+        },
+        "UTF8",
+        "again",
+    ),
+    "control character in a name": ({"id": ["a"], "la\x02bel": ["x"]}, "'\\x02'", "another name"),
     "no rows": (
         {"id": pa.array([], "string"), "label": pa.array([], "string")},
         "has no rows",
@@ -144,3 +165,13 @@ def test_cut_off_and_garbage(tmp_path, failure):
         error = failure(path)
         assert "is no Parquet file that can be read" in error.reason
         assert "again" in worded(error.remedy)
+
+
+def test_two_columns_of_one_name(tmp_path, failure):
+    path = tmp_path / "data"
+    for names in (["id", "x", "x"], ["id", "caf\u00e9", " cafe\u0301"]):
+        arrays = [pa.array(["a"]), pa.array(["b"]), pa.array(["c"])]
+        pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
+        assert "two columns are named" in failure(path).reason
+        with pytest.raises(InputError, match="two columns are named"):
+            sample_table(path, "parquet")

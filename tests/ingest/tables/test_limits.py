@@ -1,0 +1,162 @@
+"""Small files that hold much: refused by stated limits, in bounded memory and linear work."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from graph.errors import InputError, OptionError, worded
+from ingest.load import read_annotations
+from ingest.options import ReadLimits, ReadOptions, TableOptions
+from ingest.preview import sample_table
+from ingest.tables.loading import LONGEST_LINE
+
+MILLION = 1_000_000
+
+
+def wide_csv(path, n):
+    names = ",".join(f"c{at}" for at in range(n))
+    path.write_text(f"id,label,{names}\na,x{',1' * n}\nb,y{',0' * n}\n")
+
+
+def wide_parquet(path, n):
+    columns = {"id": ["a", "b"], "label": ["x", "y"], **{f"c{at}": [1, 0] for at in range(n)}}
+    pq.write_table(pa.table(columns), path)
+
+
+def wide_list_attr(path, n):
+    names = " ".join(f"c{at}" for at in range(n))
+    path.write_text(f"2\n{names}\na.jpg{' 1' * n}\nb.jpg{' -1' * n}\n")
+
+
+def keyed_jsonl(path, n):
+    rows = [{"id": str(at), "label": "x", f"c{at}": 1} for at in range(n)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.mark.timeout(60)  # comparing all names with each other took longer
+@pytest.mark.parametrize("write_wide", [wide_csv, wide_parquet, keyed_jsonl, wide_list_attr])
+def test_columns(write_wide, tmp_path, failure):
+    path = tmp_path / "data"
+    write_wide(path, 20_000)
+    form = "list-attr" if write_wide is wide_list_attr else None
+    error = failure(path, input_format=form)
+    assert error.reason == "has more than 10,000 columns"
+    assert worded(error.remedy) == "If that is meant, set limits.columns higher."
+    write_wide(path, 2_000)
+    few = ReadOptions(limits=ReadLimits(columns=1_500))
+    assert "1,500 columns" in failure(path, few, form).reason
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("write_wide", [wide_csv, wide_parquet, wide_list_attr])
+def test_a_limit_can_be_raised(write_wide, tmp_path):
+    path = tmp_path / "data"
+    write_wide(path, 12_000)
+    options = ReadOptions(limits=ReadLimits(columns=13_000))
+    if write_wide is wide_list_attr:
+        options = replace(options, table=TableOptions(class_name="c0"))
+    form = "list-attr" if write_wide is wide_list_attr else None
+    annotations = read_annotations(path, options, form)
+    assert len(annotations.mentions) in (11_999, 12_000)
+
+
+@pytest.mark.timeout(60)
+def test_keys_of_few_lines_each_are_gathered_in_one_pass(tmp_path):
+    path = tmp_path / "data"
+    keyed_jsonl(path, 5_000)
+    options = TableOptions(concepts="c7")
+    annotations = read_annotations(path, ReadOptions(table=options))
+    assert [(m.concept, r.id) for r in annotations.records() for m in r.mentions] == [("1", "7")]
+    assert len(annotations.images) == 5_000
+
+
+def test_rows(tmp_path, failure, write):
+    few = ReadOptions(limits=ReadLimits(rows=2))
+    for content in ("id,label,tags\n" + "a,b,c\n" * 3, '{"id": "a", "label": "b"}\n' * 3):
+        assert failure(write(content), few).reason == "has more than 2 rows"
+    path = tmp_path / "data"
+    pq.write_table(pa.table({"id": ["a"] * 3}), path)
+    assert failure(path, few).reason == "has more than 2 rows"
+
+
+@pytest.mark.parametrize("cell", ["a|b|c|d", '["a", "b", "c", "d"]', "['a', 'b', 'c', 'd']"])
+def test_mentions(cell, tmp_path, failure):
+    path = tmp_path / "data"
+    pq.write_table(pa.table({"id": ["a"], "label": ["x"], "tags": [cell]}), path)
+    few = ReadOptions(limits=ReadLimits(mentions=2))
+    assert failure(path, few).reason == "has more than 2 concepts in its rows"
+    lists = pa.table({"id": ["a"], "label": ["x"], "tags": [["a", "b", "c"]]})
+    pq.write_table(lists, path)
+    assert failure(path, few).reason == "has more than 2 concepts in its rows"
+
+
+def test_skipped_records(write):
+    path = write("id,label,tags\n" + "a,b\n" * 3)
+    options = ReadOptions(on_error="skip", limits=ReadLimits(skipped=2))
+    with pytest.raises(InputError, match="more than 2 malformed records"):
+        read_annotations(path, options)
+
+
+def test_a_limit_of_nothing():
+    with pytest.raises(OptionError, match=r"limits\.rows to 1 or more"):
+        ReadLimits(rows=0)
+
+
+@pytest.mark.parametrize("start", ["id,label,tags\n", '{"id": 1}\n', "1\nA B\nx.jpg 1 1\n"])
+def test_a_line_that_never_ends(start, tmp_path, failure):
+    path = tmp_path / "data"
+    path.write_text(start)
+    with path.open("rb+") as file:
+        file.truncate(1 << 40)
+    error = failure(path)
+    assert error.record == f"line {start.count(chr(10)) + 1}"
+    assert error.reason == f"is longer than {LONGEST_LINE:,} characters"
+
+
+def block(n, **columns):
+    return pa.table({"id": np.arange(n).astype(str), "label": pa.array(["x"] * n), **columns})
+
+
+# what -> a block of rows, how often it is written
+BOMBS = {
+    "equal rows": (lambda: pa.table({"id": ["a" * 50] * MILLION, "label": ["x"] * MILLION}), 20),
+    "nulls": (lambda: pa.table({"id": pa.nulls(MILLION, "string")}), 50),
+    "large cells": (lambda: block(1_000, tags=["z" * MILLION] * 1_000), 5),
+    "many names in a cell": (lambda: block(400, tags=["a|" * (MILLION // 2)] * 400), 1),
+}
+READ = """
+import resource, sys
+from ingest.load import read_annotations
+from ingest.options import ReadOptions
+from graph.errors import InputError
+try:
+    read_annotations(sys.argv[1], ReadOptions(on_error="skip"))
+except InputError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_memory_for_parquet_that_unpacks_to_gigabytes(bomb, tmp_path):
+    make, times = BOMBS[bomb]
+    rows = make()
+    path = tmp_path / "data.parquet"
+    with pq.ParquetWriter(path, rows.schema, compression="zstd") as writer:
+        for _ in range(times):
+            writer.write_table(rows)
+    del rows
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
+    )
+    message, peak_kb = done.stdout.splitlines()
+    assert "more than" in message
+    assert int(peak_kb) < 2_000_000
+    assert path.stat().st_size < 20_000_000
+    sample_table(path, "parquet")
