@@ -200,7 +200,7 @@ def _labels(
 ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
     """Classes of images; concept and class of each instance; notes."""
     n = len(images.columns.ids)
-    classes = options.classes.categories
+    classes = {clean_name(name): it for name, it in options.classes.categories.items()}
     if not classes:
         labels, notes = labels_beside(
             images.columns, options, problems, progress, Setting("classes.categories")

@@ -1,4 +1,4 @@
-"""Tables with one image per row, in any table format."""
+"""Tables with a row per image, or per image and concept, in any table format."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graph.arrays import BoolArray, IntArray
 from graph.errors import Setting
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
@@ -23,6 +24,7 @@ from ingest.problems import Problems, RowProblems, first_rows
 from ingest.tables.columns import ColumnMap, indicator_column, listed, map_columns, text_column
 from ingest.tables.concept_cells import read_cells, read_scores
 from ingest.tables.loading import Table, TableFormat
+from ingest.tables.long_form import further_rows, image_rows, moved
 
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "height")
@@ -51,7 +53,9 @@ class TableReader:
 
 
 def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annotations:
-    """Map the columns of a table with a row per image, and parse them.
+    """Map the columns of a table and parse them.
+
+    An image has one row, or several that give it a concept or more each and agree on all else.
 
     Raises
     ------
@@ -68,16 +72,23 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     columns = _columns(table, options)
     progress("check", 0, table.n_rows)
     rows = table.rows()
-    images = _images(table, columns, rows, options.split)
+    images, first, further = _images(table, columns, rows, options.split)
     mentions, notes = _mentions(table, columns, rows, options, progress)
+    if further.any():
+        notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
     labels, more = _labels(table, columns, images, rows, options, progress)
     progress("check", table.n_rows, table.n_rows)
+    kept = ~rows.bad
+    if further.any():
+        image_row = image_rows(first, further, rows)
+        mentions = [moved(part, image_row, rows) for part in mentions]
+        kept &= image_row == np.arange(table.n_rows)
     taken = f"{problems.file}: {', '.join([*columns.guessed, *notes])}"
     return frames.annotations(
         images,
         labels,
         mentions,
-        ~rows.bad,
+        kept,
         skipped=problems.messages,
         notes=([taken] if columns.guessed or notes else []) + list(more),
     )
@@ -100,7 +111,10 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     return columns
 
 
-def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | None) -> ImageColumns:
+def _images(
+    table: Table, columns: ColumnMap, rows: RowProblems, split: str | None
+) -> tuple[ImageColumns, IntArray, BoolArray]:
+    """Images of all rows, the first row of each image, and the rows that only add concepts."""
     if "id" not in columns.of:
         raise table.problems.fatal(
             f"no column looks like the image id (columns: {listed(table.columns)})",
@@ -115,10 +129,11 @@ def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | No
     )
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
+    further = further_rows(table, columns, first)
     rows.report(
-        first != np.arange(len(first)),
+        (first != np.arange(len(first))) & ~further,
         lambda row: f"the image id {known[row]!r} is on {table.place(int(first[row]))} already",
-        "Give each image one row",
+        "Give each image one row, or rows that differ in their concepts alone",
     )
     uris = None
     if "uri" in columns.of:
@@ -126,13 +141,14 @@ def _images(table: Table, columns: ColumnMap, rows: RowProblems, split: str | No
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
     elif len(ids) and pc.all(pc.match_substring_regex(ids, _IMAGE_FILE)).as_py():
         uris = ids  # as in CelebA's lists, whose images are named by their files
-    return ImageColumns(
+    images = ImageColumns(
         ids,
         uris,
         _size(table, columns, "width", rows),
         _size(table, columns, "height", rows),
         _split(table, columns, split, rows),
     )
+    return images, first, further
 
 
 def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblems) -> Coded | None:

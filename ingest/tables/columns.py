@@ -20,7 +20,7 @@ Int8Array = npt.NDArray[np.int8]
 USUAL_NAMES = {
     "id": "image_id id img_id filename file_name img_filename image img image_path path",
     "class_name": "label class class_name y target",
-    "concepts": "concepts objects tags attributes",
+    "concepts": "concepts objects tags attributes concept object tag attribute",
     "scores": "scores",
     "caption": "caption captions text description",
     "split": "split partition subset",

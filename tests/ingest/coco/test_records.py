@@ -215,6 +215,14 @@ def test_nested_thousands_deep(place, on_error, write, failure):
     assert "nested too deep" in error.reason
 
 
+def test_class_categories_are_cleaned_as_the_names_in_the_file(write):
+    content = copy.deepcopy(INSTANCES)
+    content["categories"][0]["name"] = "caf\u00e9"
+    options = ReadOptions(classes=ClassOptions(categories={" cafe\u0301": " cafe\u0301 "}))
+    annotations = read_annotations(write(json.dumps(content)), options)
+    assert {record.class_name for record in annotations.records()} == {"caf\u00e9"}
+
+
 def test_categories_spelled_alike_are_one_concept(write):
     content = copy.deepcopy(INSTANCES)
     content["categories"][1]["name"] = "caf\u00e9"

@@ -202,3 +202,53 @@ def test_names_of_columns_are_cleaned_as_names_in_cells(write):
     assert record == ImageRecord("1", "a", (Mention("café"),))
     options = TableOptions(class_name=" label", concept_columns=("cafe\u0301",))
     assert records(read_annotations(path, ReadOptions(table=options))) == [record]
+
+
+LONG = [("a", "cat", "sofa"), ("b", "dog", "bed"), ("a", "cat", "lamp"), ("c", "dog", "")]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_row_for_each_image_and_concept(form, write, tmp_path):
+    if form == "csv":
+        lines = "".join(f"{at},{','.join(row)},{at}\n" for at, row in enumerate(LONG))
+        path = write(f"row,image_id,label,concept,other\n{lines}")
+    else:
+        names = ("image_id", "label", "tags")
+        rows = [dict(zip(names, row, strict=True)) for row in LONG]
+        path = write("".join(f"{json.dumps(row)}\n" for row in rows))
+        if form == "parquet":
+            path = tmp_path / "rows"
+            pq.write_table(pa.Table.from_pylist(rows), path)
+    annotations = read_annotations(path)
+    assert records(annotations) == [
+        ImageRecord("a", "cat", (Mention("sofa"), Mention("lamp"))),
+        ImageRecord("b", "dog", (Mention("bed"),)),
+        ImageRecord("c", "dog"),
+    ]
+    assert "1 rows add concepts to images of earlier rows" in annotations.notes[0]
+
+
+def test_rows_of_an_image_that_disagree(write, failure):
+    path = write("id,label,tags,scores\na,cat,sofa,0.5\na,dog,bed,0.5\na,cat,lamp,0.25\n")
+    error = failure(path)
+    assert error.record == "line 3"
+    assert "rows that differ in their concepts alone" in worded(error.remedy)
+    annotations = read_annotations(path, ReadOptions(on_error="skip"))
+    assert len(annotations.skipped) == 1
+    (record,) = records(annotations)
+    assert record.mentions == (Mention("sofa", score=0.5), Mention("lamp", score=0.25))
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_a_bad_row_of_several_is_left_out_alone(bad, write):
+    tags = ["sofa", "lamp"]
+    tags.insert(bad, "b\x07d")
+    path = write("id,label,tags\n" + "".join(f"a,cat,{tag}\n" for tag in tags))
+    annotations = read_annotations(path, ReadOptions(on_error="skip"))
+    assert len(annotations.skipped) == 1
+    assert records(annotations)[0].mentions == (Mention("sofa"), Mention("lamp"))
+
+
+def test_images_of_several_rows_that_only_repeat_columns_of_0_and_1(write, failure):
+    path = write("id,label,sofa,bed\na,cat,1,0\na,cat,0,1\n")
+    assert "on line 2 already" in failure(path).reason
