@@ -92,16 +92,15 @@ class JobSupervisor:
         """Requeue dead workers' chunks."""
         running = self._queue.running()
         lost = self._lost(running)
-        if not running:
-            return
-        within_s = self._dead_after_s
-        found = self._store.run(lambda store: workers_alive(store, within_s=within_s))
-        alive = {worker.id for worker in found}
-        orphans = [
-            name
-            for name, worker in running.items()
-            if worker != self._worker and (worker not in alive or is_dead(worker))
-        ]
+        others = {name: worker for name, worker in running.items() if worker != self._worker}
+        orphans = []
+        if others:  # whose heartbeats are in the graph; alone, a worker asks it nothing
+            within_s = self._dead_after_s
+            found = self._store.run(lambda store: workers_alive(store, within_s=within_s))
+            alive = {worker.id for worker in found}
+            orphans = [
+                name for name, worker in others.items() if worker not in alive or is_dead(worker)
+            ]
         self._queue.requeue(orphans + lost)
 
     def _lost(self, running: Mapping[str, str]) -> list[str]:

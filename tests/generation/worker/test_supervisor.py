@@ -12,6 +12,17 @@ from generation.worker.supervisor import JobSupervisor
 from tests.waiting import until
 
 
+def hand_out(folder, chunk, worker):
+    """Have the queue list a chunk of the extra `models` as a worker's, as if handed out to it."""
+    with contextlib.closing(sqlite3.connect(folder / "queue.sqlite")) as connection:
+        connection.execute(
+            "UPDATE workflow_status SET status = 'PENDING', executor_id = ? "
+            "WHERE workflow_uuid = ?",
+            (worker, chunk),
+        )
+        connection.commit()
+
+
 def test_a_chunk_that_the_queue_has_as_ours_and_nobody_executes_is_requeued(store, tmp_path):
     """As after its database was away between handing the chunk out and the worker's receipt."""
     begun, go_on = threading.Event(), threading.Event()
@@ -26,12 +37,7 @@ def test_a_chunk_that_the_queue_has_as_ours_and_nobody_executes_is_requeued(stor
         queue.enqueue([Chunk("ours", "000-000000", ((0, 0),))], 0, "worker")
         queue.enqueue([Chunk("lost", "000-000000", ((0, 0),))], 0, "models")
         assert begun.wait(60)
-        with contextlib.closing(sqlite3.connect(tmp_path / "queue.sqlite")) as connection:
-            connection.execute(
-                "UPDATE workflow_status SET status = 'PENDING', executor_id = 'mine' "
-                "WHERE workflow_uuid LIKE 'lost/%'"
-            )
-            connection.commit()
+        hand_out(tmp_path, "lost/0/000-000000", "mine")
         retrying = RetryingStore(lambda: store, threading.Event())
         folder = OutputFolder(str(tmp_path / "made"))
         supervisor = JobSupervisor("mine", retrying, queue, folder, dead_after_s=0.5)
@@ -40,4 +46,29 @@ def test_a_chunk_that_the_queue_has_as_ours_and_nobody_executes_is_requeued(stor
         until(lambda: supervisor.requeue_orphans() or set(queue.running()) == {"ours/0/000-000000"})
     finally:
         go_on.set()
+        queue.close(wait_s=60)
+
+
+def test_the_graph_is_asked_who_is_alive_only_where_others_have_chunks(store, tmp_path):
+    connections = []
+
+    def connect():
+        connections.append(store)
+        return store
+
+    queue = Queue(f"sqlite:///{tmp_path}/queue.sqlite", "mine", lambda *_: "done", 0.05, ["worker"])
+    try:
+        chunks = [Chunk(job, "000-000000", ((0, 0),)) for job in ("own", "other")]
+        queue.enqueue(chunks, 0, "models")
+        folder = OutputFolder(str(tmp_path / "made"))
+        retrying = RetryingStore(connect, threading.Event())
+        supervisor = JobSupervisor("mine", retrying, queue, folder, dead_after_s=600)
+        supervisor.requeue_orphans()
+        hand_out(tmp_path, "own/0/000-000000", "mine")
+        supervisor.requeue_orphans()
+        assert (set(queue.running()), connections) == ({"own/0/000-000000"}, [])
+        hand_out(tmp_path, "other/0/000-000000", f"{tmp_path} has no such worker")
+        supervisor.requeue_orphans()
+        assert (set(queue.running()), connections) == ({"own/0/000-000000"}, [store])
+    finally:
         queue.close(wait_s=60)
