@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from app.services.findings import NO_COMMON_CONCEPT, not_compared, sizes_of
 from app.services.reports import change_text
 from app.services.reports import imbalance_table as table_for_people
 from cobalance.display import ALL, Result
@@ -18,6 +19,7 @@ from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, imbalance_table
 from graph.diagnosis.selection import CliqueFilter
 from graph.errors import UnknownNameError, worded
+from graph.queries.imbalances import SMALLEST_FIRST
 
 
 @methods_speak_python
@@ -65,8 +67,13 @@ class Imbalances(Result):
         """The cliques of `frame`, in the order in which they were mined."""
         return self.cliques.take(np.sort(self.rows))
 
-    def sort(self, by: str = "gap", *, ascending: bool = False) -> "Imbalances":
-        """The same rows by a column, else UnknownNameError; among equals, small cliques first."""
+    def sort(self, by: str = "gap", *, ascending: bool | None = None) -> "Imbalances":
+        """The same rows by a column, else UnknownNameError; among equals, small cliques first.
+
+        By default the largest come first, and of `p_value` and `q_value` the smallest.
+        """
+        if ascending is None:
+            ascending = by in SMALLEST_FIRST
         if by not in self.table.columns:
             raise UnknownNameError("column", by, map(str, self.table.columns))
         part = self.table.iloc[np.sort(self.rows)]
@@ -119,14 +126,18 @@ class Imbalances(Result):
         leaning = int((self.table["gap"].to_numpy()[self.rows] > 0).sum())
         sizes = zip(self.classes, self.cliques.class_sizes.tolist(), strict=True)
         of = ", ".join(f"{name} {n:,}" for name, n in sizes)
-        return f"{len(self):,} concept combinations, {leaning:,} imbalanced; images: {of}"
+        said = f"{len(self):,} concept combinations, {leaning:,} imbalanced; images: {of}"
+        why = not_compared(sizes_of(self.cliques)) or (
+            "" if len(self.cliques.counts) else NO_COMMON_CONCEPT + "; common=() keeps the others."
+        )
+        return f"{said}. {why}" if why else said
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def shown(self) -> pd.DataFrame:
         """Counts, gap and statistics, in words."""
-        return table_for_people(self.frame)
+        return table_for_people(self.frame, sizes_of(self.cliques))
 
     @property
     def bars(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from app.services.findings import plan_warnings
 from app.services.reports import change_text
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
@@ -90,10 +91,12 @@ class Plan(Result):
         Path(file).write_text(self.to_json(), encoding="utf-8")
 
     def title(self) -> str:
-        """Number of images, of each class and in all."""
+        """Number of images, of each class and in all, and what the plan makes worse."""
         by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
         queries = len(self.record.queries)
-        return f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
+        said = f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
+        images = int(self.cliques.class_sizes.sum())
+        return ". ".join([said, *plan_warnings(self.record, self.summary, images)])
 
     def _repr_html_(self) -> str:
         summary = self.summary.reset_index()

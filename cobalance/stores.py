@@ -73,7 +73,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         """
         if not isinstance(data, Data):
             data = read(data)
-        dataset = name or default_dataset_name(data.source)
+        dataset = default_dataset_name(data.source) if name is None else name
         load_dataset(
             self.graph,
             self.settings,

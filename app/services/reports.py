@@ -1,6 +1,7 @@
 """Cells, tables and sentences for people: imbalances, plans and comparisons."""
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pandas as pd
 from generation.planning.plan import Plan
 from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from graph.diagnosis.imbalance import COUNT
+from graph.diagnosis.imbalance import COUNT, RATE
 from graph.safe_text import safe_text
 from ingest.concepts.plurals import counted
 
@@ -77,9 +78,11 @@ def q_text(q_value: float) -> str:
 
     Examples
     --------
-    >>> q_text(0.00002), q_text(0.0312)
-    ('<0.001', '0.031')
+    >>> q_text(0.00002), q_text(0.0312), q_text(float("nan"))
+    ('<0.001', '0.031', '-')
     """
+    if is_missing(q_value):
+        return "-"
     return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
 
 
@@ -98,7 +101,7 @@ def log_odds_texts(frame: pd.DataFrame) -> list[str]:
     """
     name = "log_odds_ratio"
     return [
-        "-" if math.isnan(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
+        "-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
         for value, low, high in zip(
             frame[name], frame[f"{name}_low"], frame[f"{name}_high"], strict=True
         )
@@ -153,19 +156,48 @@ def describe_mining(options: MiningOptions) -> str:
     return f"Counted in {images}: cliques of up to {size}{shown}{often}."
 
 
-def imbalance_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of an imbalance table that people read; files have all."""
-    counts = [str(name) for name in frame.columns if str(name).startswith(COUNT)]
+def imbalance_table(
+    frame: pd.DataFrame, class_sizes: Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """The columns of an imbalance table that people read; files have all.
+
+    Parameters
+    ----------
+    class_sizes : mapping of str to int, optional
+        Images of each class. Where they are unequal, counts have their rates beside them.
+    """
+    names = [str(name).removeprefix(COUNT) for name in frame if str(name).startswith(COUNT)]
+    counts: dict[str, Any] = {}
+    for name in names:
+        counts[name] = frame[COUNT + name]
+        if are_unequal(class_sizes or {}):
+            counts[f"% of {name}"] = rate_texts(frame[RATE + name])
     return pd.DataFrame(
         {
             "concepts": frame["concepts"],
-            **{name.removeprefix(COUNT): frame[name] for name in counts},
+            **counts,
             "gap": frame["gap"],
             "too few": frame["under_represented"].astype(object),
             "log odds ratio": log_odds_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],
         }
     )
+
+
+def are_unequal(class_sizes: Mapping[str, int]) -> bool:
+    """Whether counts alone mislead: the largest class has twice the images of the smallest.
+
+    Examples
+    --------
+    >>> are_unequal({"cat": 100, "dog": 200}), are_unequal({"cat": 100, "dog": 199})
+    (True, False)
+    """
+    return bool(class_sizes) and max(class_sizes.values()) >= 2 * min(class_sizes.values())
+
+
+def rate_texts(rates: Iterable[float]) -> list[str]:
+    """Shares of a class's images as percentages; a dash where it has none."""
+    return ["-" if is_missing(rate) else f"{rate:.1%}" for rate in rates]
 
 
 def plan_table(planned: "Planned") -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from graph.errors import Action, InputError, OptionError
@@ -28,7 +28,7 @@ class _Options(_Strict):
 
 
 class _Query(_Strict):
-    class_name: Name
+    class_name: Annotated[Name, Field(validation_alias=AliasChoices("class", "class_name"))]
     concepts: Annotated[tuple[Name, ...], Field(min_length=1)]
     n: Annotated[int, Field(ge=1)]
 
@@ -54,7 +54,7 @@ def plan_to_json(plan: Plan) -> bytes:
     {"format": "cobalance-plan", "version": 1, "planner": "conbias",
     "options": {"min_size": 2, "max_size": 2},
     "queries": [
-    {"class_name": "urban", "concepts": ["cow", "road"], "n": 3}
+    {"class": "urban", "concepts": ["cow", "road"], "n": 3}
     ]}
     """
     options = {"min_size": plan.options.min_size, "max_size": plan.options.max_size}
@@ -62,7 +62,7 @@ def plan_to_json(plan: Plan) -> bytes:
     options |= {name: limit for name, limit in limits.items() if limit is not None}
     head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
     queries = ",\n".join(
-        _dump({"class_name": query.class_name, "concepts": query.concepts, "n": query.n})
+        _dump({"class": query.class_name, "concepts": query.concepts, "n": query.n})
         for query in plan.queries
     )
     own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
@@ -72,6 +72,8 @@ def plan_to_json(plan: Plan) -> bytes:
 
 def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     """Read a plan written by `plan_to_json`, possibly edited by hand.
+
+    ``class_name``, as earlier versions wrote it, means ``class``.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     --------
     >>> plan_from_json('{"format": "cobalance-plan", "version": 1, "planner": "conbias", '
     ...                '"options": {"min_size": 2, "max_size": 2}, '
-    ...                '"queries": [{"class_name": "urban", "concepts": ["cow"], "n": 0}]}')
+    ...                '"queries": [{"class": "urban", "concepts": ["cow"], "n": 0}]}')
     Traceback (most recent call last):
     ...
     graph.errors.InputError: plan, queries[0].n: input should be greater than or equal to 1 (it is \

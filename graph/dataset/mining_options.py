@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 from graph.errors import Action
 
@@ -53,9 +52,9 @@ class MiningOptions:
         >>> print(MiningOptions(3, common=()).again("zoo", max_size=4))
         run `mine('zoo', max_size=4, common=())`
         """
-        given: dict[str, Any] = {
-            field.name: value
+        given = {
+            field.name: changed.get(field.name, getattr(self, field.name))
             for field in fields(self)
-            if (value := getattr(self, field.name)) != field.default
+            if field.name in changed or getattr(self, field.name) != field.default
         }
-        return Action("mine", dataset, **(changed | given | changed))
+        return Action("mine", dataset, **given)

@@ -12,6 +12,13 @@ from graph.errors import OptionError, UnknownNameError
 from graph.queries import statements
 from graph.queries.binding import bind_with_state
 
+_FLOATS = (
+    *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
+    *("p_value", "q_value"),
+)
+SMALLEST_FIRST = ("p_value", "q_value")
+"""Columns of which the smallest values say most."""
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -21,8 +28,8 @@ class Ranking:
     ----------
     by : str
         A numeric column of the imbalance table.
-    descending : bool
-        Largest first.
+    descending : bool or None
+        Largest first; None for the most telling first, which of p-values are the smallest.
     class_name : str or None
         Only cliques in which this class is under-represented.
     concepts : tuple of str
@@ -36,13 +43,18 @@ class Ranking:
     """
 
     by: str = "gap"
-    descending: bool = True
+    descending: bool | None = None
     class_name: str | None = None
     concepts: tuple[str, ...] = ()
     min_size: int | None = None
     max_size: int | None = None
     max_q_value: float | None = None
     limit: int = 20
+
+    @property
+    def largest_first(self) -> bool:
+        """The order in which rows come."""
+        return self.by not in SMALLEST_FIRST if self.descending is None else self.descending
 
     def __post_init__(self) -> None:
         if self.max_size is not None and self.max_size < (self.min_size or 1):
@@ -79,9 +91,9 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
     text: Cypher = query.text
-    if by != "gap" or not ranking.descending:
+    if by != "gap" or not ranking.largest_first:
         text = statements.IMBALANCES_BY_ANYTHING
-        bound |= {"by": by, "by_class": by_class, "descending": ranking.descending}
+        bound |= {"by": by, "by_class": by_class, "descending": ranking.largest_first}
         bound.setdefault("concepts", [])
     return _as_table(store.read_frame(text, **bound), sizes)
 
@@ -108,6 +120,8 @@ def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
     statistics = ["gap", "over_represented", "under_represented", "lift", "log_odds_ratio"]
     statistics += ["log_odds_ratio_low", "log_odds_ratio_high", "p_value", "q_value", "test"]
     found["concepts"] = found["concepts"].map(tuple)
+    floats = [name for name in statistics if name in _FLOATS]
+    found[floats] = found[floats].astype(float)  # all None where one class alone has images
     return pd.concat(
         [
             found[["concepts", "size"]],

@@ -18,6 +18,13 @@ from app.cli.common import (
 from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import in_shell
+from app.services.findings import (
+    no_clique,
+    not_compared,
+    plan_warnings,
+    sizes_of,
+    small_classes,
+)
 from app.services.plans import Planned, plan_dataset
 from app.services.reports import (
     comparison_table,
@@ -30,11 +37,12 @@ from app.services.reports import (
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
-from graph.dataset.cliques import mined_with
+from graph.dataset.cliques import clique_totals, mined_with, mining_of
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
+from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import Comparison
-from graph.errors import OptionError, worded
+from graph.errors import OptionError, Text, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
@@ -75,17 +83,24 @@ def mine(
     options = MiningOptions(max_size, min_support, classes, split, confidence)
     with opened_store() as (store, progress):
         report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
+        sizes = dict(dataset_state(store, dataset).mined_classes)
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
     notes.print(f"Cliques: {found}.", markup=False)
     for name in report.without_images:
         notes.print(
             f"Class {name!r} has no image in split {split!r} and was not compared.", markup=False
         )
+    for warning in (not_compared(sizes, split), small_classes(sizes, options)):
+        if warning:
+            notes.print(warning, markup=False)
     if report.left_out:
+        who = " or ".join(map(repr, common)) if common else "some class"
+        listed = f"cobalance cypher missing-concepts -d {quote(dataset)}"
+        listed += "".join(f" -p {quote(f'classes={name}')}" for name in common or ())
+        see = f"See `{listed}`, or keep" if split is None else "Keep"
         notes.print(
-            f"Left out: {counted(report.left_out, 'concepts')} that some class never shows. See "
-            f"`cobalance cypher missing-concepts -d {quote(dataset)}`, or keep them with "
-            "--any-class.",
+            f"Left out: {counted(report.left_out, 'concepts')} that {who} never shows. {see} them "
+            "with --any-class.",
             markup=False,
         )
     notes.print(
@@ -99,7 +114,9 @@ def imbalances(
     by: Annotated[
         str, typer.Option(help="Column to rank by, such as gap, log_odds_ratio, q_value.")
     ] = BY,
-    ascending: Annotated[bool, typer.Option("--ascending", help="Smallest first.")] = False,
+    ascending: Annotated[
+        bool, typer.Option("--ascending", help="Smallest first, as p_value and q_value are.")
+    ] = False,
     class_name: Annotated[
         str | None, typer.Option("--class", help="Only where this class is under-represented.")
     ] = None,
@@ -141,17 +158,31 @@ def imbalances(
         _write_comparison(found, format_, output)
         return
     ranking = Ranking(
-        by, not ascending, class_name, tuple(concept or ()), min_size, max_size, max_q_value, limit
+        by,
+        False if ascending else None,
+        class_name,
+        tuple(concept or ()),
+        min_size,
+        max_size,
+        max_q_value,
+        limit,
     )
     with opened_store() as (store, _):
         frame = read_imbalances(store, dataset, ranking)
-        mining = mined_with(store, dataset)
+        state = dataset_state(store, dataset)
+        mined = clique_totals(store, dataset).cliques if frame.empty else len(frame)
     if format_ is Format.TABLE and output is None:
+        sizes, mining = dict(state.mined_classes), mining_of(state)
         if frame.empty:
-            notes.print("No clique passes these filters.")
+            why = no_clique(dataset, mining, sizes)
+            said = "No clique passes these filters." if mined else worded(why, in_shell)
+            notes.print(said, markup=False)
             return
-        frame = imbalance_table(frame)
+        frame = imbalance_table(frame, sizes)
         notes.print(describe_mining(mining), markup=False)
+        for warning in (not_compared(sizes, mining.split), small_classes(sizes, mining)):
+            if warning:
+                notes.print(warning, markup=False)
     write_frame(frame, format_, output, out)
 
 
@@ -213,12 +244,18 @@ def plan(
         out.print(describe_plan(planned.plan), markup=False)
     else:
         write_frame(planned.plan.frame(), format_, output, out)
+    total = int(planned.cliques.class_sizes.sum())
+    for warning in plan_warnings(planned.plan, planned.summary, total):
+        notes.print(warning, markup=False)
     if not planned.plan.images:
-        notes.print(_why_nothing(planned, dataset), markup=False)
+        notes.print(worded(_why_nothing(planned, dataset, mining), in_shell), markup=False)
 
 
-def _why_nothing(planned: Planned, dataset: str) -> str:
+def _why_nothing(planned: Planned, dataset: str, mining: MiningOptions) -> Text:
     """Explain why a plan has no images, and which option would give some."""
+    sizes = sizes_of(planned.cliques)
+    if not len(planned.cliques.counts) or not_compared(sizes):
+        return no_clique(dataset, mining, sizes)
     smallest, summary = planned.plan.options.min_size, planned.summary.reset_index()
     if not summary.loc[summary["size"] < smallest, "total_gap_after"].any():
         return "There is no gap to close."

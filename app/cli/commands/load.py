@@ -16,7 +16,7 @@ from app.services.imports import pairs
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.names import foreign_images
-from graph.dataset.state import dataset_state
+from graph.dataset.state import check_name, dataset_state
 from graph.errors import DatasetExistsError
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
@@ -226,7 +226,9 @@ def ingest(
         split=split,
         on_error=on_error.value,
     )
-    name = dataset or default_dataset_name(file)
+    if dataset is not None:
+        check_name(dataset)
+    name = default_dataset_name(file) if dataset is None else dataset
     with progress_bars() as progress, collector_paused():
         annotations = read_annotations(file, options, input_format, progress)
     _print_notes(annotations)

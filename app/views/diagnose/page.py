@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.services.findings import no_clique, not_compared, small_classes
 from app.services.reports import describe_mining
 from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
@@ -18,9 +19,11 @@ from app.views.state.url import in_url
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape, shorten
+from app.views.widgets.wording import in_app
 from graph.database import schema
 from graph.dataset.cliques import clique_totals
 from graph.diagnosis.imbalance import COUNT
+from graph.errors import worded
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
 from ingest.concepts.plurals import counted
@@ -73,7 +76,13 @@ def _metrics(current: CurrentDataset) -> None:
         st.metric("Common concepts", f"{totals.concepts:,}")
         st.metric("Cliques", f"{totals.cliques:,}")
         st.metric("Leaning to a class", f"{totals.imbalanced:,}")
-    st.caption(escape(describe_mining(current.mining)))
+    sizes, mining = current.class_sizes, current.mining
+    told = [
+        describe_mining(mining),
+        not_compared(sizes, mining.split),
+        small_classes(sizes, mining),
+    ]
+    st.caption(escape(" ".join(filter(None, told))))
 
 
 def _take_nodes_from_graph() -> None:
@@ -85,7 +94,11 @@ def _take_nodes_from_graph() -> None:
 def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     """Draw the table and keep its selection; return the cell that was clicked."""
     if frame.empty:
-        empty_state("No clique fits", "Loosen a filter above.")
+        if current.read(clique_totals).cliques:
+            empty_state("No clique fits", "Loosen a filter above.")
+        else:
+            why = no_clique(current.name, current.mining, current.class_sizes)
+            empty_state("No clique", escape(worded(why, in_app)))
         return None
     classes = list(current.class_sizes)
     shown = imbalance_view(frame, classes)

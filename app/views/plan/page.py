@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.services.findings import larger_than_dataset, no_clique
 from app.services.plans import keep_plan
 from app.services.reports import change_text
 from app.views.components import job_form, mine_button
@@ -27,6 +28,8 @@ from app.views.state.url import in_url
 from app.views.widgets.controls import choose_view, download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.task_progress import show_task
+from app.views.widgets.theme import escape
+from app.views.widgets.wording import in_app
 from generation.planning.effects import measure, touched_rows
 from generation.planning.plan import Plan, queries_of
 from generation.planning.plan_file import plan_to_json
@@ -34,6 +37,7 @@ from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.dataset.cliques import load_cliques
+from graph.errors import worded
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
@@ -50,6 +54,10 @@ def page() -> None:
         return
     with st.spinner("Reading the cliques", show_time=True):
         cliques: Cliques = current.read(load_cliques)
+    if not len(cliques.counts):
+        why = no_clique(current.name, current.mining, current.class_sizes)
+        empty_state("No clique", escape(worded(why, in_app)))
+        return
     request = choose(current, cliques)
     chosen = chosen_rows(cliques, request)
     describe_choice(cliques, request, chosen)
@@ -75,6 +83,8 @@ def page() -> None:
     touched = touched_rows(cliques, after)
     with metrics:
         _metrics(measured, len(touched))
+    if warning := larger_than_dataset(measured["images"], int(cliques.class_sizes.sum())):
+        st.caption(f":orange[:material/warning:] {warning}")
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)

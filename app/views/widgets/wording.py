@@ -97,7 +97,11 @@ def in_app(part: Setting | Action) -> str:
         labels = _OPTIONS.get(part.name, {})
         options = dict(part.options)
         own: Any = options.pop("planner_options", {})  # each has a field of its own
-        given = [f"“{labels[name]}”: {_shown(value)}" for name, value in options.items()]
+        given = []
+        if options.get("common") == ():
+            del options["common"]
+            given.append("“Keep concepts that some class never shows”")
+        given += [f"“{labels[name]}”: {_shown(value)}" for name, value in options.items()]
         given += [f"“{readable(name)}”: {value}" for name, value in own.items()]
         return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
     group, _, name = part.name.partition(".")
@@ -115,4 +119,4 @@ def in_app(part: Setting | Action) -> str:
 
 
 def _shown(value: object) -> str:
-    return (", ".join(map(str, value)) or "any") if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

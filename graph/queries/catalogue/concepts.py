@@ -1,5 +1,6 @@
 """Concepts with their images, over all classes and in each."""
 
+from graph.database import schema
 from graph.database.query import Parameter
 from graph.queries.catalogue.parameters import (
     CONCEPT,
@@ -8,6 +9,8 @@ from graph.queries.catalogue.parameters import (
     LIMIT,
     dataset_query,
 )
+
+_CLASSES = Parameter("only what these classes never show", list, None, schema.CLASS)
 
 QUERIES = (
     dataset_query(
@@ -76,9 +79,9 @@ ORDER BY images, concept LIMIT $limit""",
         """
 MATCH (y:Class {dataset: $dataset})
 MATCH (c:Concept {dataset: $dataset})
-WHERE NOT EXISTS { (y)-[:CO_OCCURS]->(c) }
+WHERE ($classes IS NULL OR y.name IN $classes) AND NOT EXISTS { (y)-[:CO_OCCURS]->(c) }
 RETURN y.name AS class, c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images
 ORDER BY images DESC, class, concept LIMIT $limit""",
-        parameters={"limit": LIMIT},
+        parameters={"classes": _CLASSES, "limit": LIMIT},
     ),
 )

@@ -416,3 +416,101 @@ def test_advice_repeats_what_was_mined(run, store, tmp_path):
         assert f"{mined} of a class. The images have changed" in shown
     finally:
         drop_dataset(store, name)
+
+
+@pytest.fixture
+def loaded(run, store, tmp_path):
+    """Load rows into a dataset of the test's own, and mine it."""
+    names = []
+
+    def load(rows, *options, columns="id,class,concepts"):
+        names.append(f"test {uuid.uuid4()}")
+        file = tmp_path / "rows.csv"
+        file.write_text("\n".join([columns, *rows]) + "\n")
+        run("ingest", file, "-d", names[-1])
+        return names[-1], run("mine", names[-1], *options).stderr
+
+    yield load
+    for name in names:
+        drop_dataset(store, name)
+
+
+ALONE = "Nothing can be compared: only class 'a' has images."
+
+
+@pytest.mark.parametrize("rows", [["1,a,x|y", "2,a,x", "3,a,"], ["1,a,x"], ["1,a,"]])
+def test_one_class_is_told_and_not_compared(run, loaded, rows):
+    name, said = loaded(rows)
+    assert ALONE in said
+    done = run("imbalances", name)
+    assert ALONE in done.stderr
+    assert ("x" in done.stdout) is ("x" in rows[0])
+    assert isinstance(json.loads(run("imbalances", name, "--format", "json").stdout), list)
+    assert ALONE in run("plan", name).stderr
+
+
+def test_a_split_with_one_class(run, loaded):
+    rows = ["1,a,x,val", "2,a,x,train", "3,b,x,train"]
+    name, said = loaded(rows, "--split", "val", columns="id,class,concepts,split")
+    assert "Nothing can be compared: in split 'val' only class 'a' has images." in said
+    assert "in split 'val' only class 'a'" in run("imbalances", name).stderr
+
+
+def test_no_common_concept_is_told_with_what_would_help(run, loaded):
+    name, said = loaded(["1,a,x", "2,a,x", "3,b,y"], "--max-size", 2)
+    assert "missing-concepts" in said
+    help_ = f"run `cobalance mine '{name}' --max-size 2 --any-class`"
+    for command in ("imbalances", "plan"):
+        said = run(command, name).stderr
+        assert help_ in said
+        assert "There is no gap" not in said
+        assert "filters" not in said
+    run("mine", name, "--max-size", 2, "--any-class")
+    assert "No clique passes these filters" in run("imbalances", name, "--min-size", 2).stderr
+
+
+def test_what_only_one_class_has_to_show(run, loaded):
+    name, said = loaded(["1,a,x", "2,b,y|x", "3,b,y"], "--common", "a")
+    listed = f"cobalance cypher missing-concepts -d '{name}' -p classes=a"
+    assert f"1 concept that 'a' never shows. See `{listed}`" in said
+    rows = run("cypher", "missing-concepts", "-d", name, "-p", "classes=a", "-f", "csv").stdout
+    assert rows.splitlines()[1:] == ["a,y,2"]
+
+
+def test_unequal_classes_have_rates_and_a_warning(run, loaded):
+    rows = [f"{n},big,{'x' if n % 2 else ''}" for n in range(40)]
+    name, said = loaded([*rows, "40,small,x", "41,small,"])
+    warning = "Class 'small' has only 2 images, and 'big' 40"
+    assert warning in said
+    done = run("imbalances", name)
+    assert warning in done.stderr
+    assert "% of small" in done.stdout
+    assert done.stdout.count("50.0%") == 2
+
+
+def test_the_most_significant_come_first(run, loaded):
+    rows = [f"{n},{'ab'[n % 2]},{'x|y' if n % 2 else 'x' if n % 3 else 'y'}" for n in range(60)]
+    name, _ = loaded(rows)
+    for column in ("q_value", "p_value"):
+        for order in ((), ("--ascending",)):
+            asked = ("--by", column, *order, "-f", "json")
+            found = [row[column] for row in json.loads(run("imbalances", name, *asked).stdout)]
+            assert found == sorted(found)
+            assert len(set(found)) > 1
+
+
+def test_an_empty_name_of_a_dataset_is_refused(run, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("id,class,concepts\n1,a,x\n")
+    for name in ("", "  "):
+        assert "cannot name a dataset" in run("ingest", file, "-d", name, exit_code=2).stderr
+
+
+def test_a_name_in_brackets_is_no_list():
+    query = CATALOGUE["imbalance-of-concepts"]
+    for value, names in (
+        ("[bold]", ["[bold]"]),
+        ('["cow", "road"]', ["cow", "road"]),
+        ("cow", ["cow"]),
+    ):
+        assert parse_named(query, [f"concepts={value}"]) == {"concepts": names}

@@ -29,14 +29,14 @@ def content(**changes) -> str:
         "version": 1,
         "planner": "conbias",
         "options": {"min_size": 2, "max_size": 2},
-        "queries": [{"class_name": "urban", "concepts": ["cow", "road"], "n": 3}],
+        "queries": [{"class": "urban", "concepts": ["cow", "road"], "n": 3}],
     }
     return json.dumps({key: value for key, value in (whole | changes).items() if value is not None})
 
 
 def query(**changes) -> list[dict]:
-    first = {"class_name": "urban", "concepts": ["cow", "road"], "n": 3}
-    return [{"class_name": "country", "concepts": ["cow"], "n": 1}, first | changes]
+    first = {"class": "urban", "concepts": ["cow", "road"], "n": 3}
+    return [{"class": "country", "concepts": ["cow"], "n": 1}, first | changes]
 
 
 @given(plans())
@@ -54,7 +54,7 @@ def test_bytes_are_stable():
         '{"format": "cobalance-plan", "version": 1, "planner": "conbias",\n'
         '"options": {"min_size": 1, "max_size": 2},\n'
         '"queries": [\n'
-        '{"class_name": "café", "concepts": ["kuh", "straße"], "n": 3}\n'
+        '{"class": "café", "concepts": ["kuh", "straße"], "n": 3}\n'
         "]}\n"
     )
 
@@ -100,7 +100,7 @@ def test_limits_are_written_where_there_are_any():
         (content(queries=query(concepts=["b", "a"])), "queries[1]: a query for 'urban' has the"),
         (content(queries=query(weight=1)), "queries[1].weight: extra inputs"),
         (
-            content(queries=query(class_name="country", concepts=["cow"])),
+            content(queries=query(**{"class": "country", "concepts": ["cow"]})),
             "queries[1]: queries[0] asks for the same class and concepts. Keep one of them",
         ),
     ],
@@ -130,3 +130,8 @@ def test_options_of_the_planner_go_with_the_plan():
     content = plan_to_json(made)
     assert b'"planner_options": {"share": 0.5, "of": "gap"},' in content
     assert plan_from_json(content) == made
+
+
+def test_plans_of_earlier_versions_are_read():
+    earlier = content(queries=query()).replace('"class"', '"class_name"')
+    assert plan_from_json(earlier) == plan_from_json(content(queries=query()))

@@ -1,0 +1,97 @@
+"""Results that are empty or misleading say why."""
+
+import pandas as pd
+import pytest
+
+import cobalance as cb
+from app.cli.wording import in_shell
+from app.services.findings import no_clique, plan_warnings
+from app.services.reports import imbalance_table
+from app.views.widgets.wording import in_app
+from graph.dataset.mining_options import MiningOptions
+from graph.errors import worded
+
+TWO = {"a": 3, "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes", "said"),
+    [
+        (MiningOptions(), {"a": 3}, "Nothing can be compared: only class 'a' has images."),
+        (MiningOptions(split="val"), {"a": 3}, "in split 'val' only class 'a' has images."),
+        (MiningOptions(3), TWO, "`cobalance mine zoo --max-size 3 --any-class`."),
+        (MiningOptions(split="val"), TWO, "`cobalance mine zoo --any-class --split val`."),
+        (MiningOptions(common=("a",)), TWO, "No concept is shown by a, so"),
+        (MiningOptions(min_support=9, common=()), TWO, "mine zoo --min-support 1 --any-class`."),
+        (MiningOptions(common=()), TWO, "The images show no concepts."),
+    ],
+)
+def test_why_there_is_no_clique(options, sizes, said):
+    assert said in worded(no_clique("zoo", options, sizes), in_shell)
+    assert worded(no_clique("zoo", options, sizes), in_app)
+
+
+def data(**shown):
+    rows = [(name, concepts) for name, images in shown.items() for concepts in images]
+    frame = pd.DataFrame(rows, columns=["class", "concepts"])
+    return cb.from_frame(frame, class_column="class", concepts="concepts")
+
+
+def test_one_class_alone():
+    found = cb.imbalances(data(a=["x|y", "x", ""]))
+    assert "Nothing can be compared: only class 'a' has images." in found.title()
+    assert "x" in repr(found)
+    assert "<td" in found._repr_html_()
+    assert cb.plan(found).images == 0
+
+
+def test_no_common_concept():
+    found = cb.imbalances(data(a=["x", "x"], b=["y", "y"]))
+    assert len(found) == 0
+    assert "No concept is shown by every class" in found.title()
+    assert len(cb.imbalances(data(a=["x", "x"], b=["y", "y"]), common=())) == 2
+
+
+def test_rates_beside_counts_of_unequal_classes():
+    found = cb.imbalances(data(a=["x"] * 4, b=["x", ""]))
+    assert found.shown()[["a", "% of a", "b", "% of b"]].to_numpy().tolist() == [
+        [4, "100.0%", 1, "50.0%"]
+    ]
+    equal = cb.imbalances(data(a=["x", ""], b=["x", "x"]))
+    assert list(equal.shown().columns[:4]) == ["concepts", "a", "b", "gap"]
+    assert list(imbalance_table(found.frame).columns[:4]) == ["concepts", "a", "b", "gap"]
+
+
+def test_the_most_significant_come_first():
+    found = cb.imbalances(data(a=["x|y"] * 30 + [""] * 30, b=["x"] * 29 + ["y"] * 2))
+    q_values = found.sort("q_value").frame["q_value"].tolist()
+    assert q_values == sorted(q_values)
+    assert len(set(q_values)) > 1
+    assert found.sort("q_value", ascending=False).frame["q_value"].tolist() == q_values[::-1]
+    gaps = found.sort("gap").frame["gap"].tolist()
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_a_plan_larger_than_its_dataset():
+    names = "abcdefgh"
+    found = cb.imbalances(data(p=["|".join(names)] * 3, q=[*names]), max_size=3)
+    planned = cb.plan(found)
+    assert planned.images > 11
+    assert f"more images than the dataset has: {planned.images:,} for 11. A budget" in (
+        planned.title()
+    )
+    small = cb.plan(found, budget=11)
+    assert "more images" not in small.title()
+
+
+def test_gaps_of_smaller_sizes_that_grow():
+    # b lacks x+y, and has more of x and of y alone: making x+y for b widens the gap of each
+    found = cb.imbalances(data(a=["x|y"] * 4, b=["x"] * 6 + ["y"] * 6))
+    planned = cb.plan(found)
+    assert planned.images == 4
+    singles = planned.summary.loc[1]
+    assert (singles["total_gap_before"], singles["total_gap_after"]) == (4, 12)
+    said = "The gaps of single concepts, which the plan leaves alone, grow from 4 to 12."
+    assert any(said in text for text in plan_warnings(planned.record, planned.summary, 100))
+    assert said in planned.title()
+    assert "grow" not in cb.plan(found, min_size=1).title()
