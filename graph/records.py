@@ -196,7 +196,10 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
 
 
 def plain_values(column: "pd.Series[Any]") -> list[Any]:
-    """Values as Python objects, None where missing."""
+    """Values as Python objects, None where missing; of a category each is one object for all."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        names = [*column.cat.categories.tolist(), None]  # the code -1 is the last
+        return [names[code] for code in column.cat.codes.tolist()]
     return column.astype(object).where(column.notna(), None).tolist()
 
 

@@ -30,6 +30,9 @@ DATASET_NODE = Node(
         Property("mining", Json, "the options that the cliques were mined with"),
         Property("mined_classes", list[str]),
         Property("mined_images", list[int], "of each of these classes"),
+        Property("cliques", int, "how many were mined"),
+        Property("single_cliques", int, "how many of them are of one concept"),
+        Property("imbalanced_cliques", int, "how many of them have a gap above 0"),
         Property("writer", str, "token of the process that writes it"),
         Property("renaming_to", str, "its new name, while it is being renamed"),
         Property("rebalanced_by", str, "the job whose images it has beside those of the original"),
@@ -56,7 +59,12 @@ WORKER = Node(
     scope="none",
 )
 
-CLASS = Node("Class", "A class, the label of images", _NAME)
+CLASS = Node(
+    "Class",
+    "A class, the label of images",
+    _NAME,
+    (Property("without_concepts", int, "its images that show no concept at all"),),
+)
 CONCEPT = Node("Concept", "Something that images show beside their class", _NAME)
 IMAGE = Node(
     "Image",

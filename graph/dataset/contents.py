@@ -49,12 +49,12 @@ class ImageContents:
         image, concept = image[order], concept[order]
         new_image, new_concept = np.diff(image, prepend=-1), np.diff(concept, prepend=-1)
         starts = np.flatnonzero((new_image != 0) | (new_concept != 0))
-        entries = mentions.iloc[order[starts]]
+        entries = mentions[["concept", "source", "score"]].iloc[order[starts]]
         return cls(
             np.searchsorted(image[starts], np.arange(len(annotations.images) + 1)).tolist(),
             image[starts],
-            entries["concept"].tolist(),
-            entries["source"].tolist(),
+            plain_values(entries["concept"]),
+            plain_values(entries["source"]),
             plain_values(entries["score"]),
             np.diff(starts, append=len(order)).tolist(),
         )

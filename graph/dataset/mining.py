@@ -116,6 +116,9 @@ def mine_dataset(
             cliques_digest=state.digest,
             mined_classes=list(cliques.classes),
             mined_images=cliques.class_sizes.tolist(),
+            cliques=len(cliques),
+            single_cliques=int((cliques.sizes() == 1).sum()),
+            imbalanced_cliques=int((table["gap"] > 0).sum()),
         )
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(

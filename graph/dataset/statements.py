@@ -11,7 +11,8 @@ MATCH (d:Dataset)
 RETURN d.name AS dataset, coalesce(d.images, 0) AS images,
        COUNT { MATCH (:Class {dataset: d.name}) } AS classes,
        COUNT { MATCH (:Concept {dataset: d.name}) } AS concepts,
-       COUNT { MATCH (:Clique {dataset: d.name}) } AS cliques,
+       CASE WHEN d.cliques_digest IS NULL OR d.cliques IS NULL
+            THEN COUNT { MATCH (:Clique {dataset: d.name}) } ELSE d.cliques END AS cliques,
        CASE WHEN d.renaming_to IS NOT NULL OR d.digest IS NULL
                  OR coalesce(d.cooccurrence_digest <> d.digest, true) THEN 'interrupted'
             WHEN d.cliques_digest = d.digest THEN 'ready'
@@ -127,11 +128,27 @@ RETURN y.name AS class_name, i.id AS id, i.uri AS uri""",
 )
 
 CLIQUE_TOTALS = Statement(
-    "Number of cliques mined.",
+    "Number of cliques mined, as kept at mining; counted where an older version mined.",
     """
-RETURN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) } AS concepts,
-  COUNT { MATCH (:Clique {dataset: $dataset}) } AS cliques,
-  COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 } AS imbalanced""",
+MATCH (d:Dataset {name: $dataset})
+RETURN CASE WHEN d.single_cliques IS NULL
+    THEN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) }
+    ELSE d.single_cliques END AS concepts,
+  CASE WHEN d.cliques IS NULL
+    THEN COUNT { MATCH (:Clique {dataset: $dataset}) } ELSE d.cliques END AS cliques,
+  CASE WHEN d.imbalanced_cliques IS NULL
+    THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 }
+    ELSE d.imbalanced_cliques END AS imbalanced""",
+)
+
+SET_WITHOUT_CONCEPTS = Statement(
+    "Set how many images of each class show no concept, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+UNWIND $rows AS row
+MATCH (y:Class {dataset: d.name, name: row[0]}) SET y.without_concepts = row[1]
+RETURN count(*) AS written""",
 )
 
 DELETE_CLIQUE_TABLE = Statement(

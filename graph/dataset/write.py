@@ -95,6 +95,7 @@ def write_annotations(
     all_at_hand = len(final) == len(keys)
     images = _split_incidence(annotations) if all_at_hand else scan_incidence(store, dataset)
     _write_cooccurrence(store, dataset, writer, images.incidence)
+    _count_images_without_concepts(store, dataset, writer, images.incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     if counted["images"] != len(final):
         raise invalidate(store, dataset, "digest")
@@ -170,7 +171,7 @@ def _write_images(
     )
     store.write(merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted))
     columns = [plain_values(images[name]) for name in schema.IMAGE.property_names[1:]]
-    class_names = images["class_name"].tolist()
+    class_names = plain_values(images["class_name"])
     digest_list = digests.tolist()
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
@@ -227,6 +228,22 @@ def _write_cooccurrence(store: GraphStore, dataset: str, writer: str, incidence:
         ends = zip(start.tolist(), end.tolist(), strict=True)
         wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
         sync_edges(store, dataset, writer, edge, wanted)
+
+
+def _count_images_without_concepts(
+    store: GraphStore, dataset: str, writer: str, incidence: Incidence
+) -> None:
+    empty = incidence.labels[np.diff(incidence.indptr) == 0]
+    counts = np.bincount(empty, minlength=len(incidence.classes)).tolist()
+    sizes = incidence.class_sizes().tolist()
+    rows = [
+        [name, count]
+        for name, count, size in zip(incidence.classes, counts, sizes, strict=True)
+        if size  # a class without an image has no node
+    ]
+    store.write_all(
+        statements.SET_WITHOUT_CONCEPTS, len(rows), dataset=dataset, writer=writer, rows=rows
+    )
 
 
 def _dataset_digest(images: dict[str, int]) -> int:

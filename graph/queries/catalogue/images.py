@@ -49,8 +49,9 @@ ORDER BY id SKIP $skip LIMIT $limit""",
         """
 MATCH (y:Class {dataset: $dataset})
 RETURN y.name AS class,
-       COUNT { MATCH (y)<-[:LABELED]-(i:Image) WHERE NOT EXISTS { (i)-[:CONTAINS]->() } }
-         AS images, COUNT { (y)<-[:LABELED]-() } AS class_size
+       CASE WHEN y.without_concepts IS NULL
+         THEN COUNT { MATCH (y)<-[:LABELED]-(i:Image) WHERE NOT EXISTS { (i)-[:CONTAINS]->() } }
+         ELSE y.without_concepts END AS images, COUNT { (y)<-[:LABELED]-() } AS class_size
 ORDER BY images DESC, class""",
         scans_images=True,
     ),

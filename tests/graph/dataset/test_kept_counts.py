@@ -1,0 +1,85 @@
+"""Counts that are kept on datasets and classes equal a recount of the nodes, at every moment."""
+
+import pytest
+
+from graph.dataset.cliques import clique_totals
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.dataset.state import list_datasets
+from graph.dataset.write import write_annotations
+from graph.records import Annotations, ImageRecord, Mention
+
+RECOUNT = """
+RETURN COUNT { MATCH (:Clique {dataset: $d, size: 1}) } AS concepts,
+  COUNT { MATCH (:Clique {dataset: $d}) } AS cliques,
+  COUNT { MATCH (q:Clique {dataset: $d}) WHERE q.gap > 0 } AS imbalanced"""
+EMPTY = """
+MATCH (y:Class {dataset: $d})
+RETURN y.name AS class, COUNT {
+  MATCH (y)<-[:LABELED]-(i) WHERE NOT EXISTS { (i)-[:CONTAINS]->() } } AS images"""
+FORGET = """
+MATCH (d:Dataset {name: $d}) REMOVE d.cliques, d.single_cliques, d.imbalanced_cliques
+WITH d MATCH (y:Class {dataset: $d}) REMOVE y.without_concepts"""
+
+
+def listed(store, dataset):
+    frame = list_datasets(store)
+    return int(frame.loc[frame["dataset"] == dataset, "cliques"].item())
+
+
+def recounted(store, dataset):
+    (row,) = store.read(RECOUNT, d=dataset)
+    return row
+
+
+def write(store, dataset, records, **options):
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test", **options)
+
+
+@pytest.fixture
+def records(random_annotations):
+    some = list(random_annotations(120, n_concepts=8).records())
+    even = (ImageRecord(name, name, (Mention("even"),)) for name in {r.class_name for r in some})
+    return [*some, *even, *(ImageRecord(f"empty {i}", some[0].class_name) for i in range(3))]
+
+
+def test_totals_of_cliques(store, dataset, records):
+    write(store, dataset, records)
+    assert listed(store, dataset) == 0
+    for options in (MiningOptions(3), MiningOptions(2, min_support=4)):
+        mine_dataset(store, dataset, options, max_cliques=10**6)
+        expected = recounted(store, dataset)
+        assert expected["cliques"] >= expected["imbalanced"] > 0
+        assert vars(clique_totals(store, dataset)) == expected
+        assert listed(store, dataset) == expected["cliques"]
+        store.write("MATCH (q:Clique {dataset: $d, size: 2}) DETACH DELETE q", d=dataset)
+        assert vars(clique_totals(store, dataset)) == expected, "they are the kept ones"
+    # Of images that have changed only what is there counts.
+    write(store, dataset, [ImageRecord("new", "b", (Mention("new"),))], replace=True)
+    assert listed(store, dataset) == recounted(store, dataset)["cliques"]
+
+
+def test_what_an_older_version_has_mined_is_counted(store, dataset, records, ask):
+    write(store, dataset, records)
+    mine_dataset(store, dataset, MiningOptions(3), max_cliques=10**6)
+    kept = clique_totals(store, dataset), listed(store, dataset), ask("images-without-concepts")
+    store.write(FORGET, d=dataset)
+    counted = clique_totals(store, dataset), listed(store, dataset), ask("images-without-concepts")
+    assert counted == kept
+
+
+def test_images_without_concepts(store, dataset, records, ask):
+    def check(expected):
+        rows = {row["class"]: row["images"] for row in ask("images-without-concepts")}
+        assert rows == {row["class"]: row["images"] for row in store.read(EMPTY, d=dataset)}
+        assert sum(rows.values()) == expected
+
+    empty = sum(not record.mentions for record in records)
+    write(store, dataset, records)
+    check(empty)
+    write(store, dataset, [ImageRecord("more", "a third class")])
+    check(empty + 1)
+    filled = [ImageRecord("more", "a third class", (Mention("x"),))]
+    write(store, dataset, filled)
+    check(empty)
+    write(store, dataset, filled, replace=True)
+    check(0)
