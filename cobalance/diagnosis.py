@@ -16,10 +16,9 @@ from graph.arrays import IntArray
 from graph.counting.cliques import Cliques, mine_cliques
 from graph.diagnosis.comparison import Comparison as ComparedRecord
 from graph.diagnosis.comparison import compare_cliques
-from graph.diagnosis.imbalance import COUNT, imbalance_table
+from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
 from graph.diagnosis.selection import CliqueFilter
 from graph.errors import UnknownNameError, worded
-from graph.queries.imbalances import SMALLEST_FIRST
 
 
 @methods_speak_python

@@ -18,6 +18,8 @@ from graph.diagnosis.association import (
 )
 
 COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
+SMALLEST_FIRST = ("p_value", "q_value")
+"""Columns of which the smallest values say most."""
 
 
 def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from graph.database import schema
 from graph.database.store import Cypher, GraphStore
-from graph.diagnosis.imbalance import COUNT, RATE
+from graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST
 from graph.errors import OptionError, UnknownNameError
 from graph.queries import statements
 from graph.queries.binding import bind_with_state
@@ -16,8 +16,6 @@ _FLOATS = (
     *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
     *("p_value", "q_value"),
 )
-SMALLEST_FIRST = ("p_value", "q_value")
-"""Columns of which the smallest values say most."""
 
 
 @dataclass(frozen=True)
