@@ -17,7 +17,7 @@ def test_a_keyword_of_a_reader_is_named(tmp_path):
     with pytest.raises(InputError, match=r"Set class_column to one of: label, tags, index\.$"):
         cb.from_frame(frame, class_column="kind")
     file = tmp_path / "cars.csv"
-    file.write_text("id,label,tags\n1,x,cow\n1,x,cow\n")
+    file.write_text("id,label,tags\n1,x,cow\n1,y,cow\n")
     with pytest.raises(InputError, match="on_error='skip'"):
         cb.read(file)
 

@@ -11,6 +11,7 @@ from graph.database.query import Query
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 from ingest.documents import decode_json
+from ingest.names import clean_name
 
 
 def cypher(
@@ -72,7 +73,15 @@ def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
             parameters[name] = value
         else:
             parameters[name] = _json_or_text(value)
-    return parameters
+    named = {name for name, it in query.parameters.items() if it.names is not None}
+    return {name: _cleaned(it) if name in named else it for name, it in parameters.items()}
+
+
+def _cleaned(value: Any) -> Any:
+    """Names as they are in the graph."""
+    if isinstance(value, list):
+        return [_cleaned(one) for one in value]
+    return clean_name(value) if isinstance(value, str) else value
 
 
 def _is_list(value: str) -> bool:

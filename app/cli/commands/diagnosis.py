@@ -46,6 +46,7 @@ from graph.errors import OptionError, Text, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
+from ingest.names import clean_name
 
 BY = "gap"
 """The default column to rank by."""
@@ -79,7 +80,7 @@ def mine(
     """Find the dataset's concept cliques and measure how each leans to a class."""
     if any_class and common:
         raise OptionError("--common and --any-class contradict each other; give one of them.")
-    classes = () if any_class else tuple(common) if common else None
+    classes = () if any_class else tuple(map(clean_name, common)) if common else None
     options = MiningOptions(max_size, min_support, classes, split, confidence)
     with opened_store() as (store, progress):
         report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
@@ -160,8 +161,8 @@ def imbalances(
     ranking = Ranking(
         by,
         False if ascending else None,
-        class_name,
-        tuple(concept or ()),
+        None if class_name is None else clean_name(class_name),
+        tuple(map(clean_name, concept or ())),
         min_size,
         max_size,
         max_q_value,

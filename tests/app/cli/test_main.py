@@ -374,6 +374,12 @@ def test_parameters_are_read_as_declared():
         parse_free(["a"])
 
 
+def test_names_of_saved_queries_are_cleaned_as_those_that_were_read():
+    query = CATALOGUE["images-of-clique"]
+    given = parse_named(query, ["concepts= TREE ", "concepts=cafe\u0301", "dataset= x "])
+    assert given == {"concepts": ["TREE", "caf\u00e9"], "dataset": " x "}
+
+
 def test_the_demo_ends_on_one_screen(run, store, environment):
     done = run("demo", COLUMNS="120")
     assert "The plan asks for 7,308 images" in done.stdout
