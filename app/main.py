@@ -44,6 +44,7 @@ def main() -> None:
         names = session.datasets()["dataset"].tolist()
         _header(page.title, names)
         url.restore(page.title)
+        url.show_left_out()
         if names or page.title in WITHOUT_DATASET:
             page.run()
         else:
@@ -52,6 +53,7 @@ def main() -> None:
                 "Load an annotation file on the **Datasets** page, or run `cobalance demo` in a "
                 "terminal for a small real one.",
             )
+        url.forget_left_out()
         refreshing.rerun_if_asked()
 
 

@@ -12,7 +12,7 @@ from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import in_url, number_in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import count_column, draw_table
@@ -127,14 +127,14 @@ def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, 
         "Smallest gap",
         1,
         value=1,
-        **in_url(_GAP),
+        **number_in_url(_GAP),
         width=120,
         help="In images. A clique with a smaller gap counts as balanced.",
     )
     size = st.segmented_control(
         "Size",
         list(range(1, largest + 1)),
-        **in_url(_SIZE),
+        **number_in_url(_SIZE),
         help="Concepts in a clique; all sizes where none is chosen.",
     )
     return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px, skew_axis_layout
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url
 from app.views.widgets.theme import NEUTRAL, class_colors
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.neighbourhood import Kind
@@ -63,9 +63,9 @@ def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
     classes = list(class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
-    left = st.selectbox("Left", classes, **in_url("left"), width=125)
+    left = st.selectbox("Left", classes, **choice_in_url("left"), width=125) or classes[0]
     others = [ALL_OTHERS, *(name for name in classes if name != left)]
-    right = st.selectbox("Right", others, **in_url("right"), width=135)
+    right = st.selectbox("Right", others, **choice_in_url("right"), width=135) or ALL_OTHERS
     return Axis.between(classes, left, right)
 
 

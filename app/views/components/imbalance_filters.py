@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from graph.queries.imbalances import Ranking
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
@@ -29,13 +29,17 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
     """
     sizes = list(range(1, current.mining.max_size + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
-        size = st.segmented_control("Size", sizes, **in_url("size"), help="Concepts in a clique.")
+        size = st.segmented_control(
+            "Size", sizes, **number_in_url("size"), help="Concepts in a clique."
+        )
         under = choose_class(current.class_sizes)
         max_q_value = choose_q_value()
         order = st.selectbox(
-            "Order", list(ORDERS), format_func=ORDERS.__getitem__, **in_url("by"), width=150
+            "Order", list(ORDERS), format_func=ORDERS.__getitem__, **choice_in_url("by"), width=150
         )
-        rows = st.selectbox("Rows", ROWS, format_func="{:,}".format, width=90, **in_url("rows"))
+        rows = st.selectbox(
+            "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
+        )
         chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
     return Ranking(
         by=order,
@@ -67,7 +71,7 @@ def choose_q_value() -> float | None:
         "q-value at most",
         list(Q_VALUES),
         format_func=Q_VALUES.__getitem__,
-        **in_url("q"),
+        **number_in_url("q"),
         width=110,
     )
     return None if chosen == 1.0 else chosen

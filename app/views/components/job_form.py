@@ -9,7 +9,7 @@ import streamlit as st
 from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import show_error
 from app.views.widgets.theme import escape, shorten_middle
 from generation.backends import BACKENDS
@@ -100,7 +100,7 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             "Recipe",
             list(RECIPES),
             index=list(RECIPES).index(DEFAULT),
-            **in_url("recipe"),
+            **choice_in_url("recipe"),
             width=150,
         )
         recipe = RECIPES[name]
@@ -123,7 +123,7 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             1,
             1000,
             value=_USUAL.candidates_per_image,
-            **in_url("candidates"),
+            **number_in_url("candidates"),
             width=210,
             help="A query gives up after so many for each image that it wants.",
         )

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from app.views.state.url import in_url
+from app.views.state.url import in_url, number_in_url
 from generation.recipes.recipe import FormField
 from graph.options import Options
 
@@ -39,6 +39,7 @@ def draw_option(offered: FormField, option: FieldInfo) -> Any:
             None if limit is None else kind(limit)
             for limit in (_limit(option, name) for name in ("ge", "le", "multiple_of"))
         )
+        drawn |= number_in_url(offered.option)
         return st.number_input(offered.label, low, high, default, step, width=130, **drawn)
     return st.text_input(offered.label, default or "", max_chars=500, width=320, **drawn).strip()
 

@@ -17,7 +17,7 @@ from app.views.state import background, session
 from app.views.state.background import Run
 from app.views.state.refreshing import refreshing, rerun_page
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import in_url, number_in_url
 from app.views.widgets.controls import choose_view
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.theme import shorten
@@ -177,7 +177,7 @@ def _own(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
             )
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 seconds = query_form.seconds_field()
-                rows = st.number_input("Maximum rows", 1, MOST_ROWS, 1000, **in_url(_ROWS))
+                rows = st.number_input("Maximum rows", 1, MOST_ROWS, 1000, **number_in_url(_ROWS))
             submitted = st.form_submit_button(
                 "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in a field"
             )
@@ -218,6 +218,8 @@ def read_parameters(text: str) -> dict[str, Any]:
     remedy = 'Write them as {"concept": "cow", "limit": 10}.'
     try:
         given = json.loads(text)
+    except RecursionError as error:
+        raise OptionError(f"The parameters are nested too deeply. {remedy}") from error
     except ValueError as error:
         raise OptionError(f"The parameters are not JSON: {error}. {remedy}") from error
     if not isinstance(given, dict):

@@ -8,7 +8,7 @@ import streamlit as st
 from app.views.components.name_choices import names_of
 from app.views.state import session
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import number_in_url
 from app.views.widgets.tables import grid
 from graph.database.query import REQUIRED, Parameter, Query
 
@@ -59,6 +59,8 @@ def _field(
         return st.multiselect(
             label, known, default, placeholder=optional, accept_new_options=free, **common
         )
+    if parameter.type in (int, float) and binding is not None:
+        common |= number_in_url(key)
     if parameter.type is int:
         low, high = (1, MOST_ROWS) if name == "limit" else (0, None)
         return st.number_input(label, low, high, default, 1, **common)
@@ -71,7 +73,7 @@ def _field(
 
 def seconds_field() -> float:
     """Draw the field of the time limit; return its value."""
-    return st.number_input("Time limit in seconds", 1, 300, 30, **in_url(_SECONDS))
+    return st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS))
 
 
 def binding_of(*keys: str) -> Binding:

@@ -12,7 +12,7 @@ from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import number_in_url
 from app.views.widgets.controls import choose_view
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import count_column, draw_table
@@ -180,7 +180,7 @@ def _classes(by_class: pd.DataFrame) -> None:
 def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
     st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
     most = st.number_input(
-        "Concepts in at most this many images", 1, value=10, **in_url("ds_rare"), width=260
+        "Concepts in at most this many images", 1, value=10, **number_in_url("ds_rare"), width=260
     )
     found = current.read(_rare, int(most))
     if found.empty:

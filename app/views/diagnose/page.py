@@ -15,7 +15,7 @@ from app.views.components.name_choices import names_of
 from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import in_url, number_in_url
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape, shorten
@@ -142,7 +142,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
         )
         edges = EDGES[1]
         if view == VIEWS[0]:
-            edges = st.selectbox("Links", EDGES, index=1, **in_url("edges"), width=80)
+            edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
         axis = concept_picture.choose_axis(current.class_sizes) if view != VIEWS[2] else None
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)

@@ -11,7 +11,7 @@ from app.views.components.gallery import image_files
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.refreshing import refreshing
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
@@ -48,7 +48,7 @@ def _candidates(job: str) -> None:
     with errors_in_fragment():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
-                "Verdict", list(_VERDICTS), default="All", **in_url("verdict"), required=True
+                "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict"), required=True
             )
             query = _choose_query(job)
         show_kept_error(_PROBLEM)
@@ -77,7 +77,7 @@ def _candidates(job: str) -> None:
                 _card(candidate)
         if found.total > PER_PAGE:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.pagination(-(-found.total // PER_PAGE), **in_url("candidates_page"))
+                st.pagination(-(-found.total // PER_PAGE), **number_in_url("candidates_page"))
                 st.caption(f"{found.total:,} candidates")
 
 

@@ -7,7 +7,7 @@ from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_o
 from app.views.state import session, url
 from app.views.state.refreshing import refreshing
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state, errors_in_fragment
 from app.views.widgets.theme import escape, shorten
@@ -40,7 +40,11 @@ def page() -> None:
         del st.session_state["job"]  # of another dataset
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
-            "Job", ids, format_func=lambda job: titles.get(job, job), **in_url("job"), width=420
+            "Job",
+            ids,
+            format_func=lambda job: titles.get(job, job),
+            **choice_in_url("job"),
+            width=420,
         )
         job = jobs[ids.index(chosen)]
         _download(current, job)

@@ -11,7 +11,7 @@ from app.views.components import job_form
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from app.views.state.refreshing import refreshing, rerun_page
-from app.views.state.url import in_url
+from app.views.state.url import in_url, number_in_url
 from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import count_column, draw_columns
 from app.views.widgets.theme import duration_text, escape
@@ -198,5 +198,5 @@ def _queries(job: Job) -> None:
     )
     if pages > 1:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.pagination(pages, **in_url("queries_page"), width=320)
+            st.pagination(pages, **number_in_url("queries_page"), width=320)
             st.caption(counted(total, "queries"))

@@ -10,7 +10,7 @@ from app.services.results import merge_job
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import bold
 from generation.export import EXPORTERS
@@ -142,6 +142,6 @@ def _start(current: CurrentDataset, job: Job, into: str, key: str) -> None:
 def _export(job: Job) -> None:
     st.markdown("**Train on them**")
     st.caption("The dataset with the accepted images as files, by this command in a terminal:")
-    format_ = st.selectbox("Format", list(EXPORTERS), **in_url("export_as"), width=180)
+    format_ = st.selectbox("Format", list(EXPORTERS), **choice_in_url("export_as"), width=180)
     st.caption(EXPORTERS[format_].purpose)
     st.code(export_command(job, format_), language=None, wrap_lines=True)

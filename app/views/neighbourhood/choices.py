@@ -9,7 +9,7 @@ from app.views.components import concept_picture
 from app.views.components.concept_picture import Axis
 from app.views.components.name_choices import read_names
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from graph.database import schema
 from graph.queries.neighbourhood import Kind
 
@@ -41,9 +41,10 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             list(_KINDS),
             default="Concept",
             required=True,
-            **in_url(_KIND),
+            **choice_in_url(_KIND),
             on_change=_collapse_all,
         )
+        chosen = chosen or "Concept"  # an address may have none of the choices
         kind = _KINDS[chosen]
         names, first, key = concepts, concepts.index(frequent), _CONCEPT
         if kind == "class":
@@ -51,12 +52,13 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
         centre = st.selectbox(
             chosen, names, first, **in_url(key), on_change=_collapse_all, width=200
         )
+        centre = centre if centre in names else names[first]
         most = st.number_input(
             "Neighbours",
             1,
             MOST_NEIGHBOURS,
             NEIGHBOURS,
-            **in_url(_MOST),
+            **number_in_url(_MOST),
             width=120,
             help="The maximum for each expanded node: those with most images.",
         )

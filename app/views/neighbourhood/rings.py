@@ -71,7 +71,7 @@ def _edges_between(
             edges["source_kind"], edges["source"], edges["target"], strict=True
         )
     ]
-    kept = [min(pair) >= 0 for pair in ends]
+    kept = np.array([min(pair) >= 0 for pair in ends], dtype=bool)
     return edges[kept], [pair for pair in ends if min(pair) >= 0]
 
 

@@ -12,7 +12,7 @@ from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state import url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.theme import escape
 from generation.planners import PLANNERS
 from generation.planning.effects import compare_planners, images_for
@@ -77,7 +77,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         planner = st.selectbox(
             "Planner",
             list(PLANNERS),
-            **in_url("planner"),
+            **choice_in_url("planner"),
             width=170,
             help="\n".join(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
         )
@@ -105,9 +105,9 @@ def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[
     mined = cliques.members.shape[1]
     sizes = (1, 1)
     if mined > 1:
-        sizes = st.slider("Sizes", 1, mined, (2, mined), **in_url("plan_sizes"), width=140)
+        sizes = st.slider("Sizes", 1, mined, (2, mined), **number_in_url("plan_sizes"), width=140)
     under = imbalance_filters.choose_class(cliques.classes)
-    min_gap = st.number_input("Gap of at least", 0, value=0, **in_url("min_gap"), width=130)
+    min_gap = st.number_input("Gap of at least", 0, value=0, **number_in_url("min_gap"), width=130)
     max_q_value = imbalance_filters.choose_q_value()
     concepts = imbalance_filters.choose_concepts(
         names_of(current, schema.CONCEPT), placeholder="any"
@@ -118,7 +118,14 @@ def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[
 
 def _limit(label: str, key: str, purpose: str) -> int | None:
     found: int | None = st.number_input(
-        label, 1, value=None, step=1, **in_url(key), placeholder="no limit", width=150, help=purpose
+        label,
+        1,
+        value=None,
+        step=1,
+        **number_in_url(key),
+        placeholder="no limit",
+        width=150,
+        help=purpose,
     )
     return found
 

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import number_in_url
 from app.views.widgets.theme import duration_text
 from generation.jobs.settings import JobSettings
 from generation.recipes.recipe import Recipe
@@ -32,7 +32,7 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe) -> None:
 def _seconds(label: str, key: str, known: float, width: int) -> float:
     """Draw a field for seconds, with the known value as its default."""
     typed: float | None = st.number_input(
-        label, 0.01, value=None, **in_url(key), placeholder=f"{known:g}", width=width
+        label, 0.01, value=None, **number_in_url(key), placeholder=f"{known:g}", width=width
     )
     return known if typed is None else typed
 

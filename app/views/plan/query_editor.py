@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.plan.choice import PlanRequest
-from app.views.state.url import in_url
+from app.views.state.url import number_in_url
 from app.views.widgets.tables import count_column, table_height
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
@@ -222,7 +222,7 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
             st.selectbox(
                 "Rows",
                 ROWS,
-                **in_url("plan_rows"),
+                **number_in_url("plan_rows"),
                 format_func="{:,}".format,
                 label_visibility="collapsed",
                 width=90,

@@ -9,12 +9,18 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NoReturn, TypedDict
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 from streamlit.navigation.page import StreamlitPage
 
 Clique = tuple[str, ...]
 
 COMPARED = "compare_after"  # the dataset on the right of a comparison
 CLIQUES = "clique"  # the selected cliques, one parameter each
+MOST_NAMES = 100
+"""The most concepts of a clique in the URL."""
+MOST_NUMBER = 2**53 - 1
+"""The largest number in the URL."""
+_LEFT_OUT = "_left_out"
 _KEPT = "_cliques"
 _PAGES = "_pages"
 
@@ -29,6 +35,64 @@ class InUrl(TypedDict):
 def in_url(key: str) -> InUrl:
     """Arguments of a widget whose value is the query parameter of this name."""
     return {"key": key, "bind": "query-params"}
+
+
+def number_in_url(key: str) -> InUrl:
+    """Arguments of a field of numbers whose value is the query parameter of this name.
+
+    A number that no browser could have written there, such as one of 400 digits, is left out, and
+    the page drawn anew: Streamlit would fail on it.
+    """
+    if not all(map(_is_usual, st.query_params.get_all(key))) and _leave_out(key):
+        st.rerun()
+    return in_url(key)
+
+
+def choice_in_url(key: str) -> InUrl:
+    """Arguments of a field that always has a choice, which is the query parameter of this name.
+
+    An empty one, by which Streamlit would choose nothing, is left out.
+    """
+    if "" in st.query_params.get_all(key) and _leave_out(key):
+        st.rerun()
+    return in_url(key)
+
+
+def _is_usual(text: str) -> bool:
+    """Whether a text is no number, or one of those that JavaScript counts with exactly."""
+    try:
+        number = float(text)
+    except ValueError:
+        return True
+    return abs(number) <= MOST_NUMBER  # not so of NaN
+
+
+def _leave_out(key: str) -> bool:
+    """Take a parameter out of the URL, and keep its name for `show_left_out`.
+
+    Returns
+    -------
+    bool
+        Whether it is out: not if a widget wrote it there.
+    """
+    try:
+        del st.query_params[key]
+    except StreamlitAPIException:
+        return False
+    st.session_state.setdefault(_LEFT_OUT, {})[key] = None
+    return True
+
+
+def show_left_out() -> None:
+    """Say which parameters of the URL were left out, until `forget_left_out`."""
+    names = st.session_state.get(_LEFT_OUT, ())
+    if names:
+        listed = ", ".join(f"`{name}`" for name in names)
+        st.warning(
+            f"The address of this page has values that cannot be read, which are left out: "
+            f"{listed}. Choose them anew on the page.",
+            icon=":material/link_off:",
+        )
 
 
 def rename_parameters(names: Mapping[str, str]) -> None:
@@ -83,6 +147,11 @@ def clear() -> None:
     select_cliques([])
 
 
+def forget_left_out() -> None:
+    """Say it no more; at the end of a run, as a run that is cut short has said it to nobody."""
+    st.session_state.pop(_LEFT_OUT, None)
+
+
 def restore(page: str) -> None:
     """Synchronize selection and URL, at the start of every run.
 
@@ -95,7 +164,12 @@ def restore(page: str) -> None:
     st.session_state["_page"] = page
     in_url = st.query_params.get_all(CLIQUES)
     if first or in_url or not entered:
-        st.session_state[_KEPT] = in_url
+        readable = [text for text in in_url if _clique_from_text(text) is not None]
+        if len(readable) < len(in_url):
+            _leave_out(CLIQUES)
+            if readable:
+                st.query_params[CLIQUES] = readable
+        st.session_state[_KEPT] = readable
     elif kept := _texts():
         st.query_params[CLIQUES] = kept
 
@@ -106,11 +180,14 @@ def _texts() -> list[str]:
 
 
 def _clique_from_text(text: str) -> Clique | None:
-    """Parse a clique from a URL; None if it is malformed."""
+    """Parse a clique from a URL; None if it is malformed, or no dataset has such names."""
     try:
         names = json.loads(text)
-    except ValueError:
+        json.dumps(names, ensure_ascii=False).encode()  # fails on half a character
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+    if not isinstance(names, list) or not 0 < len(names) <= MOST_NAMES:
+        return None
+    if not all(isinstance(name, str) and "\0" not in name for name in names):
         return None
     return tuple(sorted(set(names)))
