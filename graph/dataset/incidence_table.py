@@ -1,7 +1,7 @@
 """All images of a dataset with their class, split and concepts, packed into a few nodes.
 
-Reading a million images edge by edge takes a minute, reading this copy a second. Loading writes
-both, and the copy names the digest of the images that it is of.
+Reading a million images edge by edge takes a minute. Loading writes this copy beside them; it names
+the digest of the images that it is of.
 """
 
 import zlib
