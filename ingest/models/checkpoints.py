@@ -5,7 +5,7 @@ Only weights in safetensors files are read: a pickle runs whatever code it was w
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,11 @@ class Checkpoint:
         The safetensors files that are loaded, relative to the folder, in ascending order.
     variant : str or None
         ``fp16`` or ``bf16`` where some component has weights in that precision alone.
+
+    Attributes
+    ----------
+    label : str
+        Name for provenance: of a folder only the last part, as the path may name a person.
     """
 
     name: str
@@ -43,11 +48,11 @@ class Checkpoint:
     folder: Path
     weights: tuple[str, ...]
     variant: str | None = None
+    label: str = field(init=False, compare=False)
 
-    @property
-    def label(self) -> str:
-        """Name for provenance: of a folder only the last part, as the path may name a person."""
-        return self.name if self.revision is not None else self.folder.resolve().name
+    def __post_init__(self) -> None:
+        label = self.name if self.revision is not None else self.folder.resolve().name
+        object.__setattr__(self, "label", label)  # now: the folder may be moved later
 
     @cached_property
     def weights_sha256(self) -> str:
