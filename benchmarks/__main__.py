@@ -5,7 +5,7 @@ import sys
 
 COMMANDS = (
     *("mining", "reading", "ingest --keep", "web"),
-    *("generation --postgres", "generation --trivial"),
+    *("generation --postgres", "generation --trivial", "hostile"),
 )
 
 for command in COMMANDS:

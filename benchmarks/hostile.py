@@ -1,0 +1,415 @@
+"""Attack the readers with mutated files, and the console with hostile queries.
+
+    python -m benchmarks.hostile [--files 10000] [--queries 2500] [--seed 0]
+
+Every outcome is counted by its kind. A file may be read or refused with an error of ours; a query
+may be answered, refused, rejected or timed out. Anything else is foreign: another exception, a
+process that died, a server that is another one afterwards, a graph that has changed, a query that
+took longer than its limit and a second. Exits with 1 if there was one, or a process took over 2 GB.
+
+Mutations and queries are drawn from the seed. The bombs, small files that ask for much, are the
+same each time, and each is read in a process of its own. Memory is the peak of a process.
+"""
+
+import argparse
+import io
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pandas as pd
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.services.stores import open_store
+from app.settings import Settings
+from graph.console.run import run_console_query
+from graph.database.local import server as local_server
+from graph.database.store import GraphStore
+from graph.errors import CobalanceError
+from ingest.load import read_annotations
+from ingest.options import ReadOptions
+
+MOST_MB = 2048
+QUERY_LIMIT_S = 2.0
+FOREIGN = "FOREIGN"
+
+ROWS = [
+    {
+        "id": f"{i}.jpg",
+        "label": ("bird", "fish")[i % 2],
+        "concepts": ["água", "sky", "x y"][: i % 4],
+    }
+    for i in range(12)
+]
+
+
+@dataclass
+class Tally:
+    """Outcomes of an attack.
+
+    Parameters
+    ----------
+    outcomes : Counter
+        How often each occurred.
+    worst_s, worst_mb : float
+        The longest single attempt, and the largest peak of a process.
+    """
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    worst_s: float = 0.0
+    worst_mb: float = 0.0
+
+    def add(self, outcome: str, seconds: float, peak_mb: float = 0.0) -> None:
+        """Count an attempt."""
+        self.outcomes[outcome] += 1
+        self.worst_s = max(self.worst_s, seconds)
+        self.worst_mb = max(self.worst_mb, peak_mb)
+
+    @property
+    def foreign(self) -> list[str]:
+        """Outcomes that must not occur."""
+        return [outcome for outcome in self.outcomes if outcome.startswith(FOREIGN)]
+
+    def show(self, title: str) -> None:
+        """Print the table."""
+        print(f"\n{title}: {self.outcomes.total():,}")
+        for outcome, count in self.outcomes.most_common():
+            print(f"  {count:8,}  {outcome}")
+        print(
+            f"  longest {self.worst_s:.2f} s, largest process {self.worst_mb:,.0f} MB", flush=True
+        )
+
+
+def valid_files() -> dict[str, bytes]:
+    """Small valid files of every format, by name."""
+    joined = [{**row, "concepts": "|".join(row["concepts"])} for row in ROWS]
+    parquet = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(ROWS), parquet)
+    images = [
+        {"id": i, "file_name": row["id"], "width": 64, "height": 48} for i, row in enumerate(ROWS)
+    ]
+    outline = [[1.0, 1.0, 9.0, 1.0, 9.0, 9.0]]
+    instances = [
+        {"id": i, "image_id": i, "category_id": 1 + i % 3, "bbox": [1, 1, 8, 8], "area": 32.0,
+         "iscrowd": 0, "segmentation": outline}
+        for i in range(len(ROWS))
+    ]  # fmt: skip
+    captions = [{"id": i, "image_id": i, "caption": "a man and two dogs"} for i in range(len(ROWS))]
+    categories = [{"id": i + 1, "name": name} for i, name in enumerate(("bird", "fish", "sky"))]
+    attributes = "".join(f"{i:06}.jpg 1 -1 {(-1) ** i}\n" for i in range(12))
+    return {
+        "table.csv": pd.DataFrame(joined).to_csv(index=False).encode(),
+        "table.tsv": pd.DataFrame(joined).to_csv(index=False, sep="\t").encode(),
+        "table.jsonl": "".join(json.dumps(row) + "\n" for row in ROWS).encode(),
+        "table.parquet": parquet.getvalue(),
+        "list_attr.txt": f"12\nBald Male Smiling\n{attributes}".encode(),
+        "instances.json": json.dumps(
+            {"images": images, "annotations": instances, "categories": categories}
+        ).encode(),
+        "captions.json": json.dumps({"images": images, "annotations": captions}).encode(),
+    }
+
+
+HOSTILE_PIECES = [
+    *(
+        b"\x00",
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"\x1b[2J",
+        b"\r",
+        b"\n\n",
+        b'"',
+        b"'",
+        b",",
+        b"|",
+        b"\\",
+    ),
+    *(b"9" * 400, b"-1", b"1e999", b"NaN", b"Infinity", b"null", b"[]", b"{}", b"[" * 2000),
+    *(b'{"a":' * 2000, b"\xed\xa0\x80", "\u202e".encode(), "e\u0301".encode(), b"=1+1", b"\t"),
+    *(b'"id": "0.jpg"', b'"concepts": 3', b'"width": [1]', b'"score": [[1]]', b'"id": null'),
+]
+
+
+def mutated(content: bytes, random: Random) -> bytes:
+    """Change a file in one or two places."""
+    changed = bytearray(content)
+    for _ in range(random.randint(1, 2)):
+        at, length = random.randrange(len(changed) + 1), random.choice((1, 1, 2, 8, 64, 400))
+        piece = bytes(changed[at : at + length])
+        match random.randrange(7):
+            case 0:
+                changed[at : at + 1] = random.randbytes(1)
+            case 1:
+                del changed[at : at + length]
+            case 2:
+                changed[at:at] = piece * random.choice((1, 2, 50))
+            case 3:
+                changed[at:at] = random.choice(HOSTILE_PIECES)
+            case 4:
+                changed[at : at + length] = random.choice(HOSTILE_PIECES)
+            case 5:
+                del changed[at:]
+            case _:
+                other = random.randrange(len(changed) + 1)
+                changed[other : other + length] = piece
+    return bytes(changed)
+
+
+def _columns(count: int, rows: int) -> pa.Table:
+    return pa.table({f"c{i}": pa.array(["x"] * rows) for i in range(count)})
+
+
+def _parquet(table: pa.Table, **options: object) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(table, file, **options)
+    return file.getvalue()
+
+
+def _equal_rows(count: int) -> bytes:
+    ids = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array(["0.jpg"]))
+    return _parquet(pa.table({"id": ids, "label": ids, "concepts": ids}), compression="zstd")
+
+
+def _deep(opening: bytes, closing: bytes, depth: int) -> bytes:
+    return opening * depth + b"1" + closing * depth
+
+
+def _nulls(count: int) -> bytes:
+    names = pa.nulls(count, pa.string())
+    return _parquet(pa.table({"id": names, "label": names, "concepts": names}), compression="zstd")
+
+
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "wide.csv": lambda: (
+        b"id,label,concepts" + b"".join(b",c%d" % i for i in range(100_000)) + b"\n1,a,x\n"
+    ),
+    "keys.jsonl": lambda: b"".join(
+        b'{"id": "%d", "label": "a", "concepts": ["x"], "k%d": 1}\n' % (i, i) for i in range(20_000)
+    ),
+    "wide.parquet": lambda: _parquet(_columns(20_000, 3)),
+    "equal.parquet": lambda: _equal_rows(20_000_000),
+    "nulls.parquet": lambda: _nulls(50_000_000),
+    "deep.json": lambda: b'{"images": ' + _deep(b"[", b"]", 1500) + b"}",
+    "deeper.json": lambda: b'{"annotations": ' + _deep(b'{"a":', b"}", 200_000) + b"}",
+    "deep.jsonl": lambda: b'{"id": "1", "concepts": ' + _deep(b"[", b"]", 50_000) + b"}\n",
+    "long_cell.csv": lambda: b"id,label,concepts\n1,a," + b"x|" * 2_000_000 + b"\n",
+    "quotes.csv": lambda: b'id,label,concepts\n1,a,"' + b"x,\n" * 2_000_000,
+    "zeros.csv": lambda: bytes(5_000_000),
+    "same_id.csv": lambda: b"id,label,concepts\n" + b"1,a,x\n" * 500_000,
+}
+
+
+def read_one(path: str) -> tuple[str, float, float]:
+    """Read a file in a worker process; gives the outcome, seconds, and peak memory in MB."""
+    started = time.perf_counter()
+    try:
+        read_annotations(path, ReadOptions())
+        outcome = "read"
+    except CobalanceError as error:
+        outcome = type(error).__name__
+    except Exception as error:  # noqa: BLE001 - what this is about
+        outcome = f"{FOREIGN} {type(error).__name__}: {str(error)[:80]} ({Path(path).suffix})"
+    return outcome, time.perf_counter() - started, peak_mb()
+
+
+def peak_mb() -> float:
+    """The most memory that this process has had; ``ru_maxrss`` would count its parent's, too."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmHWM"].split()[0]) / 1024
+
+
+def attack_readers(folder: Path, files: int, seed: int) -> Tally:
+    """Read so many mutated files, in a process that is made anew when one has killed it."""
+    random, tally, valid = Random(seed), Tally(), valid_files()
+    worker = _worker()
+    for number in range(files):
+        name = random.choice(sorted(valid))
+        path = folder / name
+        path.write_bytes(mutated(valid[name], random))
+        try:
+            tally.add(*worker.submit(read_one, str(path)).result())
+        except BrokenProcessPool:
+            path.rename(folder / f"killer-{number}-{name}")
+            tally.add(f"{FOREIGN}: process died ({name})", 0.0)
+            worker = _worker()
+    worker.shutdown()
+    return tally
+
+
+def attack_with_bombs(folder: Path) -> Tally:
+    """Read every bomb, each in a process of its own, and print what each took."""
+    tally = Tally()
+    for name, content in BOMBS.items():
+        path = folder / name
+        path.write_bytes(content())
+        with _worker() as worker:
+            try:
+                outcome, seconds, peak_mb = worker.submit(read_one, str(path)).result()
+            except BrokenProcessPool:
+                outcome, seconds, peak_mb = f"{FOREIGN}: process died ({name})", 0.0, 0.0
+        size = path.stat().st_size / 1e6
+        print(
+            f"  {name:<16} {size:6.1f} MB {seconds:8.2f} s {peak_mb:8,.0f} MB  {outcome}",
+            flush=True,
+        )
+        tally.add(outcome, seconds, peak_mb)
+        path.unlink()
+    return tally
+
+
+def _worker() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+
+CLAUSES = """
+CREATE (n)
+MERGE (n)
+SET n.x = 1
+DELETE n
+DETACH DELETE n
+REMOVE n.x
+FOREACH (x IN [1] | CREATE ())
+LOAD CSV FROM 'file:///etc/passwd' AS l
+DROP INDEX image_key
+CREATE INDEX FOR (n:X) ON (n.y)
+CALL { CREATE () } IN TRANSACTIONS
+CALL dbms.listConfig() YIELD name
+CALL db.clearQueryCaches()
+SHOW USERS
+USE system
+TERMINATE TRANSACTION 'x'""".strip().splitlines()
+FRAMES = r"""
+{0}
+{0} //
+MATCH (n) {0}
+MATCH (n) WITH n {0} RETURN n
+RETURN 1 AS x; {0}
+/* */ {0}
+EXPLAIN {0}
+PROFILE MATCH (n) {0}
+RETURN '\u0027 {0} //'
+RETURN `\u0060 {0}
+//\u000A {0}
+CALL {{ {0} }} RETURN 1
+RETURN 1 AS x UNION {0}
+MATCH (where) WITH where {0}
+WITH 1 AS set {0}
+UNWIND [1] AS in MATCH (n) {0}
+MATCH (n) WHERE EXISTS {{ {0} }} RETURN n""".strip().splitlines()
+EXHAUSTING = [
+    "[x IN range(1, {n}00000000) | x]",
+    "size([x IN range(1, {n}00000000) | {{a: x}}])",
+    "split(reduce(s = 'a', i IN range(1, 2{n}) | s + s), 'a')",
+    "reduce(s = 0, i IN range(1, {n}000000000000) | s + i)",
+    "reduce(l = [], i IN range(1, {n}0000000) | l + [i])",
+    "reduce(l = [1], i IN range(1, {n}0) | l + l)",
+    "reduce(l = 1, i IN range(1, {n}000) | [l])",
+    "point({{longitude: 1e30{n}, latitude: 1}})",
+    "range(1, {n}00000000)",
+    "all(x IN range(1, {n}0000000000) WHERE x > 0)",
+    "replace(reduce(s = 'a', i IN range(1, 2{n}) | s + s), 'a', 'bbbbbbbbbbbbbbbb')",
+    "[x IN range(1, 10000) | [y IN range(1, {n}0000) | x + y]]",
+]
+PIECES = [
+    *("MATCH (n)", "WITH n", "RETURN n", "WHERE", "SET n.x = 1", "CREATE ()", "DELETE n", "AS set"),
+    *("UNWIND [1] AS x", "YIELD *", "IN", "CALL", "(", ")", "{", "}", "[", "]", "$x", "$", "|"),
+    *("'", '"', "`", "/*", "*/", "//", "\n", "\\u0041", "\\u0027", ";", "..", "::", "9e999"),
+    *("é", "\u200b", "\u00a0", "\u0130"),
+]
+
+
+def hostile_queries(count: int, random: Random) -> Iterator[str]:
+    """Queries that write, exhaust or confuse: a part in forty exhausts."""
+    for number in range(count):
+        if number % 40 == 0:
+            expression = EXHAUSTING[number // 40 % len(EXHAUSTING)].format(n=random.randint(1, 9))
+            yield random.choice(("RETURN {} AS x", "UNWIND [1] AS i WITH {} AS x RETURN x")).format(
+                expression
+            )
+        elif number % 2:
+            query = random.choice(FRAMES).format(random.choice(CLAUSES))
+            yield "".join(c.swapcase() if random.random() < 0.3 else c for c in query)
+        else:
+            yield " ".join(random.choices(PIECES, k=random.randint(1, 12)))
+
+
+def attack_console(settings: Settings, queries: int, seed: int) -> Tally:
+    """Send so many queries; the graph and the server must be the same afterwards."""
+    tally = Tally()
+    with open_store(settings) as store:
+        before = _fingerprint(settings, store)
+        for query in hostile_queries(queries, Random(seed)):
+            started = time.perf_counter()
+            try:
+                run_console_query(
+                    store.open_driver, store.database, query, timeout_s=QUERY_LIMIT_S, max_rows=100
+                )
+                outcome = "answered"
+            except CobalanceError as error:
+                outcome = type(error).__name__
+            except Exception as error:  # noqa: BLE001 - what this is about
+                outcome = f"{FOREIGN} {type(error).__name__}: {str(error)[:60]} ({query[:80]})"
+            seconds = time.perf_counter() - started
+            if seconds > QUERY_LIMIT_S + 1:
+                outcome = f"{FOREIGN}: {seconds:.1f} s, {query[:80]}"
+            tally.add(outcome, seconds, _server_mb(settings))
+        if _fingerprint(settings, store) != before:
+            tally.add(f"{FOREIGN}: the graph or the server is not what it was", 0.0)
+    tally.worst_mb = max(tally.worst_mb, peak_mb())
+    return tally
+
+
+def _fingerprint(settings: Settings, store: GraphStore) -> list[object]:
+    status = local_server.status(settings.local_server())
+    counts = store.read("MATCH (n) RETURN count(n) AS n, count{MATCH ()-[]->()} AS edges LIMIT 1")
+    schema = store.read("SHOW INDEXES YIELD name RETURN collect(name) AS names")
+    return [status and status.pid, counts, sorted(schema[0]["names"])]
+
+
+def _server_mb(settings: Settings) -> float:
+    status = local_server.status(settings.local_server())
+    return 0.0 if status is None else psutil.Process(status.pid).memory_info().rss / 2**20
+
+
+def main() -> int:
+    """Run all attacks and print their outcomes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--queries", type=int, default=2_500)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    tallies = []
+    with tempfile.TemporaryDirectory() as folder:
+        for title, attack in (
+            (
+                "mutated files",
+                lambda: attack_readers(Path(folder), arguments.files, arguments.seed),
+            ),
+            ("bombs", lambda: attack_with_bombs(Path(folder))),
+            (
+                "queries",
+                lambda: attack_console(
+                    Settings.from_environment(), arguments.queries, arguments.seed
+                ),
+            ),
+        ):
+            tally = attack()
+            tally.show(title)
+            tallies.append(tally)
+    return int(any(tally.foreign or tally.worst_mb > MOST_MB for tally in tallies))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
