@@ -12,7 +12,7 @@ from ingest.problems import Problems
 DEEP = "[" * 5_000 + "]" * 5_000
 DIGITS = "9" * 5_000
 
-CASES = {
+CASES = [
     (decode_json, DEEP),
     (decode_json, f'{{"a": {DIGITS}}}'),
     (decode_json, b'"\xe9"'),
@@ -21,10 +21,12 @@ CASES = {
     (decode_toml, f"a = {DIGITS}"),
     (decode_toml, "a = 1979-99-99"),
     (decode_toml, "a = "),
-}
+]
 
 
-@pytest.mark.parametrize(("decode", "text"), CASES, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(
+    ("decode", "text"), CASES, ids=[f"{decode.__name__} {text[:20]!r}" for decode, text in CASES]
+)
 def test_everything_that_cannot_be_decoded_is_a_value_error(decode, text):
     with pytest.raises(ValueError, match=r"\w"):
         decode(text)
