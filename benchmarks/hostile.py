@@ -40,6 +40,7 @@ from graph.database.store import GraphStore
 from graph.errors import CobalanceError
 from ingest.load import read_annotations
 from ingest.options import ReadOptions
+from tests.memory import peak_mb
 
 MOST_MB = 2048
 QUERY_LIMIT_S = 2.0
@@ -222,12 +223,6 @@ def read_one(path: str) -> tuple[str, float, float]:
     except Exception as error:  # noqa: BLE001 - what this is about
         outcome = f"{FOREIGN} {type(error).__name__}: {str(error)[:80]} ({Path(path).suffix})"
     return outcome, time.perf_counter() - started, peak_mb()
-
-
-def peak_mb() -> float:
-    """The most memory that this process has had; ``ru_maxrss`` would count its parent's, too."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(status["VmHWM"].split()[0]) / 1024
 
 
 def attack_readers(folder: Path, files: int, seed: int) -> Tally:

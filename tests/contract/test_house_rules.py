@@ -28,6 +28,13 @@ PLAN = {
     "max_per_query": 4,
     "planner_options": {"share": 0.5},
 }
+MINE = {
+    "max_size": 2,
+    "min_support": 3,
+    "common": ("cat", "dog"),
+    "split": "train",
+    "confidence": 0.9,
+}
 
 
 @cache
@@ -68,11 +75,13 @@ def actions() -> list[Action]:
     found: dict[str, Action] = {}
     for call in calls("Action"):
         assert isinstance(call.args[0], ast.Constant), ast.unparse(call)
+        name = str(call.args[0].value)
         options: dict[str, Any] = {}
         for keyword in call.keywords:
-            options |= PLAN if keyword.arg is None else {keyword.arg: 3}
+            options |= (
+                {"plan": PLAN, "mine": MINE}[name] if keyword.arg is None else {keyword.arg: 3}
+            )
         arguments = ["a 'b' $c"] * (len(call.args) - 1)
-        name = str(call.args[0].value)
         found[f"{name} {len(arguments)} {sorted(options)}"] = Action(name, *arguments, **options)
     return list(found.values())
 

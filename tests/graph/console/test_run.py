@@ -388,10 +388,10 @@ def test_a_single_value_that_is_too_large_is_not_unpacked(address, store):
 
 LARGE = """
 import json, sys
-from pathlib import Path
 from neo4j import GraphDatabase
 from graph.console.run import run_console_query
 from graph.errors import QueryError
+from tests.memory import peak_mb
 
 uri, username, password, database = json.loads(sys.stdin.read())
 try:
@@ -400,10 +400,7 @@ try:
         database, "RETURN range(1, 10000000) AS x", timeout_s=60,
     )
 except QueryError as error:
-    # Not ru_maxrss, which a child inherits from the process that started it.
-    lines = Path("/proc/self/status").read_text().splitlines()
-    status = dict(line.split(":", 1) for line in lines)
-    print(json.dumps([str(error), int(status["VmHWM"].split()[0]) / 1024]))
+    print(json.dumps([str(error), peak_mb()]))
 """
 
 

@@ -243,7 +243,10 @@ def test_a_saved_query_can_be_edited(open_page: OpenPage, cars: str) -> None:
     )
     app.button(key="_cypher_copy").click().run()
     assert app.text_area(key="cypher_text").value == CATALOGUE["imbalance-of-concepts"].text
-    assert json.loads(app.text_input(key="cypher_parameters").value) == {"concepts": ["cow"]}
+    assert json.loads(app.text_input(key="cypher_parameters").value) == {
+        "concepts": ["cow"],
+        "split": None,
+    }
     assert table(run(app))["images"].tolist() == [9, 1]
 
 
