@@ -22,7 +22,10 @@ def ranked(table, ranking):
     for value, passes in asked:
         if value is not None:
             kept &= passes
-    order = {"ascending": [not ranking.descending, True, True], "na_position": "last"}
+    descending = ranking.descending
+    if descending is None:
+        descending = ranking.by not in ("p_value", "q_value")
+    order = {"ascending": [not descending, True, True], "na_position": "last"}
     return table[kept].sort_values([ranking.by, "size", "concepts"], **order).head(ranking.limit)
 
 
@@ -30,7 +33,8 @@ def ranked(table, ranking):
     "ranking",
     [
         Ranking(),
-        Ranking(by="q_value", descending=False, limit=15),
+        Ranking(by="q_value", limit=15),
+        Ranking(by="q_value", descending=True, limit=15),
         Ranking(by="log_odds_ratio", limit=7),
         Ranking(by="count_class 1", limit=12),
         Ranking(by="rate_class 0", descending=False, limit=12),
