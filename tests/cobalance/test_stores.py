@@ -45,8 +45,8 @@ def test_a_dataset_is_loaded_mined_and_diagnosed_as_without_a_store(connected, d
         held.imbalances()
     assert held.mine(max_size=2) is held
     assert held.title() == (
-        f"Dataset {dataset!r}, mined. Counted in all images: cliques of up to 2 concepts that every "
-        "class shows."
+        f"Dataset {dataset!r}, mined. Counted in all images: cliques of up to 2 concepts that "
+        "every class shows."
     )
     expected = cb.imbalances(cars, max_size=2)
     pd.testing.assert_frame_equal(held.imbalances().frame, expected.frame)
