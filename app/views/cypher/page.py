@@ -233,7 +233,7 @@ def schema_in_cypher() -> str:
     Examples
     --------
     >>> print("\n".join(schema_in_cypher().splitlines()[:2]))
-    (:Class {name})
+    (:Class {name, without_concepts})
     (:Concept {name})
     """
     nodes = [

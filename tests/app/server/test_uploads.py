@@ -11,6 +11,9 @@ from streamlit.util import calc_hash
 from websockets.sync.client import ClientConnection, connect
 
 from app.server.uploads import MOST_FILES, UploadLimits, UploadRefusedError
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.write import write_annotations
+from graph.records import Annotations, ImageRecord, Mention
 from tests.app.conftest import AUTH
 from tests.browser.server import WebApp, environment_of, running
 from tests.waiting import until
@@ -21,7 +24,10 @@ SIZE = 700_000  # one fits into an MB, two do not
 
 @pytest.fixture(scope="module")
 def environment(settings, store):
-    return {**environment_of(settings), "COBALANCE_UPLOAD_MB": "1"}
+    records = [ImageRecord("1", "a", (Mention("x"),)), ImageRecord("2", "b", (Mention("x"),))]
+    write_annotations(store, "uploads", Annotations.from_records(records), source="test")
+    yield {**environment_of(settings), "COBALANCE_UPLOAD_MB": "1"}
+    drop_dataset(store, "uploads")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +51,7 @@ def draw(page: ClientConnection, path: str) -> str:
     """Have the app draw a page; return the session's id."""
     asked = BackMsg()
     asked.rerun_script.page_script_hash = calc_hash(path)
+    asked.rerun_script.query_string = "ds_view=Load+annotations"  # of the page Datasets, where files are sent
     page.send(asked.SerializeToString())
     session = ""
     while True:
