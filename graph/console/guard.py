@@ -76,19 +76,7 @@ _FOLLOWING = _words("""
     AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING
     FROM LIST ARRAY PATH PATHS GROUP GROUPS""")
 # Keywords that need a value or a name next, if what is before them is complete.
-_NEEDING_VALUE = (
-    "AS",
-    "IN",
-    "AND",
-    "OR",
-    "XOR",
-    "WHERE",
-    "WITH",
-    "RETURN",
-    "UNWIND",
-    "THEN",
-    "ELSE",
-)
+_NEEDING_VALUE = _words("AS IN AND OR XOR WHERE WITH RETURN UNWIND THEN ELSE")
 # Keywords that may stand before a name or a value.
 _LEADING = _FOLLOWING | _words("""
     DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST
