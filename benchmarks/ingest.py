@@ -10,7 +10,6 @@ classes, then their concepts, with the same properties.
 import argparse
 import json
 import os
-import resource
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +39,7 @@ from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, plain_values
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions
+from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 PLAIN_BATCH = 1000
@@ -232,11 +232,6 @@ def planned_images(store: GraphStore) -> str:
     """Plan as the command line does."""
     planned = plan_dataset(store, "bench", "conbias", PlanOptions(1, 2))
     return f"{planned.plan.images:,} images"
-
-
-def peak_mb() -> float:
-    """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def record(arguments: argparse.Namespace, times: dict[str, float]) -> None:

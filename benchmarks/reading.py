@@ -13,7 +13,6 @@ import argparse
 import gc
 import json
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ from app.cli.collector import collector_paused
 from benchmarks.coco_file import CLASSES, write_coco
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions
+from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 
@@ -120,7 +120,7 @@ def _measured(work: Callable[[Path], int], path: Path) -> Result:
     start, start_cpu = time.perf_counter(), time.process_time()
     count = work(path)
     seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
-    return cpu, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, count
+    return cpu, seconds, round(peak_mb()), count
 
 
 def main() -> None:
@@ -155,13 +155,13 @@ def main() -> None:
 
 
 def _best(results: list[Result]) -> Result:
-    cpu, seconds, peak_mb, count = zip(*results, strict=True)
-    return min(cpu), min(seconds), max(peak_mb), count[0]
+    cpu, seconds, peaks, count = zip(*results, strict=True)
+    return min(cpu), min(seconds), max(peaks), count[0]
 
 
 def _line(name: str, results: list[Result], what: str) -> str:
-    cpu, seconds, peak_mb, count = _best(results)
-    return f"{name:28} {seconds:6.2f} s  cpu {cpu:6.2f} s  peak {peak_mb:5,} MB  {count:,} {what}"
+    cpu, seconds, peak, count = _best(results)
+    return f"{name:28} {seconds:6.2f} s  cpu {cpu:6.2f} s  peak {peak:5,} MB  {count:,} {what}"
 
 
 if __name__ == "__main__":
