@@ -58,6 +58,7 @@ from generation.worker.resources import WorkerResources
 from generation.worker.worker import Worker, WorkerOptions
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore
+from graph.dataset.plans import PlannedQuery
 from graph.dataset.write import write_annotations
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.reports import start_queries
@@ -345,7 +346,7 @@ def print_parts(bench: Bench, images: int) -> None:
     runner = JobRunner(
         job,
         settings,
-        {at: (class_name, concepts) for at, (class_name, concepts, _) in enumerate(queries)},
+        {at: PlannedQuery(*query) for at, query in enumerate(queries)},
         Timed(bench.backend, seconds, generate="make"),
         filters,
         sources,

@@ -97,7 +97,17 @@ class ImageRequest:
     seed : int
         Seed of this image's random draws, from 0 to 2**63 - 1.
     source : SourceImage or None
-        The image that its object is taken from; None to paint one.
+        The image that its object is taken from, or that is edited; None to paint an object.
+    source_class : str or None
+        The class of the image that is edited; None where none is.
+    caption : str
+        The caption of the edited image; empty where the recipe needs none.
+    variant : int
+        Its number among the job's variants.
+    guidance_scale, image_guidance_scale : float or None
+        How closely to follow the prompt and the source; None for the backend's own.
+    patch : SourceImage or None
+        An image of the class whose object is put in the place of the source's.
     """
 
     id: str
@@ -106,6 +116,12 @@ class ImageRequest:
     prompt: str
     seed: int
     source: SourceImage | None = None
+    source_class: str | None = None
+    caption: str = ""
+    variant: int = 0
+    guidance_scale: float | None = None
+    image_guidance_scale: float | None = None
+    patch: SourceImage | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +136,15 @@ class GeneratedImage:
         True on the object's pixels, where the backend keeps the object.
     details : dict
         What differs from image to image, such as the object's position; JSON values.
+    kept : bool array, shape (height, width), or None
+        True where the pixels must equal the source's, which has the same size then; None where
+        nothing is promised.
     """
 
     image: ImageArray
     mask: MaskArray | None = None
     details: dict[str, Any] | None = None
+    kept: MaskArray | None = None
 
 
 def seed_of(job: str, query: int, index: int) -> int:

@@ -77,6 +77,25 @@ class ImageRecord:
     synthetic: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a generation query asks of one image: to show another group, and all else unchanged.
+
+    Parameters
+    ----------
+    source_image : str
+        The id of the image to edit.
+    caption : str
+        The edited caption that the prompt is made from; empty for a recipe that needs none.
+    captions : tuple of str
+        All captions of the image, edited, in the order of the originals, for exports.
+    """
+
+    source_image: str
+    caption: str = ""
+    captions: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Annotations:
     """Annotations as two frames, images and mentions: what a reader returns and the graph loads.

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
+from generation.jobs.variants import Phrase, Variant
 from generation.recipes import DEFAULT, RECIPES, choose_recipe
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.segmenters import SEGMENTERS
@@ -47,6 +48,26 @@ class JobSettings(BaseModel):
         Of the files; JPEG loses the exactness of protected pixels.
     split : str or None
         Take objects only from images of this split; None for the one that was mined.
+    best_of : int
+        Candidates of each image that is wanted, of which the best is chosen; 1 accepts every
+        candidate that the filters accept.
+    rank_by : mapping of str to float
+        The scores to choose by, and their weights; higher scores are better.
+    keep_losers : bool
+        Keep the files of candidates that lost, and their nodes in the graph, so that people can
+        choose another one; the manifest has them either way.
+    variants : tuple of Variant
+        What the candidates of a query differ in: candidate j is made with variant j mod V.
+    phrases : mapping of str to Phrase
+        The words of a class for prompts; its noun is its name by default.
+    parts : str or None
+        A second segmenter, for the parts of the object that are edited.
+    parts_options : mapping
+        Its options.
+    consent : str
+        The basis on which people are painted, in the words of the person who orders it.
+    alters_real_people : bool
+        Whether a part of a real person may stay in an edited image.
     seed : str
         What all seeds are derived from, in place of the job's id: two jobs with the same plan,
         settings and seed make the same images.
@@ -67,6 +88,15 @@ class JobSettings(BaseModel):
     keep_rejected: bool = True
     image_format: Literal["png", "jpeg"] = "png"
     split: str | None = None
+    best_of: int = Field(default=1, ge=1, le=1000)
+    rank_by: Mapping[str, float] = Field(default_factory=dict)
+    keep_losers: bool = True
+    variants: tuple[Variant, ...] = ()
+    phrases: Mapping[str, Phrase] = Field(default_factory=dict)
+    parts: str | None = None
+    parts_options: Mapping[str, Any] = Field(default_factory=dict)
+    consent: str = ""
+    alters_real_people: bool = False
     seed: str = ""
 
     @model_validator(mode="before")
@@ -78,6 +108,7 @@ class JobSettings(BaseModel):
             return values
         recipe = choose_recipe(*(name or None for name in chosen))
         completed = {**values, "recipe": recipe.name, "backend": chosen[1] or recipe.backend}
+        completed = {**recipe.job, **completed}
         defaults = {"masks": recipe.masks.model_dump(exclude_unset=True)}
         if completed["backend"] == recipe.backend:
             defaults["making"] = dict(recipe.making)
@@ -96,8 +127,8 @@ class JobSettings(BaseModel):
     def extras(self) -> list[str]:
         """The extras that a worker must have installed to make the images."""
         plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]
-        if self.segmenter is not None:
-            plugins.append(SEGMENTERS[self.segmenter])
+        segmenters = (self.segmenter, self.parts)
+        plugins += [SEGMENTERS[name] for name in segmenters if name is not None]
         needed = {"worker", *needed_extras(plugins)}
         return [extra for extra in EXTRAS if extra in needed]
 
@@ -162,6 +193,15 @@ min_luminance, threshold.
         raise OptionError("The setting masks.masks is 'segmenter', and segmenter names none.")
     elif settings.segmenter_options:
         raise OptionError("There are segmenter_options, and segmenter names none.")
+    if settings.parts is not None:
+        SEGMENTERS.check(settings.parts, settings.parts_options)
+    elif settings.parts_options:
+        raise OptionError("There are parts_options, and parts names no segmenter.")
+    if settings.best_of > 1 and not settings.rank_by:
+        raise OptionError(
+            f"The setting best_of is {settings.best_of}, and rank_by names no score to choose by. "
+            "Name one, such as rank_by.same_colours=1."
+        )
     if settings.prompt is not None:
         check_template(settings.prompt)
     if not settings.making:

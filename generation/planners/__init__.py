@@ -48,8 +48,8 @@ def plan(
     >>> cliques = Cliques(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
     ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> plan(cliques).queries
-    (GenerationQuery(class_name='country', concepts=('cow', 'road'), n=2),)
+    >>> plan(cliques).rows()
+    [PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None)]
     """
     own = dict(planner_options or {})
     opened = PLANNERS.open(planner, own)

@@ -11,7 +11,9 @@ import pandas as pd
 from generation.planning.budget import share_budget
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
+from graph.dataset.plans import PlannedQuery
 from graph.errors import OptionError
+from graph.records import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,11 @@ class GenerationQuery:
     class_name : str
         The class of the images.
     concepts : tuple of str
-        In ascending order, none twice, at least one.
+        In ascending order, none twice; at least one, unless an image is edited.
     n : int
         Images, at least 1.
+    edit : Edit or None
+        The image that they are to be made from; None for any of the class.
 
     Raises
     ------
@@ -106,9 +110,10 @@ class GenerationQuery:
     class_name: str
     concepts: tuple[str, ...]
     n: int
+    edit: Edit | None = None
 
     def __post_init__(self) -> None:
-        if not self.concepts or any(a >= b for a, b in pairwise(self.concepts)):
+        if not (self.concepts or self.edit) or any(a >= b for a, b in pairwise(self.concepts)):
             raise OptionError(
                 f"a query for {self.class_name!r} has the concepts {self.concepts}; give at least "
                 "one, in ascending order, none twice"
@@ -147,13 +152,17 @@ class Plan:
         """Total number of images."""
         return sum(query.n for query in self.queries)
 
-    def rows(self) -> list[tuple[str, tuple[str, ...], int]]:
-        """The queries as tuples of class, concepts and n."""
-        return [(query.class_name, query.concepts, query.n) for query in self.queries]
+    def rows(self) -> list[PlannedQuery]:
+        """The queries as the graph keeps them."""
+        return [
+            PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
+            for query in self.queries
+        ]
 
     def frame(self) -> pd.DataFrame:
         """A row a query: class, concepts, n."""
-        return pd.DataFrame(self.rows(), columns=["class", "concepts", "n"])
+        rows = [row[:3] for row in self.rows()]
+        return pd.DataFrame(rows, columns=["class", "concepts", "n"])
 
     def images_by_class(self) -> dict[str, int]:
         """Count the plan's images per class, by class name; classes without images are left out."""

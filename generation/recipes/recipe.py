@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from generation.sources.mask_settings import MaskSettings
 from graph.plugins import Declaration
@@ -60,6 +60,13 @@ class Recipe(Declaration):
         The backend's options that the web app offers.
     seconds : tuple of two floats
         Assumed time per image, at best and at worst, while no job has measured it.
+    job : mapping
+        Other settings of the job than by default; see `generation.jobs.settings.JobSettings`.
+    people : {"", "paints", "alters"}
+        Whether it paints people where the object is a person, and whether a part of a real person
+        may stay in the image; either needs the consent of whoever orders it.
+    choices : tuple of str
+        What it does where the paper is silent or contradicts itself, a sentence each.
     reference : str
         The paper and section that it follows, and what it does where these are silent.
     """
@@ -71,12 +78,16 @@ class Recipe(Declaration):
     masks: MaskSettings = field(default_factory=MaskSettings)
     fields: tuple[FormField, ...] = ()
     seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
+    job: Mapping[str, Any] = field(default_factory=dict)
+    people: Literal["", "paints", "alters"] = ""
+    choices: tuple[str, ...] = ()
     reference: str
 
     def __post_init__(self) -> None:
         filters = {name: MappingProxyType(dict(given)) for name, given in self.filters.items()}
         object.__setattr__(self, "filters", MappingProxyType(filters))
-        object.__setattr__(self, "making", MappingProxyType(dict(self.making)))
+        for name in ("making", "job"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 
 SIZE_FIELDS = tuple(

@@ -30,6 +30,7 @@ TRIES = 500
 """Images tried for a usable one; where one in a hundred is usable, there is one
 among them 99 times in 100."""
 
+UNREADABLE = "has a file that cannot be read"
 
 _DEFAULTS = MaskSettings()
 
@@ -69,6 +70,7 @@ class Sources:
     segmented_by: Mapping[str, Any] | None = None
     _masks: ObjectMasks = field(init=False, repr=False)
     _read_before: list[str] = field(default_factory=list, init=False, repr=False)
+    _places: dict[str, tuple[str, str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         masks = ObjectMasks(self.settings, self.read_regions, self.segment)
@@ -102,6 +104,37 @@ class Sources:
         self._check_reachable()
         raise _none_usable(class_name, len(images.ids), problems)
 
+    def take(self, image_id: str) -> tuple[SourceImage, str]:
+        """Give an image with its object mask, and its class.
+
+        Raises
+        ------
+        NoSourceError
+            It cannot be used; the message says why.
+        JobBlockedError
+            Neither it nor an image that was read before can be read: all are out of reach.
+        """
+        if not self._places:
+            self._places.update(
+                (one, (images.uris[at], class_name))
+                for class_name, images in self.images.items()
+                for at, one in enumerate(images.ids)
+            )
+        if image_id not in self._places:
+            raise NoSourceError(
+                f"The image {image_id!r} has no address, or is not of the split that is asked for. "
+                "Ingest it with its path, or ask for another split."
+            )
+        uri, class_name = self._places[image_id]
+        try:
+            return self._source(image_id, uri, class_name), class_name
+        except UnusableError as problem:
+            if problem.problem == UNREADABLE:
+                self._check_reachable()
+            detail = f": {problem.detail.rstrip('.')}" if problem.detail else ""
+            said = f"The image {image_id!r} cannot be edited: it {problem.problem}"
+            raise NoSourceError(f"{said}{detail}. {problem.remedy}.", f"{said}.") from problem
+
     def _check_reachable(self) -> None:
         for uri in self._read_before:
             try:
@@ -131,7 +164,7 @@ class Sources:
             raise
         except CobalanceError as error:
             raise UnusableError(
-                "has a file that cannot be read", "Make the images' files readable", str(error)
+                UNREADABLE, "Make the images' files readable", str(error)
             ) from error
         self._read_before[:] = [uri]
         try:

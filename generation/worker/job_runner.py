@@ -19,12 +19,15 @@ from generation.image_request import (
 )
 from generation.jobs.chunks import Chunk, candidate_id
 from generation.jobs.settings import JobSettings
+from generation.jobs.variants import Phrase, Variant
 from generation.output.image_files import JudgedImage
 from generation.output.rows import Row, judged_row, new_row
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.sampler import Sources
 from generation.worker.query_failures import QueryFailures
 from generation.worker.source_picker import SourcePicker
+from graph.dataset.plans import PlannedQuery
+from ingest.concepts.wording import readable
 from ingest.models.prompts import prompt_for
 
 
@@ -38,8 +41,8 @@ class JobRunner:
         The job's id.
     settings : JobSettings
         The job's.
-    queries : mapping of int to (str, tuple of str)
-        Class and concepts of each query, by position.
+    queries : mapping of int to PlannedQuery
+        The job's, by position.
     backend : Backend
         Generates the images.
     filters : mapping of str to Filter
@@ -57,7 +60,7 @@ class JobRunner:
 
     job: str
     settings: JobSettings
-    queries: Mapping[int, tuple[str, tuple[str, ...]]]
+    queries: Mapping[int, PlannedQuery]
     backend: Backend
     filters: Mapping[str, Filter]
     sources: Sources | None
@@ -108,25 +111,58 @@ class JobRunner:
         return requests, rejected
 
     def _check_classes(self, chunk: Chunk, *, any_left: bool) -> None:
-        """Fail the queries of classes without a source; raise where the chunk has no others."""
-        classes = dict.fromkeys(self.queries[query][0] for query, _ in chunk.items)
+        """Fail the queries of classes without a source; raise where the chunk has no others.
+
+        Queries that edit an image are left alone: each has its own.
+        """
+        queries = [self.queries[query] for query, _ in chunk.items]
+        if any(query.edit is not None for query in queries):
+            return
+        classes = dict.fromkeys(query.class_name for query in queries)
         missing = [self._picker.missing(name) for name in classes]
         for class_name, why in zip(classes, missing, strict=True):
             if why is not None:
                 self.failures.fail(
-                    (query for query, (name, _) in self.queries.items() if name == class_name),
+                    (at for at, query in self.queries.items() if query.class_name == class_name),
                     why.message,
                 )
         if missing[0] is not None and None not in missing and not any_left:
             raise NoSourceError(*missing[0])
 
     def _request(self, item: tuple[int, int], *, with_source: bool) -> ImageRequest:
-        class_name, concepts = self.queries[item[0]]
-        seed = seed_of(self.settings.seed or self.job, *item)
-        prompt = prompt_for(concepts, self.settings.prompt_template, class_name=class_name)
-        source = self._picker.pick(class_name, seed) if with_source else None
-        identity = candidate_id(self.job, *item)
-        return ImageRequest(identity, class_name, concepts, prompt, seed, source)
+        settings, query = self.settings, self.queries[item[0]]
+        class_name, edit = query.class_name, query.edit
+        seed = seed_of(settings.seed or self.job, *item)
+        number = item[1] % len(settings.variants) if settings.variants else 0
+        variant = settings.variants[number] if settings.variants else Variant()
+        phrase = settings.phrases.get(class_name, Phrase())
+        caption = "" if edit is None else edit.caption
+        prompt = prompt_for(
+            query.concepts,
+            variant.prompt or settings.prompt_template,
+            class_name=class_name,
+            caption=caption,
+            noun=phrase.noun or readable(class_name),
+            adjective=phrase.adjective,
+        )
+        source, source_class = None, None
+        if with_source and edit is None:
+            source = self._picker.pick(class_name, seed)
+        elif with_source and edit is not None:
+            source, source_class = self._picker.take(edit.source_image)
+        return ImageRequest(
+            candidate_id(self.job, *item),
+            class_name,
+            query.concepts,
+            prompt,
+            seed,
+            source,
+            source_class=source_class,
+            caption=caption,
+            variant=number,
+            guidance_scale=variant.guidance_scale,
+            image_guidance_scale=variant.image_guidance_scale,
+        )
 
     def _generate(
         self, requests: Sequence[ImageRequest]

@@ -14,6 +14,7 @@ from generation.filters import FILTERS
 from generation.worker.job_runner import JobRunner
 from generation.worker.resources import RetryingStore, WorkerResources
 from graph.dataset.names import concept_names
+from graph.dataset.plans import PlannedQuery
 from graph.jobs.rounds import read_query_progress
 
 
@@ -74,7 +75,7 @@ class RunnerSlot:
             for name, options in settings.filter_options().items()
         }
         queries = {
-            query.position: (query.class_name, query.concepts)
+            query.position: PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
             for query in self._store.run(lambda store: read_query_progress(store, job))
         }
         sources = self._store.run(

@@ -57,6 +57,21 @@ class SourcePicker:
                 raise
             return None
 
+    def take(self, image_id: str) -> tuple[SourceImage, str]:
+        """Give the image that a query edits, and its class.
+
+        Raises
+        ------
+        NoSourceError
+            It cannot be edited.
+        """
+        if self._sources is None:
+            raise NoSourceError(
+                f"The image {image_id!r} is to be edited, and the dataset names no image files. "
+                "Ingest it with them."
+            )
+        return self._sources.take(image_id)
+
     def missing(self, class_name: str) -> MissingSource | None:
         """Reason why a class has no source; None if it has one. The same in every process."""
         if class_name not in self._missing:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,29 @@ from graph.dataset import statements
 from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
 from graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
 from graph.progress import Progress, silent
+from graph.records import Edit
 
-PlannedQuery = tuple[str, tuple[str, ...], int]
-"""Class, concepts in ascending order, images."""
+
+class PlannedQuery(NamedTuple):
+    """A query of a plan, as the graph keeps it.
+
+    Parameters
+    ----------
+    class_name : str
+        The class of the images; with an edit the group to show, which the dataset need not have.
+    concepts : tuple of str
+        In ascending order; none only with an edit.
+    n : int
+        Images.
+    edit : Edit or None
+        The image that they are to be made from; None for any of the class.
+    """
+
+    class_name: str
+    concepts: tuple[str, ...]
+    n: int
+    edit: Edit | None = None
+
 
 _PLAN_OPTIONS: dict[str, str | int | None] = {
     "name": None,
@@ -65,8 +85,9 @@ def write_plan(
     check_name(name)
     state = dataset_state(store, dataset)
     state.require_mined()
-    frame = pd.DataFrame(queries, columns=["class_name", "concepts", "n"])
-    keys = [(name, class_name, *concepts) for class_name, concepts, _ in queries]
+    frame = pd.DataFrame([query[:3] for query in queries], columns=["class_name", "concepts", "n"])
+    queries = [PlannedQuery(*query) for query in queries]
+    keys = [(name, query.class_name, *query.concepts) for query in queries]
     digests = frame["n"].tolist()
     stored = {
         tuple(row["key"]): row["digest"]
@@ -90,7 +111,7 @@ def write_plan(
     def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
         rows: list[NodeRow] = []
         for i in positions.tolist():
-            class_name, concepts, n = queries[i]
+            class_name, concepts, n, _edit = queries[i]
             properties: list[Any] = [n, name, class_name, list(concepts), n]
             rows.append((keys[i], properties, [[[concepts]], [[class_name]], [[name]]]))
         return rows
@@ -172,5 +193,5 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
             ".",
         )
     rows = store.read(statements.PLAN_QUERIES, dataset=dataset, plan=name)
-    queries = [(row["class_name"], tuple(row["concepts"]), row["n"]) for row in rows]
+    queries = [PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"]) for row in rows]
     return sorted(queries, key=lambda query: (-len(query[1]), query[1], query[0]))

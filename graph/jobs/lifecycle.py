@@ -78,10 +78,11 @@ def create_job(
         There is no such dataset, or it is not complete.
     """
     check_name(plan)
+    queries = [PlannedQuery(*query) for query in queries]
     _check_queries(queries)
     names = {
-        schema.CLASS: sorted({class_name for class_name, _, _ in queries}),
-        schema.CONCEPT: sorted({name for _, concepts, _ in queries for name in concepts}),
+        schema.CLASS: sorted({query.class_name for query in queries}),
+        schema.CONCEPT: sorted({name for query in queries for name in query.concepts}),
     }
     state_with_names(store, dataset, names)
     is_known = job is not None
@@ -133,7 +134,7 @@ def _write_job(
 
 
 def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
-    class_name, concepts, n = query
+    class_name, concepts, n, _edit = query
     properties = {
         "position": position,
         "class_name": class_name,
@@ -225,7 +226,7 @@ def utc_time(milliseconds: int | None) -> datetime | None:
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     if not queries:
         raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
-    for class_name, concepts, n in queries:
+    for class_name, concepts, n, _ in queries:
         if not 1 <= n <= MAX_IMAGES or not concepts:
             raise OptionError(
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from graph.database.store import GraphStore
 from graph.jobs import reads, statements
 from graph.jobs.lifecycle import QueryState
+from graph.records import Edit
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class QueryProgress:
         Its candidates: those accepted, and all.
     retries : int
         How often people have queued it again.
+    edit : Edit or None
+        The image that its images are made from; None for any of the class.
     """
 
     position: int
@@ -69,6 +72,7 @@ class QueryProgress:
     accepted: int
     made: int
     retries: int = 0
+    edit: Edit | None = None
 
     @property
     def is_open(self) -> bool:

@@ -9,12 +9,21 @@ from ingest.concepts.wording import listed, readable, with_article
 PHOTO = "a photo of {concepts}"
 """The prompt of the paper's section 10: "a photo of concept 1, concept 2, ..., and concept N"."""
 
-_PLACEHOLDER = re.compile(r"\{(concepts|names|class)\}")
+_PLACEHOLDER = re.compile(r"\{(concepts|names|class|caption|noun|adjective)\}")
+_WORDS = ("caption", "noun", "adjective")
 _LOOKS_LIKE_ONE = re.compile(r"\{[A-Za-z_]*\}")
 
 
-def prompt_for(concepts: Sequence[str], template: str = PHOTO, *, class_name: str = "") -> str:
-    """Render the prompt for an image with the given concepts.
+def prompt_for(
+    concepts: Sequence[str],
+    template: str = PHOTO,
+    *,
+    class_name: str = "",
+    caption: str = "",
+    noun: str = "",
+    adjective: str = "",
+) -> str:
+    """Render the prompt for an image with the given concepts, or of the given group.
 
     Parameters
     ----------
@@ -22,14 +31,17 @@ def prompt_for(concepts: Sequence[str], template: str = PHOTO, *, class_name: st
         In the prompt's order.
     template : str
         Text with ``{concepts}``, a list of the concepts with their articles, or ``{names}``, the
-        same without articles, and optionally ``{class}``.
+        same without articles, and optionally ``{class}``. For an edited image also ``{caption}``,
+        ``{noun}`` and ``{adjective}``.
     class_name : str
         Replaces ``{class}``.
+    caption, noun, adjective : str
+        The caption of the edited image, and the words of its group; replaced as they are.
 
     Raises
     ------
     OptionError
-        There is no concept, or the template cannot be used.
+        The template cannot be used, or it has a place for something that is empty.
 
     Notes
     -----
@@ -49,14 +61,22 @@ def prompt_for(concepts: Sequence[str], template: str = PHOTO, *, class_name: st
     >>> prompt_for(["{class}", 'the "sea"'], "a {class} before {concepts}", class_name="bird_2")
     'a bird before a {class} and the "sea"'
     """
-    if not concepts:
-        raise OptionError("A prompt without concepts was asked for. Name one or more.")
     check_template(template)
+    places = set(_PLACEHOLDER.findall(template))
+    if not concepts and places & {"concepts", "names"}:
+        raise OptionError("A prompt without concepts was asked for. Name one or more.")
+    words = {"caption": caption, "noun": noun, "adjective": adjective}
+    if empty := [name for name in _WORDS if name in places and not words[name]]:
+        raise OptionError(
+            f"The prompt {template!r} has a place for the {empty[0]}, and the class "
+            f"{class_name!r} has none. Leave {{{empty[0]}}} out, or give the class one."
+        )
     names = [readable(concept) for concept in concepts]
     values = {
         "concepts": listed([with_article(name) for name in names]),
         "names": listed(names),
         "class": readable(class_name),
+        **words,
     }
     # In one pass, so that no name is taken for a placeholder, and never by str.format.
     return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
@@ -75,7 +95,7 @@ Write {concepts}, or {names} for them without articles; {class} is the class.
     """
     places = set(_PLACEHOLDER.findall(template))
     unknown = sorted(set(_LOOKS_LIKE_ONE.findall(template)) - {f"{{{name}}}" for name in places})
-    if not places & {"concepts", "names"}:
+    if not places & {"concepts", "names", *_WORDS}:
         problem = "has no place for the concepts"
     elif unknown:
         problem = f"has the unknown placeholder {unknown[0]}"

@@ -18,8 +18,9 @@ from generation.output.folder import OutputFolder
 from generation.output.image_files import save_images
 from generation.sources.sampler import Sources, shuffled
 from generation.worker.job_runner import JobRunner
+from graph.dataset.plans import PlannedQuery
 from graph.dataset.read import ClassImages
-from graph.records import Annotations, ImageRecord, Mention
+from graph.records import Annotations, Edit, ImageRecord, Mention
 from ingest.images.regions import read_regions, write_regions
 
 SECRET = "https://me:hunter2@data.example/{}.png?X-Amz-Signature=0f3c"
@@ -50,7 +51,10 @@ def open_runner(tmp_path):
             lambda ids: read_regions(tmp_path / "regions", "d", ids),
             checked.masks,
         )
-        queries = {0: ("cat", ("sofa",)), 1: ("dog", ("sofa",)), 2: ("dog", ("rug",))}
+        wanted = [("cat", "sofa"), ("dog", "sofa"), ("dog", "rug")]
+        queries = {
+            at: PlannedQuery(name, (concept,), 1) for at, (name, concept) in enumerate(wanted)
+        }
         backend = BACKENDS.open(checked.backend, checked.making)
         return JobRunner("job", checked, queries, backend, {}, sources, nullcontext())
 
@@ -101,3 +105,27 @@ def test_an_image_without_a_usable_source_is_painted(open_runner, monkeypatch):
     assert {row["verdict"] for row in rows} == {"accepted"}
     assert [one is None for one in said] == [row["source_image"] is not None for row in rows]
     assert 0 < sum(one is None for one in said) < 16
+
+
+def test_a_query_that_edits_an_image_takes_that_image_and_turns_through_the_variants(
+    open_runner,
+):
+    contents = {"a.png": png(), "b.png": png()}
+    variants = [{"guidance_scale": 7.5}, {"guidance_scale": 9.5, "prompt": "a {noun}"}]
+    runner = open_runner(contents, variants=variants, phrases={"dog": {"noun": "hound"}})
+    edit = Edit("1", caption="a dog barks")
+    runner.queries[1] = PlannedQuery("dog", ("sofa",), 1, edit)
+    made = runner.run(Chunk("job", "000-000000", ((1, 0), (1, 1), (1, 2))))
+    rows = [image.row for image in made]
+    assert {row["source_image"] for row in rows} == {"1"}
+    assert {row["class"] for row in rows} == {"dog"}
+    assert [row["prompt"] for row in rows] == ["a photo of a sofa", "a hound", "a photo of a sofa"]
+
+
+def test_an_image_that_cannot_be_edited_is_rejected_and_its_query_goes_on(open_runner):
+    runner = open_runner({"a.png": png()}, prompt="a {noun}")
+    runner.queries[1] = PlannedQuery("dog", (), 1, Edit("7"))
+    (image,) = runner.run(Chunk("job", "000-000000", ((1, 0),)))
+    assert image.image is None
+    assert "'7' has no address" in image.row["reason"]
+    assert not runner.failures.take()

@@ -6,6 +6,18 @@ from graph.errors import OptionError
 from ingest.concepts.wording import LONGEST, readable
 from ingest.models.prompts import PHOTO, check_template, prompt_for
 
+
+def test_an_edited_image_is_described_by_its_caption_or_its_groups_words():
+    words = {"caption": "a {noun} rides", "noun": "woman", "adjective": "old"}
+    assert prompt_for([], "{caption}", **words) == "a {noun} rides"
+    instruction = prompt_for([], "Make this {noun} more {adjective}", **words)
+    assert instruction == "Make this woman more old"
+    with pytest.raises(OptionError, match="a place for the adjective, and"):
+        prompt_for([], "{adjective}", class_name="woman", noun="woman")
+    with pytest.raises(OptionError, match="without concepts"):
+        prompt_for([], "{noun} with {concepts}", noun="woman")
+
+
 HOSTILE = [
     'o\'hare "quoted" `ticked`',
     "{concepts}",
