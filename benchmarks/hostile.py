@@ -192,6 +192,11 @@ def _nulls(count: int) -> bytes:
     return _parquet(pa.table({"id": names, "label": names, "concepts": names}), compression="zstd")
 
 
+def _nulls_in_a_list(count: int) -> bytes:
+    names = pa.LargeListArray.from_arrays([0, count], pa.nulls(count, pa.string()))
+    return _parquet(pa.table({"id": ["1"], "label": ["a"], "concepts": names}), compression="zstd")
+
+
 BOMBS: dict[str, Callable[[], bytes]] = {
     "wide.csv": lambda: (
         b"id,label,concepts" + b"".join(b",c%d" % i for i in range(100_000)) + b"\n1,a,x\n"
@@ -202,6 +207,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "wide.parquet": lambda: _parquet(_columns(20_000, 3)),
     "equal.parquet": lambda: _equal_rows(20_000_000),
     "nulls.parquet": lambda: _nulls(50_000_000),
+    "list.parquet": lambda: _nulls_in_a_list(150_000_000),
     "deep.json": lambda: b'{"images": ' + _deep(b"[", b"]", 1500) + b"}",
     "deeper.json": lambda: b'{"annotations": ' + _deep(b'{"a":', b"}", 200_000) + b"}",
     "deep.jsonl": lambda: b'{"id": "1", "concepts": ' + _deep(b"[", b"]", 50_000) + b"}\n",

@@ -147,7 +147,7 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
             if "box" in fields:
                 numbers |= _boxes(fields["box"])
             items = pc.cast(fields["concept"], TEXT)
-        except (pa.ArrowException, ValueError) as error:
+        except (pa.ArrowException, TypeError, ValueError) as error:
             raise rows.problems.fatal(
                 f"the structures of the concepts column have a field of a wrong type ({error})",
                 "Save concept as text, score and area as numbers, box as a list of four numbers.",

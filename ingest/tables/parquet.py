@@ -17,6 +17,8 @@ from ingest.problems import Problems
 from ingest.tables.header import column_names
 from ingest.tables.loading import CHUNK, CHUNK_CELLS, EMPTY_CELL, Table, take_columns
 
+_BUFFER_BYTES = 1 << 16  # without a buffer a column that is opened is read whole
+
 
 @dataclass(frozen=True)
 class Parquet:
@@ -46,7 +48,7 @@ def load_rows(
     InputError
         It is no Parquet file, or it is beyond a limit.
     """
-    with readable(problems), pq.ParquetFile(path) as file:
+    with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         schema = file.schema_arrow
         raw, types = schema.names, schema.types
         names = column_names(raw, problems)
@@ -56,7 +58,8 @@ def load_rows(
         n_rows = file.metadata.num_rows
         if most is None:
             problems.within("rows", n_rows)
-            _check_sizes(file.metadata, leaves, problems)
+        n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
+        _check_sizes(file, range(n_groups), leaves, problems)
         parquet_schema = file.schema
         stored = [parquet_schema.column(leaf) for leaf in leaves]
         coded = [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
@@ -113,11 +116,17 @@ def _n_leaves(kind: pa.DataType) -> int:
     return sum(map(_n_leaves, children)) if children else 1
 
 
-def _check_sizes(metadata: pq.FileMetaData, leaves: list[int], problems: Problems) -> None:
-    """Check what the columns take at the very least."""
+def _check_sizes(
+    file: pq.ParquetFile, groups: Iterable[int], leaves: list[int], problems: Problems
+) -> None:
+    """Check what the columns take at the very least.
+
+    Reading no rows of a column raises where its metadata is broken; ``column`` would abort.
+    """
     smallest = 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
+    for number in groups if leaves else ():
+        list(file.reader.iter_batches(0, [number], leaves))
+        group = file.metadata.row_group(number)
         for leaf in leaves:
             column = group.column(leaf)
             smallest += max(column.total_uncompressed_size, EMPTY_CELL * column.num_values)

@@ -13,7 +13,6 @@ import pytest
 from graph.errors import InputError, OptionError, worded
 from ingest.load import read_annotations
 from ingest.options import ReadLimits, ReadOptions, TableOptions
-from ingest.preview import sample_table
 from ingest.tables.loading import LONGEST_LINE
 
 MILLION = 1_000_000
@@ -119,6 +118,11 @@ def test_a_line_that_never_ends(start, tmp_path, failure):
     assert error.reason == f"is longer than {LONGEST_LINE:,} characters"
 
 
+def nulls_in_a_list(n):
+    nulls = pa.LargeListArray.from_arrays([0, n], pa.nulls(n, "string"))
+    return pa.table({"id": ["a"], "label": ["x"], "tags": nulls})
+
+
 def block(n, **columns):
     return pa.table({"id": np.arange(n).astype(str), "label": pa.array(["x"] * n), **columns})
 
@@ -128,14 +132,22 @@ BOMBS = {
     "equal rows": (lambda: pa.table({"id": ["a" * 50] * MILLION, "label": ["x"] * MILLION}), 20),
     "nulls": (lambda: pa.table({"id": pa.nulls(MILLION, "string")}), 50),
     "large cells": (lambda: block(1_000, tags=["z" * MILLION] * 1_000), 5),
+    "nulls in a list": (lambda: nulls_in_a_list(150 * MILLION), 1),
     "many names in a cell": (lambda: block(400, tags=["a|" * (MILLION // 2)] * 400), 1),
 }
 READ = """
 import sys
+from pathlib import Path
 from ingest.load import read_annotations
 from ingest.options import ReadOptions
+from ingest.preview import sample_table
 from graph.errors import InputError
 from tests.memory import peak_mb
+try:
+    sample_table(Path(sys.argv[1]), "parquet")
+    print("sampled")
+except InputError as error:
+    print(error)
 try:
     read_annotations(sys.argv[1], ReadOptions(on_error="skip"))
 except InputError as error:
@@ -156,8 +168,8 @@ def test_memory_for_parquet_that_unpacks_to_gigabytes(bomb, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
     )
-    message, peak = done.stdout.splitlines()
+    sample, message, peak = done.stdout.splitlines()
+    assert sample == (message if bomb == "nulls in a list" else "sampled")
     assert "more than" in message
     assert float(peak) < 2000
     assert path.stat().st_size < 20_000_000
-    sample_table(path, "parquet")

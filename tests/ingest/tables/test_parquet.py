@@ -1,6 +1,8 @@
 """Parquet files that cannot be read: each error says where, why and what to do."""
 
 import datetime
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,6 +101,11 @@ FILES = {
         "a field of a wrong type",
         "four numbers",
     ),
+    "boxes in structures": (
+        {"id": ["a"], "label": ["x"], "concepts": [[{"concept": "sofa", "box": {"x": 1.0}}]]},
+        "a field of a wrong type",
+        "four numbers",
+    ),
     "width in lists": (
         {"id": ["a"], "label": ["x"], "concepts": [["y"]], "width": [["640"]]},
         "'width' holds lists",
@@ -175,3 +182,33 @@ def test_two_columns_of_one_name(tmp_path, failure):
         assert "two columns are named" in failure(path).reason
         with pytest.raises(InputError, match="two columns are named"):
             sample_table(path, "parquet")
+
+
+READ_AND_SAMPLE = """
+import sys
+from pathlib import Path
+from graph.errors import InputError
+from ingest.load import read_annotations
+from ingest.preview import sample_table
+for read in (read_annotations, lambda path: sample_table(path, "parquet")):
+    try:
+        read(Path(sys.argv[1]))
+    except InputError as error:
+        print(error)
+"""
+
+
+def test_metadata_that_contradicts_itself(tmp_path):
+    path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]]})
+    content = path.read_bytes()
+    optional = b"\x25\x02\x18\x02id"  # in the schema: the kind of repetition, and the name
+    assert content.count(optional) == 1
+    path.write_bytes(content.replace(optional, b"\x25\x12\x18\x02id"))
+    # in a process of its own: Arrow's `column` would abort it
+    done = subprocess.run(
+        [sys.executable, "-c", READ_AND_SAMPLE, str(path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    messages = done.stdout.splitlines()
+    assert len(messages) == 2
+    assert all("is no Parquet file that can be read" in message for message in messages)
