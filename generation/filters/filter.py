@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+from generation.filters.pool import Pool, Vector
 from generation.image_request import GeneratedImage, ImageRequest
+from graph.options import Options
 from graph.plugins import Plugin, Plugins
 
 
@@ -22,12 +24,16 @@ class Judgement:
         Why it is rejected, as a sentence for people; empty for an accepted one.
     details : mapping
         Further measurements, such as a raw cosine; JSON values.
+    vectors : mapping of str to float32 array, shape (d,)
+        What a `PoolCheck` compares: ``image`` for the image, ``source`` for its source. They are
+        kept beside the job's images, not in the graph. Empty for most filters.
     """
 
     score: float
     accepted: bool
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Mapping[str, Vector] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,20 @@ class RepeatCheck:
 
 
 @dataclass(frozen=True)
+class PoolCheck:
+    """A judgement that compares all images of a job: made once every one of them is there.
+
+    Parameters
+    ----------
+    judge : callable
+        Given the pool and the filter's options, the judgement of each candidate by its id, which
+        takes the place of the first one. Pure, and independent of the order of the candidates.
+    """
+
+    judge: Callable[[Pool, Options], Mapping[str, Judgement]]
+
+
+@dataclass(frozen=True)
 class FilterPlugin(Plugin):
     """Declaration of a filter's module.
 
@@ -57,10 +77,13 @@ class FilterPlugin(Plugin):
         Whether its option ``vocabulary`` is the dataset's concepts where a job does not set it.
     repeats : RepeatCheck or None
         How it finds repetitions across chunks; None where it does not.
+    pool : PoolCheck or None
+        How it judges all images of a job together; None where it judges each by itself.
     """
 
     takes_vocabulary: bool = False
     repeats: RepeatCheck | None = None
+    pool: PoolCheck | None = None
 
 
 class Filter(Protocol):
