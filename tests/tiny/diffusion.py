@@ -52,10 +52,10 @@ def make_unet(in_channels: int, **options: Any) -> UNet2DConditionModel:
         "cross_attention_dim": 32,
         "attention_head_dim": 2,
         "out_channels": 4,
+        "layers_per_block": 1,
     }
     return UNet2DConditionModel(
         block_out_channels=(4, 8),
-        layers_per_block=1,
         sample_size=NATIVE_PX // 8,
         in_channels=in_channels,
         down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),

@@ -1,0 +1,1 @@
+"""BrushNet: the branch beside a U-Net, its residuals, its pipeline, and loading."""

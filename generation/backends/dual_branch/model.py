@@ -1,0 +1,208 @@
+"""BrushNet: a U-Net without text that tells another one what surrounds the hole in an image.
+
+X. Ju et al., BrushNet: A Plug-and-Play Image Inpainting Model with Decomposed Dual-Branch
+Diffusion, ECCV 2024, section 3. diffusers has no such model. Names of modules and settings are
+those of the published checkpoints.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from diffusers.configuration_utils import ConfigMixin, register_to_config
+from diffusers.models.downsampling import Downsample2D
+from diffusers.models.embeddings import TimestepEmbedding, Timesteps
+from diffusers.models.modeling_utils import ModelMixin
+from diffusers.models.resnet import ResnetBlock2D
+from diffusers.models.upsampling import Upsample2D
+from torch import Tensor, nn
+
+
+class Residuals(NamedTuple):
+    """What is added to the hidden states of the base U-Net, in the order of its sub-blocks.
+
+    Parameters
+    ----------
+    down : list of Tensor
+        After the first convolution, each layer and each downsampler.
+    mid : Tensor
+        After the middle block.
+    up : list of Tensor
+        After each layer and each upsampler.
+    """
+
+    down: list[Tensor]
+    mid: Tensor
+    up: list[Tensor]
+
+
+class _DownStage(nn.Module):
+    """The layers of one resolution, and the step to the next."""
+
+    def __init__(self, layers: Sequence[nn.Module], downsamplers: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.resnets, self.downsamplers = nn.ModuleList(layers), nn.ModuleList(downsamplers)
+
+
+class _MidStage(nn.Module):
+    def __init__(self, layers: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.resnets = nn.ModuleList(layers)
+
+
+class _UpStage(nn.Module):
+    def __init__(self, layers: Sequence[nn.Module], upsamplers: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.resnets, self.upsamplers = nn.ModuleList(layers), nn.ModuleList(upsamplers)
+
+
+class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
+    """BrushNet for a U-Net of Stable Diffusion's kind; see `Residuals` for what it gives.
+
+    Parameters
+    ----------
+    in_channels : int
+        Channels of the latents.
+    conditioning_channels : int
+        Channels beside them: the latents of the image with the hole, and the mask.
+    flip_sin_to_cos, freq_shift
+        Of the time embedding.
+    block_out_channels : sequence of int
+        Channels of each resolution, the finest first.
+    layers_per_block : int
+        Residual layers of each resolution on the way down; one more on the way up.
+    downsample_padding, mid_block_scale_factor, act_fn, norm_num_groups, norm_eps, \
+resnet_time_scale_shift
+        Of the layers, as in diffusers' U-Net.
+    """
+
+    @register_to_config  # type: ignore[untyped-decorator]
+    def __init__(
+        self,
+        in_channels: int = 4,
+        conditioning_channels: int = 5,
+        flip_sin_to_cos: bool = True,
+        freq_shift: int = 0,
+        block_out_channels: tuple[int, ...] = (320, 640, 1280, 1280),
+        layers_per_block: int = 2,
+        downsample_padding: int = 1,
+        mid_block_scale_factor: float = 1,
+        act_fn: str = "silu",
+        norm_num_groups: int = 32,
+        norm_eps: float = 1e-5,
+        resnet_time_scale_shift: str = "default",
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        widths = list(block_out_channels)
+        first, last = widths[0], widths[-1]
+
+        def layer(inward: int, outward: int, **options: Any) -> nn.Module:
+            made: nn.Module = ResnetBlock2D(
+                in_channels=inward,
+                out_channels=outward,
+                temb_channels=4 * first,
+                eps=norm_eps,
+                groups=norm_num_groups,
+                non_linearity=act_fn,
+                time_embedding_norm=resnet_time_scale_shift,
+                **options,
+            )
+            return made
+
+        self.conv_in_condition = nn.Conv2d(in_channels + conditioning_channels, first, 3, padding=1)
+        self.time_proj = Timesteps(first, flip_sin_to_cos, freq_shift)
+        self.time_embedding = TimestepEmbedding(first, 4 * first, act_fn=act_fn)
+
+        self.down_blocks = nn.ModuleList()
+        given = [first]  # the channels of all hidden states on the way down
+        for level, width in enumerate(widths):
+            layers = []
+            for _ in range(layers_per_block):
+                layers.append(layer(given[-1], width))
+                given.append(width)
+            samplers: list[nn.Module] = []
+            if level < len(widths) - 1:
+                padding = downsample_padding
+                samplers.append(Downsample2D(width, use_conv=True, padding=padding, name="op"))
+                given.append(width)
+            self.down_blocks.append(_DownStage(layers, samplers))
+        self.brushnet_down_blocks = nn.ModuleList([_zero_convolution(width) for width in given])
+
+        scaled = {"output_scale_factor": mid_block_scale_factor}
+        self.mid_block = _MidStage([layer(last, last, **scaled) for _ in range(2)])
+        self.brushnet_mid_block = _zero_convolution(last)
+
+        self.up_blocks = nn.ModuleList()
+        passed: list[int] = []  # the channels of all hidden states on the way up
+        hidden = last
+        for level, width in enumerate(reversed(widths)):
+            layers = []
+            for _ in range(layers_per_block + 1):
+                layers.append(layer(hidden + given.pop(), width))
+                passed.append(width)
+                hidden = width
+            samplers = []
+            if level < len(widths) - 1:
+                samplers.append(Upsample2D(width, use_conv=True))
+                passed.append(width)
+            self.up_blocks.append(_UpStage(layers, samplers))
+        self.brushnet_up_blocks = nn.ModuleList([_zero_convolution(width) for width in passed])
+
+    def forward(self, sample: Tensor, timestep: Tensor | float, condition: Tensor) -> Residuals:
+        """Compute the residuals of one denoising step.
+
+        Parameters
+        ----------
+        sample : Tensor, shape (batch, in_channels, height, width)
+            The noisy latents.
+        timestep : Tensor or float
+            One for all, or one for each.
+        condition : Tensor, shape (batch, conditioning_channels, height, width)
+            Latents of the image whose hole is black, and the mask: 1 where the image is kept.
+
+        Returns
+        -------
+        Residuals
+            As many tensors as the base U-Net has sub-blocks, in their shapes.
+        """
+        timesteps = torch.as_tensor(timestep, device=sample.device).expand(sample.shape[0])
+        embedded = self.time_embedding(self.time_proj(timesteps).to(sample.dtype))
+
+        hidden = self.conv_in_condition(torch.cat([sample, condition], dim=1))
+        downward = [hidden]
+        stage: Any
+        for stage in self.down_blocks:
+            for layer in stage.resnets:
+                hidden = layer(hidden, embedded)
+                downward.append(hidden)
+            for downsampler in stage.downsamplers:
+                hidden = downsampler(hidden)
+                downward.append(hidden)
+        down = _convolved(self.brushnet_down_blocks, downward)
+
+        for layer in self.mid_block.resnets:
+            hidden = layer(hidden, embedded)
+        mid = self.brushnet_mid_block(hidden)
+
+        upward = []
+        for stage in self.up_blocks:
+            for layer in stage.resnets:
+                hidden = layer(torch.cat([hidden, downward.pop()], dim=1), embedded)
+                upward.append(hidden)
+            for upsampler in stage.upsamplers:
+                hidden = upsampler(hidden, downward[-1].shape[2:])
+                upward.append(hidden)
+        return Residuals(down, mid, _convolved(self.brushnet_up_blocks, upward))
+
+
+def _zero_convolution(channels: int) -> nn.Module:
+    """A convolution of single pixels that gives zeros until it is trained."""
+    convolution = nn.Conv2d(channels, channels, kernel_size=1)
+    for values in convolution.parameters():
+        nn.init.zeros_(values)
+    return convolution
+
+
+def _convolved(convolutions: nn.ModuleList, states: Sequence[Tensor]) -> list[Tensor]:
+    pairs = zip(convolutions, states, strict=True)
+    return [convolution(state) for convolution, state in pairs]
