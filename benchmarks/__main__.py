@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 COMMANDS = (
-    *("mining", "reading", "ingest --keep", "web"),
+    *("mining", "neighbours", "reading", "ingest --keep", "web"),
     *("generation --postgres", "generation --trivial", "hostile"),
 )
 
