@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from generation.planning.composition import ResultOptions
 from generation.sources.mask_settings import MaskSettings
 from graph.plugins import Declaration
 
@@ -62,6 +63,8 @@ class Recipe(Declaration):
         Assumed time per image, at best and at worst, while no job has measured it.
     job : mapping
         Other settings of the job than by default; see `generation.jobs.settings.JobSettings`.
+    result : ResultOptions or None
+        Which images the dataset has that its jobs lead to; None for a recipe that edits none.
     people : {"", "paints", "alters"}
         Whether it paints people where the object is a person, and whether a part of a real person
         may stay in the image; either needs the consent of whoever orders it.
@@ -79,6 +82,7 @@ class Recipe(Declaration):
     fields: tuple[FormField, ...] = ()
     seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
     job: Mapping[str, Any] = field(default_factory=dict)
+    result: ResultOptions | None = None
     people: Literal["", "paints", "alters"] = ""
     choices: tuple[str, ...] = ()
     reference: str

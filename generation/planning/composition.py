@@ -1,0 +1,200 @@
+"""Composition of a counterfactual dataset: which real and generated images it has."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from graph.errors import OptionError, check_known
+
+REAL_IMAGES = ("all", "unedited", "none")
+INCOMPLETE = ("drop", "keep")
+
+_SHARE_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ResultOptions:
+    """Which images a counterfactual dataset has.
+
+    Parameters
+    ----------
+    real : {"all", "unedited", "none"}
+        ``all``: the edited images with their counterfactuals of the other groups (S_augment of
+        Resampled), and images of classes that are no group. ``none``: counterfactuals of every
+        group alone (S_synthetic). ``unedited``: counterfactuals of every group in place of the
+        edited images, and all other real images (Pinpoint).
+    share : float
+        With ``unedited``, how many of the edited images give way, from 0 to 1; the others stay, and
+        their counterfactuals are left out.
+    incomplete : {"drop", "keep"}
+        What becomes of an edited image that lacks a counterfactual of some group: it is left out
+        with all of its counterfactuals, or what there is stays.
+
+    Raises
+    ------
+    OptionError
+        One of them is not as above.
+    """
+
+    real: Literal["all", "unedited", "none"] = "all"
+    share: float = 1.0
+    incomplete: Literal["drop", "keep"] = "drop"
+
+    def __post_init__(self) -> None:
+        check_known("choice of real images", [self.real], REAL_IMAGES)
+        check_known("choice for incomplete groups", [self.incomplete], INCOMPLETE)
+        if not 0 <= self.share <= 1:
+            raise OptionError(f"share is {self.share}; give a number from 0 to 1.")
+        if self.share < 1 and self.real != "unedited":
+            raise OptionError(
+                f"A share of {self.share:g} of the edited images is to give way, which real images "
+                f"do with 'unedited' alone, not with {self.real!r}."
+            )
+
+
+class Counterfactual(NamedTuple):
+    """What was asked of an image, and what came of it.
+
+    Parameters
+    ----------
+    source : str
+        The id of the edited image.
+    group : str
+        The group to show.
+    images : tuple of str
+        Its accepted candidates; none where it lacks one.
+    tried : bool
+        Whether an image was made at all: an image without a mask is not edited.
+    """
+
+    source: str
+    group: str
+    images: tuple[str, ...]
+    tried: bool = True
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The images of a counterfactual dataset.
+
+    Parameters
+    ----------
+    real : tuple of str
+        Ids of the real images that it has, as in the dataset's order.
+    generated : tuple of str
+        Candidates that it has, in order.
+    sources : int
+        Edited images whose counterfactuals it has.
+    left_out : mapping of str to int
+        How many images are left out, by reason, as plural nouns for messages.
+    """
+
+    real: tuple[str, ...]
+    generated: tuple[str, ...]
+    sources: int
+    left_out: Mapping[str, int]
+
+
+def compose_dataset(
+    images: pd.DataFrame, asked: Sequence[Counterfactual], options: ResultOptions
+) -> Composition:
+    """Choose the images of a counterfactual dataset: complete groups or nothing.
+
+    With n edited images whose groups are complete and G groups, ``all`` and ``none`` give n x G
+    images of the groups, and every set of concepts has equal counts in all groups, since each
+    counterfactual shows the concepts of its source.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        The real images: ``id`` and ``class``.
+    asked : sequence of Counterfactual
+        One for each query of the job.
+    options : ResultOptions
+        Which images to take.
+
+    Returns
+    -------
+    Composition
+        A generated image of a source's own group is left out where the source itself stays.
+
+    Raises
+    ------
+    OptionError
+        The real images are to be left out, and no image was made of the sources' own group.
+
+    Notes
+    -----
+    Resampled Datasets Are Not Enough, equations 2 and 3; Pinpoint Counterfactuals, section 4.1. An
+    image without a mask was not edited: with ``unedited`` it stays, else it is left out. Those that
+    give way to a share are chosen by a hash of their ids, so that a larger share has those of a
+    smaller one.
+    """
+    by_source: dict[str, list[Counterfactual]] = defaultdict(list)
+    for one in asked:
+        by_source[one.source].append(one)
+    groups = {one.group for one in asked}
+    class_of = dict(zip(images["id"], images["class"], strict=True))
+    if options.real != "all":
+        _check_own_group(by_source, class_of, groups)
+    left_out: Counter[str] = Counter()
+    generated: list[str] = []
+    stay: set[str] = set()
+    used = 0
+    for source, wanted in by_source.items():
+        keeps_real = options.real == "all"
+        if options.real == "unedited" and not any(one.tried for one in wanted):
+            stay.add(source)
+            left_out["images that were not edited"] += 1
+            continue
+        if options.real == "unedited" and not _gives_way(source, options.share):
+            stay.add(source)
+            continue
+        shown = [one for one in wanted if not (keeps_real and one.group == class_of.get(source))]
+        if any(not one.images for one in shown):
+            left_out["edited images without a counterfactual of each group"] += 1
+            if options.incomplete == "drop":
+                continue
+            keeps_real = keeps_real or options.real == "unedited"
+        if keeps_real:
+            stay.add(source)
+        found = [image for one in shown for image in one.images]
+        used += bool(found)
+        generated += found
+    real = []
+    for image, class_name in class_of.items():
+        if image in by_source:
+            kept = image in stay
+        elif options.real == "all" and class_name in groups and options.incomplete == "drop":
+            kept = False
+            left_out["real images of the groups that were not edited"] += 1
+        else:
+            kept = options.real != "none"
+        if kept:
+            real.append(image)
+    return Composition(tuple(real), tuple(generated), used, dict(left_out))
+
+
+def _check_own_group(
+    by_source: Mapping[str, Sequence[Counterfactual]],
+    class_of: Mapping[str, str],
+    groups: set[str],
+) -> None:
+    for source, wanted in by_source.items():
+        own = class_of.get(source)
+        if own in groups and own not in {one.group for one in wanted}:
+            raise OptionError(
+                f"The job made no image of the group {own!r} from images of that group, such as "
+                f"{source!r}, so that without the real ones it would lack them. Plan images of all "
+                "groups, or take all real images."
+            )
+
+
+def _gives_way(source: str, share: float) -> bool:
+    digest = hashlib.sha256(f"share/{source}".encode()).digest()
+    drawn = int.from_bytes(digest[:_SHARE_BYTES])
+    return bool(drawn < share * 256**_SHARE_BYTES)
