@@ -133,7 +133,8 @@ class GeneratedImage:
     image : uint8 array, shape (height, width, 3)
         Its pixels.
     mask : bool array, shape (height, width), or None
-        True on the object's pixels, where the backend keeps the object.
+        True on the object's pixels, where the backend knows them: it keeps the object, or paints it
+        within its outline.
     details : dict
         What differs from image to image, such as the object's position; JSON values.
     kept : bool array, shape (height, width), or None

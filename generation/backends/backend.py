@@ -45,7 +45,8 @@ class Backend(Protocol):
         """Generate one image per request, in the same order.
 
         An image depends on its request, on the backend's options and, in half precision by a grey
-        level or two, on what else is in the batch; never on what was made before.
+        level or two, on what else is in the batch; never on what was made before. Its ``kept`` says
+        which pixels are the source's, and the filter `sanity` holds it to that.
 
         Raises
         ------

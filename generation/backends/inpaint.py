@@ -1,7 +1,7 @@
-"""Backend that inpaints everything around the object."""
+"""Backend that inpaints everything around the object, or the object itself."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -9,7 +9,9 @@ from pydantic import Field
 from generation.backends.compositing.cutout import find_box, to_pillow
 from generation.backends.compositing.framing import (
     choose_output_size,
+    cover_mask,
     fit_source,
+    kept_pixels,
     resize_image,
     resize_mask,
 )
@@ -35,16 +37,19 @@ class InpaintOptions(DiffusionOptions):
 
     Parameters
     ----------
+    paint : {"surroundings", "object"}
+        Which side of the object's outline is painted; the other is kept.
     strength : float
-        How much of what is around the object may change, up to 1.
+        How much of what is painted may change, up to 1.
     """
 
+    paint: Literal["surroundings", "object"] = "surroundings"
     strength: float = Field(default=1.0, gt=0, le=1)
 
 
 PLUGIN = Plugin(
     "inpaint",
-    "Keeps the object, and paints everything around it from words.",
+    "Paints everything around the object from words, or the object; the rest is kept.",
     extra="models",
     options=InpaintOptions,
 )
@@ -59,12 +64,13 @@ KINDS = {
 
 
 def open_backend(options: InpaintOptions) -> DiffusionBackend:
-    """Open a backend whose model inpaints the surroundings of the object.
+    """Open a backend whose model inpaints the surroundings of the object, or the object.
 
-    The object's pixels are put back afterwards, as decoding changes them a little: in images of
-    the source's size they are the source's, bit by bit; in others the source is fitted first, as
-    `fit_source` does. ``details`` of an image has ``scale`` and the object's ``box``: top, left,
-    bottom, right.
+    The model works at a size of its own. The pixels to keep are put back afterwards, as decoding
+    changes them a little: in images of the source's size they are the source's, bit by bit; in
+    others the source is fitted first, as `fit_source` does. At the model's size a pixel that shows
+    some of the object is painted with the object, so that no rim of it is left. ``details`` of an
+    image has ``scale`` and the object's ``box``: top, left, bottom, right.
 
     Raises
     ------
@@ -117,13 +123,13 @@ def _prepare(
     image, mask, scale = fit_source(source, size)
     details = {"scale": scale, "box": list(find_box(mask))}
 
+    stays = ~mask if options.paint == "object" else mask
+
     def finish(painted: ImageArray) -> GeneratedImage:
-        kept = np.where(mask[..., np.newaxis], image, resize_image(painted, size))
-        return GeneratedImage(kept, mask, details)
+        whole = np.where(stays[..., np.newaxis], image, resize_image(painted, size))
+        return GeneratedImage(whole, mask, details, kept_pixels(stays, source))
 
     seen = runner.model_size(size)
-    inputs = {
-        "image": to_pillow(resize_image(image, seen)),
-        "mask_image": to_pillow(~resize_mask(mask, seen)),
-    }
+    to_paint = cover_mask(mask, seen) if options.paint == "object" else ~resize_mask(mask, seen)
+    inputs = {"image": to_pillow(resize_image(image, seen)), "mask_image": to_pillow(to_paint)}
     return PipelineTask(seen, finish, inputs)

@@ -8,7 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from generation.backends.compositing.cutout import find_box, paste_object
-from generation.backends.compositing.framing import choose_output_size, resize_image
+from generation.backends.compositing.framing import (
+    choose_output_size,
+    kept_pixels,
+    resize_image,
+)
 from generation.backends.compositing.placement import PlacementOptions, place_source
 from generation.backends.pipelines.diffusion import (
     DiffusionBackend,
@@ -73,10 +77,11 @@ def _prepare(
     image, mask, scale = place_source(options, source, size, seed)
     details = {"placement": options.placement, "scale": scale, "box": list(find_box(mask))}
 
+    kept = kept_pixels(mask, source) if options.placement == "keep" else None
+
     def finish(painted: ImageArray) -> GeneratedImage:
         background = resize_image(painted, size)
-        return GeneratedImage(
-            paste_object(background, image, mask, options.feather_px), mask, details
-        )
+        pasted = paste_object(background, image, mask, options.feather_px)
+        return GeneratedImage(pasted, mask, details, kept)
 
     return PipelineTask(runner.model_size(size), finish)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
 
 from generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
 from generation.backends.compositing.backgrounds import (
@@ -20,7 +22,13 @@ from generation.backends.compositing.cutout import (
     put_on_blank,
 )
 from generation.backends.compositing.draws import Draws
-from generation.backends.compositing.framing import Size, choose_output_size
+from generation.backends.compositing.framing import (
+    Size,
+    choose_output_size,
+    fit_source,
+    kept_pixels,
+)
+from generation.backends.compositing.looks import paint_look
 from generation.backends.compositing.placement import PlacementOptions, place_source
 from generation.backends.compositing.styles import (
     is_ground,
@@ -28,7 +36,7 @@ from generation.backends.compositing.styles import (
     paint_sign,
     style_of,
 )
-from generation.image_request import GeneratedImage, ImageRequest
+from generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from graph.options import MayBePath
 from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray, MaskArray
@@ -42,6 +50,11 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
 
     Parameters
     ----------
+    paint : {"surroundings", "object"}
+        Whether the object is kept and the rest is painted, or the other way about.
+    guidance_scale : float or None
+        How much of the class's look a painted object has, beside its own colours: a share of
+        scale / (scale + 1); None for 7.5. Objects that are kept have no use for it.
     exemplars : str or None
         A folder of pictures of concepts, see `generation.backends.compositing.exemplars`; None for
         invented looks.
@@ -49,7 +62,17 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
 
     earlier_names: ClassVar[Mapping[str, str]] = {"model": "exemplars"}
 
+    paint: Literal["surroundings", "object"] = "surroundings"
+    guidance_scale: float | None = Field(default=None, gt=0)
     exemplars: Annotated[str | None, MayBePath()] = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "ProceduralOptions":
+        if self.paint == "object" and self.placement != "keep":
+            raise ValueError("an object that is painted stays in its place; leave placement out")
+        if self.paint != "object" and self.guidance_scale is not None:
+            raise ValueError("guidance_scale is of use only with paint=object; leave it out")
+        return self
 
 
 PLUGIN = Plugin(
@@ -64,6 +87,7 @@ ALGORITHMIC = SYNTHETIC_SOURCE + "algorithmicMedia"
 
 SIDE_PX = 256
 """Of an image without a source, where the options name no size."""
+GUIDANCE_SCALE = 7.5
 THING_SHARE = 1 / 3
 """Size of a sign relative to the image's shorter side; a class's sign is twice as large."""
 
@@ -80,6 +104,9 @@ def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
     - A folder of exemplars (see `generation.backends.compositing.exemplars`): backgrounds are put
       together from parts of images that show the concept, and objects are cut from such images.
       Concepts without exemplars have their invented look.
+
+    With ``paint`` as ``object``, everything but the source's object is kept instead, and the object
+    gets the look of the request's class within its outline; concepts have no part in it.
 
     ``details`` of an image has its own ``digital_source_type``: one that no photograph is in is
     ``algorithmicMedia``, others are ``compositeSynthetic``, as `describe` says of them all.
@@ -102,10 +129,9 @@ class ProceduralBackend:
     batch and whichever machine it is.
     """
 
-    needs_source = False
-
     def __init__(self, options: ProceduralOptions, exemplars: "Exemplars | None" = None) -> None:
         self._options, self._exemplars = options, exemplars
+        self.needs_source = options.paint == "object"
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Generate one image per request, in the same order.
@@ -113,9 +139,11 @@ class ProceduralBackend:
         Raises
         ------
         GenerationError
-            An object cannot be told from the rest at the size that is set.
+            An object cannot be told from the rest at the size that is set; one is to be painted
+            and there is no source.
         """
-        return [self._make(request) for request in requests]
+        make = self._paint_object if self._options.paint == "object" else self._make
+        return [make(request) for request in requests]
 
     def describe(self) -> Mapping[str, Any]:
         """Model, settings and software of the backend, for provenance; JSON values."""
@@ -147,7 +175,28 @@ class ProceduralBackend:
             "box": list(find_box(mask)),
             "digital_source_type": COMPOSITE if pictures else ALGORITHMIC,
         }
-        return GeneratedImage(canvas, mask, details)
+        keeps = self._options.placement == "keep"
+        kept = kept_pixels(mask, request.source) if keeps else None
+        return GeneratedImage(canvas, mask, details, kept)
+
+    def _paint_object(self, request: ImageRequest) -> GeneratedImage:
+        source = request.source
+        if source is None:
+            raise GenerationError(
+                f"The request {request.id} has no source image, and its object is to be painted. "
+                "Give it an image with the object's mask, or leave out paint=object."
+            )
+        image, mask, scale = fit_source(source, choose_output_size(self._options, source))
+        guidance = request.guidance_scale or self._options.guidance_scale or GUIDANCE_SCALE
+        style, draws = style_of(request.class_name), Draws(request.seed, "look")
+        painted = paint_look(image, mask, style, guidance / (guidance + 1), draws)
+        details = {
+            "object": "look",
+            "scale": scale,
+            "box": list(find_box(mask)),
+            "digital_source_type": COMPOSITE,
+        }
+        return GeneratedImage(painted, mask, details, kept_pixels(~mask, source))
 
     def _object(self, request: ImageRequest) -> tuple[ImageArray, MaskArray, dict[str, Any]]:
         """The object in an image of the size that is to be made."""

@@ -1,4 +1,4 @@
-"""Sanity filter: size and unchanged object pixels."""
+"""Sanity filter: size, and that the pixels to keep are unchanged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class SanityOptions(Options):
         The least share of the image that must be outside the object, where the mask is known:
         without it there is no room for any concept.
     min_unchanged : float
-        The least share of the object's pixels that must be as in the source.
+        The least share of the pixels to keep that must be as in the source.
     """
 
     width_px: int | None = Field(default=None, ge=1)
@@ -37,7 +37,7 @@ class SanityOptions(Options):
 
 PLUGIN = FilterPlugin(
     "sanity",
-    "The image has the size that was asked for, and keeps its object.",
+    "The image has the size that was asked for, and keeps what its backend promises.",
     extra="worker",
     options=SanityOptions,
 )
@@ -45,11 +45,12 @@ PLUGIN = FilterPlugin(
 
 @dataclass(frozen=True)
 class SanityFilter:
-    """Rejects images of a wrong size or with changed object pixels.
+    """Rejects images of a wrong size or with changed pixels that were to be kept.
 
-    The score is the share of the object's pixels that equal the source's in all three channels. It
-    is 1 where they cannot be compared: without a mask, with a source of another size, or where the
-    object was moved, so that its mask is not the source's. An image that is not one at all has 0.
+    Which ones those are is said by the backend, with each image: the object's or all others. The
+    score is the share of them that equal the source's in all three channels. It is 1 where nothing
+    is promised, such as for an object that was moved, or for an image of another size than the
+    source's. An image that is not one at all has 0.
     """
 
     options: SanityOptions
@@ -68,19 +69,15 @@ class SanityFilter:
         fault = self._fault(request, made)
         if fault:
             return Judgement(0.0, accepted=False, reason=fault)
-        compared = (
-            made.mask is not None
-            and request.source is not None
-            and np.array_equal(made.mask, request.source.mask)
-        )
-        score = 1.0
-        if compared:
-            assert made.mask is not None and request.source is not None  # noqa: PT018, S101 - mypy
-            same = made.image[made.mask] == request.source.image[made.mask]
-            score = float(same.all(axis=1).mean())
-        details = {"compared": compared}
+        kept, source = made.kept, request.source
+        if kept is None or source is None or not kept.any():
+            return Judgement(1.0, accepted=True, details={"compared": False})
+        score = float((made.image[kept] == source.image[kept]).all(axis=1).mean())
+        details = {"compared": True}
         if score < self.options.min_unchanged:
-            reason = f"{1 - score:.2%} of the object's pixels differ from the source's."
+            of_object = made.mask is not None and np.array_equal(kept, made.mask)
+            which = "the object's pixels" if of_object else "the pixels to keep"
+            reason = f"{1 - score:.2%} of {which} differ from the source's."
             return Judgement(score, accepted=False, reason=reason, details=details)
         return Judgement(score, accepted=True, details=details)
 
@@ -98,6 +95,8 @@ class SanityFilter:
             wanted = request.source.mask.shape[::-1]
         if (width, height) != wanted:
             return f"The image is {width} x {height} px, not {wanted[0]} x {wanted[1]} px."
+        if fault := _kept_fault(request, made):
+            return fault
         if mask is None:
             return ""
         if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
@@ -111,6 +110,20 @@ class SanityFilter:
                 f"{self.options.min_background:.1%} are needed to show anything else."
             )
         return ""
+
+
+def _kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
+    """Reason why the pixels to keep cannot be compared; empty where they can, or there are none."""
+    kept, shape = made.kept, made.image.shape[:2]
+    if kept is None:
+        return ""
+    if kept.dtype != np.bool_ or kept.shape != shape:
+        return f"The mask of pixels to keep is {kept.dtype} of shape {kept.shape}, not the image's."
+    if request.source is None:
+        return "The image has pixels to keep, and no source."
+    if request.source.mask.shape != shape:
+        return "The image has pixels to keep, and another size than its source."
+    return ""
 
 
 def open_filter(options: SanityOptions) -> SanityFilter:

@@ -146,6 +146,32 @@ def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
     return share >= min(128, max(1, int(share.max())))
 
 
+def cover_mask(mask: MaskArray, size: Size) -> MaskArray:
+    """Resize a mask: a pixel is True if the object covers any of it, so that none is left out.
+
+    Examples
+    --------
+    >>> mask = np.zeros((4, 4), bool)
+    >>> mask[0, 1] = True
+    >>> cover_mask(mask, (2, 2)).tolist()
+    [[True, False], [False, False]]
+    """
+    return _any_of(_any_of(mask, size[0]).T, size[1]).T
+
+
+def _any_of(mask: MaskArray, count: int) -> MaskArray:
+    """Whether each of some rows, of equal height, shows any of the mask's."""
+    before = np.pad(mask.cumsum(axis=0), ((1, 0), (0, 0)))
+    edges = np.arange(count + 1) * len(mask)
+    found: MaskArray = before[-(-edges[1:] // count)] > before[edges[:-1] // count]
+    return found
+
+
+def kept_pixels(shown: MaskArray, source: SourceImage | None) -> MaskArray | None:
+    """The mask of pixels that equal the source's; None where the image has another size."""
+    return shown if source is not None and shown.shape == source.mask.shape else None
+
+
 def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, float]:
     """Fit the whole source, centred and with its aspect ratio kept, into an image of a given size.
 

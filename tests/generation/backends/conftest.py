@@ -72,11 +72,15 @@ def batch_options(
 def ask() -> Ask:
     """Requests, each with its own source, prompt and seed, but all of one size."""
 
-    def requests(count: int = 1, height: int = 60, width: int = 84) -> list[ImageRequest]:
+    def requests(
+        count: int = 1, height: int = 60, width: int = 84, *, two: bool = False
+    ) -> list[ImageRequest]:
         rng = np.random.default_rng(7)
         mask = np.zeros((height, width), bool)
         mask[height // 4 : height // 2, width // 3 : width // 2] = True
         mask[height // 4, width // 3] = False
+        if two:
+            mask[height * 3 // 5 :, : width // 4] = True
         asked = []
         for number in range(count):
             image = rng.integers(0, 255, (height, width, 3), dtype=np.uint8)

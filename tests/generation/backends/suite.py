@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
+from PIL import Image
 
 from generation.backends.compositing.framing import fit_source
 from generation.backends.paste import PasteOptions
 from generation.backends.paste import open_backend as open_paste
 from generation.backends.pipelines.diffusion import DiffusionBackend
+from generation.filters import FILTERS
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest
+from generation.output.image_files import image_file
+from generation.output.rows import new_row
 from graph.errors import OutOfMemoryError
+from ingest.images.arrays import MaskArray
 
 TOLERANCE = 2e-6
 """How much pixels from 0 to 1 may depend on the batch in single precision.
@@ -174,6 +180,33 @@ class ObjectKeptTests(BackendTests):
         outside = ~made.mask
         changed = (made.image[outside] != request.source.image[outside]).any(axis=1)
         assert changed.mean() > 0.9
+        assert np.array_equal(made.kept, made.mask)
+
+
+def check_kept(request: ImageRequest, made: GeneratedImage, kept: MaskArray) -> None:
+    """Once in a PNG and out again, just the pixels to keep are the source's, and sanity agrees."""
+    assert request.source is not None
+    row = new_row(
+        replace(request, id="j/0/0"),
+        job="j",
+        chunk="c",
+        chunk_items=[],
+        backend={"backend": "b", "digital_source_type": "t"},
+    )
+    stored = np.asarray(Image.open(BytesIO(image_file(made.image, row, "png"))))
+    same = (stored == request.source.image).all(axis=2)
+    assert made.kept is not None
+    assert np.array_equal(made.kept, kept)
+    assert same[kept].all()
+    assert (~same)[~kept].mean() > 0.9
+    judge = FILTERS.open("sanity")
+    assert judge.judge([request], [made])[0].score == 1
+    row_of_one, column = np.argwhere(kept)[-1]
+    broken = made.image.copy()
+    broken[row_of_one, column, 1] ^= 1
+    found = judge.judge([request], [replace(made, image=broken)])[0]
+    assert found.score == 1 - 1 / kept.sum()
+    assert "differ from the source's" in found.reason
 
 
 def check_own_size(backend: DiffusionBackend, request: ImageRequest) -> None:
@@ -185,3 +218,4 @@ def check_own_size(backend: DiffusionBackend, request: ImageRequest) -> None:
     assert made.mask is not None
     assert np.array_equal(made.mask, mask)
     assert np.array_equal(made.image[mask], image[mask])
+    assert made.kept is None

@@ -1,9 +1,12 @@
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from generation.backends.compositing.framing import fit_source
 from generation.backends.inpaint import InpaintOptions
 from generation.backends.inpaint import open_backend as open_inpaint
 from generation.backends.pipelines.diffusion import DiffusionBackend
@@ -66,6 +69,72 @@ def test_the_model_sees_the_object_and_not_what_was_around_it(
     one = backend.generate([request])[0]
     two = backend.generate([ImageRequest("q", "bird", (), request.prompt, request.seed, other)])[0]
     assert np.array_equal(one.image, two.image)
+
+
+@pytest.fixture(scope="module")
+def painter(pipelines: Find) -> DiffusionBackend:
+    settings = InpaintOptions(model=pipelines("sd-inpaint"), steps=2, paint="object")
+    return open_inpaint(settings)
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("size", [(60, 84), (37, 151), (101, 53), (200, 160)])
+def test_the_object_is_painted_and_all_else_is_kept(
+    painter: DiffusionBackend, ask: Ask, size: tuple[int, int], two: bool
+) -> None:
+    request = ask(1, *size, two=two)[0]
+    assert request.source is not None
+    made = painter.generate([request])[0]
+    suite.check_kept(request, made, ~request.source.mask)
+    assert np.array_equal(made.mask, request.source.mask)
+
+
+def test_two_objects_are_painted_in_one_pass_with_all_their_rims(
+    painter: DiffusionBackend, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = ask(1, 101, 53, two=True)[0]
+    assert request.source is not None
+    seen = list[np.ndarray]()
+    pipeline = type(painter.runner.pipeline)
+    call = pipeline.__call__
+
+    def recorded(*args: object, **options: Any) -> object:
+        seen.extend(np.asarray(mask) for mask in options["mask_image"])
+        return call(*args, **options)
+
+    monkeypatch.setattr(pipeline, "__call__", recorded)
+    painter.generate([request])
+    assert len(seen) == 1
+    # a pixel of the model shows some of the object as soon as a corner of it does
+    rows, columns = (np.arange(side + 1) / side for side in seen[0].shape)
+    for row, column in np.argwhere(request.source.mask):
+        down = (rows[1:] > row / 101) & (rows[:-1] < (row + 1) / 101)
+        right = (columns[1:] > column / 53) & (columns[:-1] < (column + 1) / 53)
+        assert (seen[0][np.ix_(down, right)] == 255).all()
+
+
+def test_the_model_does_not_see_the_object_that_it_paints(
+    painter: DiffusionBackend, ask: Ask
+) -> None:
+    request = ask(1, 64, 64)[0]
+    assert request.source is not None
+    repainted = request.source.image.copy()
+    repainted[request.source.mask] = 77
+    other = replace(request, source=replace(request.source, image=repainted))
+    one, two = painter.generate([request])[0], painter.generate([other])[0]
+    assert np.array_equal(one.image, two.image)
+
+
+def test_an_object_of_ones_own_size(pipelines: Find, ask: Ask) -> None:
+    settings = InpaintOptions(
+        model=pipelines("sd-inpaint"), steps=1, width_px=72, height_px=96, paint="object"
+    )
+    request = ask()[0]
+    made = open_inpaint(settings).generate([request])[0]
+    assert request.source is not None
+    image, mask, _ = fit_source(request.source, (96, 72))
+    assert np.array_equal(made.image[~mask], image[~mask])
+    assert made.kept is None
 
 
 def test_fewer_steps_than_strength_leaves(pipelines: Find) -> None:

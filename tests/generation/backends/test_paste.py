@@ -71,6 +71,7 @@ def test_a_seeded_place(pipelines: Find, ask: Ask) -> None:
     boxes = {tuple(made.details["box"]) for made in others if made.details}
     assert len(boxes) == 5
     for made in others:
+        assert made.kept is None
         assert made.mask is not None
         assert made.details is not None
         assert 0.7 <= made.details["scale"] <= 1.3

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,15 @@ from generation.backends.compositing.exemplars import (
     write_exemplars,
 )
 from generation.backends.procedural import SIDE_PX, ProceduralOptions
-from generation.image_request import GeneratedImage, ImageRequest, SourceImage, seed_of
-from tests.generation.backends.suite import HOSTILE, same
+from generation.image_request import (
+    GeneratedImage,
+    GenerationError,
+    ImageRequest,
+    SourceImage,
+    seed_of,
+)
+from graph.errors import OptionError
+from tests.generation.backends.suite import HOSTILE, check_kept, same
 
 RED, BLUE = (220, 30, 30), (30, 30, 220)
 
@@ -149,6 +157,8 @@ def test_other_sizes_and_places() -> None:
     assert fitted.image.shape == (80, 112, 3)
     moved = make(request(), placement="resample")
     assert moved.details["placement"] == "resample"
+    assert moved.kept is None
+    assert fitted.kept is None
     assert moved.mask.any()
 
 
@@ -156,6 +166,46 @@ def test_every_machine_paints_the_same() -> None:
     made = make(ImageRequest("j/0/0", "urban", ("beach", "cow", "forest_road"), "", 7))
     digest = hashlib.sha256(made.image.tobytes() + made.mask.tobytes()).hexdigest()
     assert digest == "32dbb181178a60ad6b6bef334e0e0c33ada1174b7cb4400109564904f1a4f091"
+
+
+@pytest.mark.parametrize("size", [(40, 56), (41, 57)])
+def test_an_object_gets_the_look_of_its_class_and_all_else_is_kept(size: tuple[int, int]) -> None:
+    given = replace(request(), source=source(*size))
+    looks = {}
+    for name in ("man", "woman", "dog"):
+        asked = replace(given, class_name=name)
+        looks[name] = make(asked, paint="object")
+        check_kept(asked, looks[name], ~given.source.mask)
+        assert np.array_equal(looks[name].mask, given.source.mask)
+    painted = given.source.mask
+    assert not np.array_equal(looks["man"].image[painted], looks["woman"].image[painted])
+    other = make(replace(given, class_name="man", seed=given.seed + 1), paint="object")
+    assert not np.array_equal(looks["man"].image, other.image)
+    assert looks["man"].details["digital_source_type"].endswith("/compositeSynthetic")
+
+
+def test_more_guidance_leaves_less_of_an_objects_own_colours() -> None:
+    given = request()
+    painted = given.source.mask
+    looks = [make(replace(given, guidance_scale=scale), paint="object") for scale in (1, 7.5, 15)]
+    assert same(looks[1], make(given, paint="object"))
+    assert same(looks[2], make(given, paint="object", guidance_scale=15))
+    # share of the source's own noise: 1/2, 1/8.5 and 1/16
+    slopes = [
+        np.polyfit(given.source.image[painted].ravel(), look.image[painted].ravel(), 1)[0]
+        for look in looks
+    ]
+    assert slopes[0] > slopes[1] > slopes[2] > 0
+
+
+def test_an_object_is_painted_where_there_is_one() -> None:
+    assert BACKENDS.open("procedural", ProceduralOptions(paint="object")).needs_source
+    with pytest.raises(GenerationError, match="has no source image, and its object is to be"):
+        make(request(bare=True), paint="object")
+    with pytest.raises(OptionError, match="an object that is painted stays in its place"):
+        BACKENDS.check("procedural", {"paint": "object", "placement": "resample"})
+    with pytest.raises(OptionError, match="guidance_scale is of use only with paint=object"):
+        BACKENDS.check("procedural", {"guidance_scale": 9.5})
 
 
 def test_no_concept_and_many() -> None:

@@ -42,4 +42,4 @@ def pasted(background: int, onto: SourceImage) -> GeneratedImage:
     """The object of a source on another background."""
     image = noise(background)
     image[onto.mask] = onto.image[onto.mask]
-    return GeneratedImage(image, onto.mask)
+    return GeneratedImage(image, onto.mask, kept=onto.mask)

@@ -6,6 +6,7 @@ import pytest
 from generation.filters import FILTERS
 from generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from graph.errors import OptionError
+from ingest.images.arrays import MaskArray
 from tests.generation.filters.making import noise, object_mask, pasted, request, source
 
 
@@ -29,6 +30,47 @@ def test_one_changed_pixel_of_the_object_is_enough() -> None:
     assert not found.accepted
     assert found.reason == "0.39% of the object's pixels differ from the source's."
     assert judge(made, request(source=own), min_unchanged=0.99).accepted
+
+
+def test_all_but_the_object_may_be_what_is_kept() -> None:
+    own = source()
+    image = own.image.copy()
+    image[own.mask] ^= 255
+    made = GeneratedImage(image, own.mask, kept=~own.mask)
+    found = judge(made, request(source=own))
+    assert (found.score, found.accepted, found.details) == (1.0, True, {"compared": True})
+    image[0, 0, 0] ^= 1
+    found = judge(made, request(source=own))
+    assert found.score == 1 - 1 / (48 * 64 - 256)
+    assert found.reason == "0.04% of the pixels to keep differ from the source's."
+
+
+def test_nothing_is_kept_where_all_is_painted() -> None:
+    nothing = np.zeros((48, 64), dtype=np.bool_)
+    found = judge(GeneratedImage(noise(1), kept=nothing), request(source=source()))
+    assert (found.score, found.accepted, found.details) == (1.0, True, {"compared": False})
+
+
+@pytest.mark.parametrize(
+    ("kept", "own", "reason"),
+    [
+        (object_mask(24, 24), source(), "The mask of pixels to keep is bool of shape (24, 24)"),
+        (object_mask().astype(np.uint8), source(), "The mask of pixels to keep is uint8 of shape"),
+        (object_mask(), None, "The image has pixels to keep, and no source."),
+        (
+            object_mask(),
+            SourceImage("2", "2.jpg", noise(5, 24, 32), object_mask(24, 32)),
+            "The image has pixels to keep, and another size than its source.",
+        ),
+    ],
+    ids=["another size", "no truth values", "no source", "source of another size"],
+)
+def test_a_promise_that_cannot_be_checked_is_broken(
+    kept: MaskArray, own: SourceImage | None, reason: str
+) -> None:
+    found = judge(GeneratedImage(noise(1), kept=kept), request(source=own))
+    assert (found.score, found.accepted) == (0.0, False)
+    assert found.reason.startswith(reason)
 
 
 def test_a_moved_object_is_not_compared() -> None:
