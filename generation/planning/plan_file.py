@@ -1,6 +1,7 @@
 """Plan files: JSON with stable bytes, every value checked on reading."""
 
 import json
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
@@ -8,6 +9,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from graph.errors import Action, InputError, OptionError
 from graph.options import first_fault
+from graph.records import Edit
 
 FORMAT = "cobalance-plan"
 VERSION = 1
@@ -22,22 +24,31 @@ class _Strict(BaseModel):
 
 class _Options(_Strict):
     min_size: Annotated[int, Field(ge=1)]
-    max_size: Annotated[int, Field(ge=1)]
+    max_size: Annotated[int, Field(ge=1)] | None = None
     max_per_query: Annotated[int, Field(ge=1)] | None = None
     budget: Annotated[int, Field(ge=1)] | None = None
 
 
 class _Query(_Strict):
     class_name: Annotated[Name, Field(validation_alias=AliasChoices("class", "class_name"))]
-    concepts: Annotated[tuple[Name, ...], Field(min_length=1)]
+    concepts: tuple[Name, ...]
     n: Annotated[int, Field(ge=1)]
+    source_image: Name | None = None
+    caption: str = ""
+    captions: tuple[str, ...] = ()
+
+    @property
+    def edit(self) -> Edit | None:
+        if self.source_image is None:
+            return None
+        return Edit(self.source_image, self.caption, self.captions)
 
 
 class _PlanFile(_Strict):
     format: Literal["cobalance-plan"]
     version: Literal[1]
     planner: Name
-    options: _Options
+    options: _Options | None = None
     planner_options: dict[str, Any] = Field(default_factory=dict)
     queries: tuple[_Query, ...]
 
@@ -45,7 +56,8 @@ class _PlanFile(_Strict):
 def plan_to_json(plan: Plan) -> bytes:
     """Serialise a plan as UTF-8 JSON, one query per line; equal plans give equal bytes.
 
-    Options that set no limit, or are the planner's defaults, are left out.
+    Options that set no limit, or are the planner's defaults, are left out; so are all of them
+    where every query edits an image, as they are about cliques.
 
     Examples
     --------
@@ -57,17 +69,19 @@ def plan_to_json(plan: Plan) -> bytes:
     {"class": "urban", "concepts": ["cow", "road"], "n": 3}
     ]}
     """
-    options = {"min_size": plan.options.min_size, "max_size": plan.options.max_size}
-    limits = {"max_per_query": plan.options.max_per_query, "budget": plan.options.budget}
-    options |= {name: limit for name, limit in limits.items() if limit is not None}
+    options = {name: value for name, value in asdict(plan.options).items() if value is not None}
+    limits = f'"options": {_dump(options)},\n' if plan.options != PlanOptions() else ""
     head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
-    queries = ",\n".join(
-        _dump({"class": query.class_name, "concepts": query.concepts, "n": query.n})
-        for query in plan.queries
-    )
+    queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)
     own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
-    text = f'{_dump(head)[:-1]},\n"options": {_dump(options)},\n{own}"queries": [\n{queries}\n]}}\n'
+    text = f'{_dump(head)[:-1]},\n{limits}{own}"queries": [\n{queries}\n]}}\n'
     return text.encode()
+
+
+def _query_values(query: GenerationQuery) -> dict[str, Any]:
+    values = {"class": query.class_name, "concepts": query.concepts, "n": query.n}
+    edited = {} if query.edit is None else asdict(query.edit)
+    return values | {name: value for name, value in edited.items() if value}
 
 
 def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
@@ -86,8 +100,8 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     ------
     InputError
         Not JSON, a field that is missing, unknown or of the wrong type, a version other than 1,
-        concepts that are not in ascending order, or two queries for the
-        same class and concepts. The message names the first problem.
+        concepts that are not in ascending order, captions without an image to edit, or two queries
+        for the same class and concepts or image. The message names the first problem.
 
     Examples
     --------
@@ -103,23 +117,39 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
         raw = _PlanFile.model_validate_json(content)
     except ValidationError as error:
         raise _input_error(file, error) from error
-    seen: dict[tuple[str, tuple[str, ...]], int] = {}
+    if not raw.queries or any(query.source_image is None for query in raw.queries):
+        _require_sizes(file, raw.options)
+    seen: dict[tuple[str, tuple[str, ...] | str], int] = {}
     queries = []
     for position, query in enumerate(raw.queries):
         record = f"queries[{position}]"
+        if not query.concepts and query.edit is None:
+            reason = "tuple should have at least 1 item where no source_image is edited"
+            raise InputError(file, f"{record}.concepts", reason, REMEDY)
         try:
-            queries.append(GenerationQuery(query.class_name, query.concepts, query.n))
+            queries.append(GenerationQuery(query.class_name, query.concepts, query.n, query.edit))
         except OptionError as error:
             raise InputError(file, record, str(error), REMEDY) from error
-        first = seen.setdefault((query.class_name, query.concepts), position)
+        if query.edit is None and (query.caption or query.captions):
+            reason = "it has captions, and no source_image to edit"
+            raise InputError(file, record, reason, REMEDY)
+        first = seen.setdefault((query.class_name, query.source_image or query.concepts), position)
         if first != position:
-            reason = f"queries[{first}] asks for the same class and concepts"
+            of = "concepts" if query.edit is None else "source image"
+            reason = f"queries[{first}] asks for the same class and {of}"
             raise InputError(file, record, reason, "Keep one of them, with the sum of their n.")
     try:
-        options = PlanOptions(**raw.options.model_dump())
+        options = PlanOptions(**({} if raw.options is None else raw.options.model_dump()))
     except OptionError as error:
         raise InputError(file, "options", str(error), REMEDY) from error
     return Plan(raw.planner, options, tuple(queries), raw.planner_options)
+
+
+def _require_sizes(file: str, options: _Options | None) -> None:
+    """Raise InputError unless the options say which cliques a plan is for."""
+    if options is None or options.max_size is None:
+        place = "options" if options is None else "options.max_size"
+        raise InputError(file, place, "field required", REMEDY)
 
 
 def _dump(value: object) -> str:

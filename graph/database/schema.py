@@ -13,6 +13,11 @@ _ASKED = (
     Property("concepts", list[str]),
     Property("n", int, "images wanted"),
 )
+_EDITED = (
+    Property("source_image", str, "the image to edit; missing where the images are made anew"),
+    Property("caption", str, "of that image, edited: what the prompt is made from"),
+    Property("captions", list[str], "all captions of that image, edited"),
+)
 _JUDGED = (Property("accepted", int, "candidates"), Property("rejected", int, "candidates"))
 
 DATASET_NODE = Node(
@@ -134,6 +139,7 @@ PLAN = Node(
     (
         Property("planner"),
         Property("mined_as", str, "the images and mining options that it was made for"),
+        Property("images_digest", int, "of the images that it was made for, where it edits them"),
         Property("min_size", int, "of its cliques"),
         Property("max_size", int, "of its cliques"),
         Property("images", int, "that it asks for"),
@@ -144,9 +150,15 @@ PLAN = Node(
 )
 GENERATION_QUERY = Node(
     "GenerationQuery",
-    "Images that a plan asks for: so many of a class that show some concepts",
-    Property("key", list[str], "plan, class and concepts"),
-    (_DIGEST, Property("plan"), *_ASKED),
+    "Images that a plan asks for: so many of a class that show some concepts, or of one image",
+    Property("key", list[str], "plan, class and concepts; or plan, class, nothing, source image"),
+    (
+        _DIGEST,
+        Property("plan"),
+        *_ASKED,
+        *_EDITED,
+        Property("position", int, "among the plan's queries that edit images"),
+    ),
     (("plan",),),
 )
 
@@ -197,6 +209,7 @@ JOB_QUERY = Node(
         Property("job"),
         Property("position", int, "among the job's queries, from 0"),
         *_ASKED,
+        *_EDITED,
         Property("state", str, "queued, running, done or failed"),
         *_JUDGED,
         Property("seconds", float, "that its images took to make"),
@@ -260,10 +273,12 @@ COUNTED_IN = Edge(
 )
 REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE, "the imbalance that it closes")
 FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS, "the class to make images of")
+EDITS = Edge("EDITS", GENERATION_QUERY, IMAGE, "the image to edit, while it exists")
 ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN, "the query is part of the plan")
 RUNS = Edge("RUNS", JOB, JOB_QUERY, "the query is part of the job")
 JOB_REBALANCES = Edge("REBALANCES", JOB_QUERY, CLIQUE, "while the clique exists")
 JOB_FOR_CLASS = Edge("FOR_CLASS", JOB_QUERY, CLASS, "while the class exists")
+JOB_EDITS = Edge("EDITS", JOB_QUERY, IMAGE, "the image to edit, while it exists")
 MADE_FOR = Edge("MADE_FOR", CANDIDATE, JOB_QUERY, "the query that it was made for")
 GENERATED_BY = Edge("GENERATED_BY", IMAGE, JOB, "the job, of whichever dataset it is")
 DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE, "the image that its object was taken from")
@@ -286,10 +301,12 @@ EDGES = (
     COUNTED_IN,
     REBALANCES,
     FOR_CLASS,
+    EDITS,
     ASKED_BY,
     RUNS,
     JOB_REBALANCES,
     JOB_FOR_CLASS,
+    JOB_EDITS,
     MADE_FOR,
     GENERATED_BY,
     DERIVED_FROM,

@@ -6,9 +6,10 @@ from graph.database.declarations import Node
 from graph.database.schema import CONCEPT
 from graph.database.statements import names_statement, unknown_names_statement
 from graph.database.store import GraphStore, Row
+from graph.database.sync import batches
 from graph.dataset import statements
 from graph.dataset.state import DatasetState, dataset_state
-from graph.errors import UnknownNameError
+from graph.errors import OptionError, UnknownNameError
 
 Names = Mapping[Node, Sequence[str]]
 """Names of classes, concepts or plans, by their kind of node."""
@@ -61,6 +62,20 @@ def _raise_unknown(store: GraphStore, dataset: str, names: Names, found: Row) ->
         if missing:
             rows = store.read(names_statement(node), dataset=dataset)
             raise UnknownNameError(node.label.lower(), missing[0], [row["name"] for row in rows])
+
+
+def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
+    """Raise OptionError unless the dataset has all of these images."""
+    unknown: list[str] = []
+    for batch in batches(sorted(set(ids)), 10_000):
+        rows = store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=list(batch))
+        unknown += [row["id"] for row in rows]
+    if unknown:
+        others = f", and {len(unknown) - 1:,} more" if unknown[1:] else ""
+        raise OptionError(
+            f"{dataset!r} has no image {unknown[0]!r}{others}, which is to be edited. Plan for the "
+            "images that it has."
+        )
 
 
 def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:

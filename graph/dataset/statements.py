@@ -202,18 +202,28 @@ PLAN = Statement(
     "One plan.", "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan"
 )
 
-# A query whose clique was mined anew has lost its edge, and is written again.
+# A query whose clique was mined anew, or whose image was deleted, has lost its edge, and is
+# written again.
 STORED_QUERIES = Statement(
     "The digests of a plan's queries.",
     """
 MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
 RETURN g.key AS key,
-  CASE WHEN EXISTS { (g)-[:REBALANCES]->() } THEN g.digest ELSE -1 END AS digest""",
+  CASE WHEN EXISTS { (g)-[:REBALANCES|EDITS]->() } THEN g.digest ELSE -1 END AS digest""",
 )
 
 PLAN_QUERIES = Statement(
     "A plan's queries.",
     """
 MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
-RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n""",
+RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n, g.position AS position,
+  g.source_image AS source_image, g.caption AS caption, g.captions AS captions""",
+)
+
+UNKNOWN_IMAGES = Statement(
+    "Those of the given images that the dataset does not have.",
+    """
+UNWIND $ids AS id
+WITH id WHERE NOT EXISTS { MATCH (:Image {dataset: $dataset, id: id}) }
+RETURN id ORDER BY id""",
 )

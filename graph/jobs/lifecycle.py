@@ -1,8 +1,8 @@
 """Create, cancel and retry rebalancing jobs.
 
 A job runs copies of its plan's queries, so that planning or mining anew does not change it. Each
-copy keeps class, concepts and number of images as properties, and edges to its class and clique for
-as long as these exist.
+copy keeps class, concepts, number of images and the image to edit as properties, and edges to its
+class, and to its clique or that image, for as long as these exist.
 
 A job is ``preparing`` while its queries are written, then ``queued``, ``running``, and at its end
 ``done``, ``failed`` (it could not go on) or ``cancelled``. A query is ``queued``, ``running``,
@@ -23,8 +23,8 @@ from typing import Any, Literal
 from graph.database import schema
 from graph.database.store import GraphStore, Row
 from graph.database.sync import BATCH, batches
-from graph.dataset.names import state_with_names
-from graph.dataset.plans import PlannedQuery
+from graph.dataset.names import check_images, state_with_names
+from graph.dataset.plans import PlannedQuery, edit_properties
 from graph.dataset.state import check_name
 from graph.errors import JobNotFoundError, OptionError, StoreError
 from graph.jobs import reads, statements
@@ -71,9 +71,11 @@ def create_job(
     Raises
     ------
     OptionError
-        There is no query, or one asks for no images.
+        There is no query, one asks for no images, two edit the same image to show the same group,
+        or the dataset does not have an image that is to be edited.
     UnknownNameError
-        A query names a class or concept that the dataset does not have.
+        A query names a class or concept that the dataset does not have; an image may be edited to
+        show a group that is no class.
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
@@ -81,10 +83,11 @@ def create_job(
     queries = [PlannedQuery(*query) for query in queries]
     _check_queries(queries)
     names = {
-        schema.CLASS: sorted({query.class_name for query in queries}),
+        schema.CLASS: sorted({query.class_name for query in queries if query.edit is None}),
         schema.CONCEPT: sorted({name for query in queries for name in query.concepts}),
     }
     state_with_names(store, dataset, names)
+    check_images(store, dataset, [query.edit.source_image for query in queries if query.edit])
     is_known = job is not None
     job = job or uuid.uuid4().hex[:16]
     try:
@@ -134,12 +137,13 @@ def _write_job(
 
 
 def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
-    class_name, concepts, n, _edit = query
+    class_name, concepts, n, edit = query
     properties = {
         "position": position,
         "class_name": class_name,
         "concepts": list(concepts),
         "n": n,
+        **edit_properties(edit),
         "state": "queued",
         "accepted": 0,
         "rejected": 0,
@@ -226,9 +230,17 @@ def utc_time(milliseconds: int | None) -> datetime | None:
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     if not queries:
         raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
-    for class_name, concepts, n, _ in queries:
-        if not 1 <= n <= MAX_IMAGES or not concepts:
+    seen = set[tuple[str, str]]()
+    for class_name, concepts, n, edit in queries:
+        if not 1 <= n <= MAX_IMAGES or not (concepts or edit):
             raise OptionError(
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "
                 f"more, and {MAX_IMAGES:,} or fewer, with one concept or more."
             )
+        if edit is not None:
+            if (class_name, edit.source_image) in seen:
+                raise OptionError(
+                    f"Two queries ask for the image {edit.source_image!r} edited to show "
+                    f"{class_name!r}. Keep one of them."
+                )
+            seen.add((class_name, edit.source_image))

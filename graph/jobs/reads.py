@@ -49,7 +49,7 @@ ORDER BY j.created_at DESC, j.id""",
 _QUERY = """
 RETURN q.id AS id, q.position AS position, q.class_name AS class_name, q.concepts AS concepts,
   q.n AS n, q.state AS state, q.accepted AS accepted, q.rejected AS rejected,
-  q.seconds AS seconds, q.message AS message"""
+  q.seconds AS seconds, q.message AS message, q.source_image AS source_image"""
 
 QUERIES_BY_ID = Statement(
     "Some queries of a job by their ids, in order: a page costs the same anywhere.",
@@ -70,7 +70,8 @@ QUERY_PROGRESS = Statement(
 MATCH (q:JobQuery {job: $job})
 RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
   q.state AS state, q.accepted AS accepted, q.accepted + q.rejected AS made,
-  coalesce(q.retries, 0) AS retries
+  coalesce(q.retries, 0) AS retries,
+  q.source_image AS source_image, q.caption AS caption, q.captions AS captions
 ORDER BY position""",
 )
 

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
+from graph.dataset.plans import edit_properties, stored_edit
 from graph.jobs import reads, statements
 from graph.jobs.lifecycle import QueryState
 from graph.records import Edit
+
+_EDITED = edit_properties(None).keys()
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,13 @@ def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span])
 def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
     """Read all queries of a job, by position."""
     rows = store.read(reads.QUERY_PROGRESS, job=job)
-    return [QueryProgress(**(row | {"concepts": tuple(row["concepts"])})) for row in rows]
+    return [
+        QueryProgress(
+            **{name: value for name, value in row.items() if name not in _EDITED},
+            edit=stored_edit(row),
+        )
+        for row in (row | {"concepts": tuple(row["concepts"])} for row in rows)
+    ]
 
 
 def active_jobs(store: GraphStore) -> list[str]:

@@ -39,7 +39,7 @@ RETURN j.state AS state""",
 )
 
 ADD_QUERIES = Statement(
-    "Add queries to a job that is being written, with edges to class and clique.",
+    "Add queries to a job that is being written, with edges to class and clique or image.",
     f"""
 {_LOCK} WHERE j.state = 'preparing'
 UNWIND $rows AS row
@@ -50,8 +50,11 @@ WITH j, q, new
 CALL (j, q) {{
   OPTIONAL MATCH (y:Class {{dataset: j.dataset, name: q.class_name}})
   OPTIONAL MATCH (k:Clique {{dataset: j.dataset, concepts: q.concepts}})
+  WHERE q.source_image IS NULL
+  OPTIONAL MATCH (i:Image {{dataset: j.dataset, id: q.source_image}})
   FOREACH (end IN CASE WHEN y IS NULL THEN [] ELSE [y] END | MERGE (q)-[:FOR_CLASS]->(end))
   FOREACH (end IN CASE WHEN k IS NULL THEN [] ELSE [k] END | MERGE (q)-[:REBALANCES]->(end))
+  FOREACH (end IN CASE WHEN i IS NULL THEN [] ELSE [i] END | MERGE (q)-[:EDITS]->(end))
 }}{PUT_IN_NEW}
 RETURN written""",
 )

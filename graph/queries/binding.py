@@ -9,7 +9,7 @@ from graph.database.schema import PLAN
 from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.names import state_with_names
-from graph.dataset.plans import planned_again
+from graph.dataset.plans import planned_again, planned_for_others
 from graph.dataset.state import DatasetState
 from graph.errors import StaleError
 from graph.queries.catalogue import CATALOGUE
@@ -55,11 +55,13 @@ def bind_with_state(
 
 
 def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
-    """Raise unless a plan was made for the cliques that are there now."""
+    """Raise unless a plan was made for the cliques, or the images to edit, of now."""
     (row,) = store.read(statements.PLAN, dataset=state.name, plan=plan)
-    if row["plan"]["mined_as"] != state.mined_as:
+    changed = planned_for_others(state, row["plan"])
+    if changed is not None:
+        since = "was mined as it is" if changed == "cliques" else "had the images that it has"
         raise StaleError(
-            f"The plan {plan!r} was made before {state.name!r} was mined as it is now. ",
+            f"The plan {plan!r} was made before {state.name!r} {since} now. ",
             *planned_again(state, row["plan"]),
             ".",
         )

@@ -7,7 +7,7 @@ QUERIES = (
     dataset_query(
         "plans",
         "The plans of a dataset: how each was made, how many images it asks for, and whether it "
-        "was made for the cliques that are there now.",
+        "was made for the cliques, or the images to edit, that are there now.",
         "plan planner planner_options min_size max_size queries images current",
         """
 MATCH (d:Dataset {name: $dataset})
@@ -15,17 +15,22 @@ MATCH (p:Plan {dataset: $dataset})
 RETURN p.name AS plan, p.planner AS planner, coalesce(p.planner_options, '{}') AS planner_options,
        p.min_size AS min_size, p.max_size AS max_size,
        COUNT { (p)<-[:ASKED_BY]-() } AS queries, p.images AS images,
-       coalesce(p.mined_as = toString(d.cliques_digest) + ' ' + d.mining, false) AS current
+       CASE WHEN p.images_digest IS NULL OR p.mined_as IS NOT NULL
+            THEN coalesce(p.mined_as = toString(d.cliques_digest) + ' ' + d.mining, false)
+            ELSE true END AND coalesce(p.images_digest = d.digest, p.images_digest IS NULL)
+            AS current
 ORDER BY plan""",
     ),
     dataset_query(
         "plan-queries",
-        "The generation queries of a plan: which images of which class, and how many.",
-        "class concepts n",
+        "The generation queries of a plan: which images of which class, and how many; and the "
+        "image that is edited where they are made from one.",
+        "class concepts n source_image caption",
         """
 MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
-RETURN g.class_name AS class, g.concepts AS concepts, g.n AS n
-ORDER BY n DESC, concepts, class LIMIT $limit""",
+RETURN g.class_name AS class, g.concepts AS concepts, g.n AS n, g.source_image AS source_image,
+       g.caption AS caption
+ORDER BY n DESC, g.position, concepts, class LIMIT $limit""",
         parameters={"plan": PLAN, "limit": LIMIT},
     ),
     dataset_query(
@@ -36,7 +41,7 @@ ORDER BY n DESC, concepts, class LIMIT $limit""",
         """
 MATCH (p:Plan {dataset: $dataset, name: $plan})
 MATCH (q:Clique {dataset: $dataset})
-WHERE q.gap >= 0 AND p.min_size <= q.size AND q.size <= p.max_size
+WHERE q.gap >= 0 AND coalesce(p.min_size, 1) <= q.size AND q.size <= coalesce(p.max_size, q.size)
 WITH p, q ORDER BY q.dataset DESC, q.gap DESC, q.size, q.concepts LIMIT $limit
 WITH p, collect(q) AS cliques
 MATCH (p)<-[:ASKED_BY]-(g:GenerationQuery)

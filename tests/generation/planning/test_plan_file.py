@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_from_json, plan_to_json
 from graph.errors import InputError
+from graph.records import Edit
 
 name = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 
@@ -39,7 +40,20 @@ def query(**changes) -> list[dict]:
     return [{"class": "country", "concepts": ["cow"], "n": 1}, first | changes]
 
 
-@given(plans())
+@st.composite
+def edits(draw):
+    keys = st.tuples(name, name)
+    wanted = draw(st.dictionaries(keys, st.frozensets(name, max_size=3), min_size=1, max_size=5))
+    captions = st.lists(st.text(st.characters(codec="utf-8"), max_size=9), max_size=3).map(tuple)
+    queries = tuple(
+        GenerationQuery(c, tuple(sorted(k)), 1, Edit(image, draw(name), draw(captions)))
+        for (c, image), k in wanted.items()
+    )
+    own = draw(st.sampled_from([{}, {"groups": ["woman", "man"], "limit": 3}]))
+    return Plan(draw(name), PlanOptions(), queries, own)
+
+
+@given(plans() | edits())
 def test_write_then_read(plan):
     written = plan_to_json(plan)
     assert plan_from_json(written) == plan
@@ -55,6 +69,18 @@ def test_bytes_are_stable():
         '"options": {"min_size": 1, "max_size": 2},\n'
         '"queries": [\n'
         '{"class": "café", "concepts": ["kuh", "straße"], "n": 3}\n'
+        "]}\n"
+    )
+
+
+def test_a_query_that_edits_an_image_says_which():
+    edit = Edit("img 7", "a woman rides", ("a woman rides", "on a horse"))
+    plan = Plan("resampled", PlanOptions(), (GenerationQuery("woman", (), 1, edit),))
+    assert plan_to_json(plan).decode() == (
+        '{"format": "cobalance-plan", "version": 1, "planner": "resampled",\n'
+        '"queries": [\n'
+        '{"class": "woman", "concepts": [], "n": 1, "source_image": "img 7", '
+        '"caption": "a woman rides", "captions": ["a woman rides", "on a horse"]}\n'
         "]}\n"
     )
 
@@ -98,6 +124,17 @@ def test_limits_are_written_where_there_are_any():
         (content(queries=query(concepts=[])), "queries[1].concepts: tuple should have at least 1"),
         (content(queries=query(concepts=[""])), "queries[1].concepts[0]: string should have"),
         (content(queries=query(concepts=["b", "a"])), "queries[1]: a query for 'urban' has the"),
+        (
+            content(queries=query(caption="a dog")),
+            "queries[1]: it has captions, and no",
+        ),
+        (content(queries=query(source_image="")), "queries[1].source_image: string should have"),
+        (
+            content(queries=[*query(source_image="7"), *query(source_image="7")[1:]]),
+            "queries[2]: queries[1] asks for the same class and source image. Keep one",
+        ),
+        (content(options=None), "plan.json, options: field required. Run `plan(...)` to"),
+        (content(options={"min_size": 1}), "plan.json, options.max_size: field required"),
         (content(queries=query(weight=1)), "queries[1].weight: extra inputs"),
         (
             content(queries=query(**{"class": "country", "concepts": ["cow"]})),

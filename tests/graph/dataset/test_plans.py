@@ -1,7 +1,9 @@
 """Plans in the graph: their coverage, and how they are made again."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,8 +12,10 @@ from generation.planning.plan import PlanOptions
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
-from graph.dataset.plans import read_plan, write_plan
-from graph.errors import OptionError, StaleError, UnknownNameError
+from graph.dataset.plans import PlannedQuery, read_plan, write_plan
+from graph.dataset.write import write_annotations
+from graph.errors import OptionError, StaleError, StoreError, UnknownNameError
+from graph.records import Annotations, Edit, ImageRecord, Mention
 
 
 def test_coverage_of_a_plan_is_what_simulation_says(store, load, ask, random_annotations):
@@ -108,3 +112,121 @@ def test_a_plan_follows_its_cliques_through_mining_anew(store, load, random_anno
     assert dump(dataset) != before  # the queries have lost the cliques that were deleted
     plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))
     assert dump(dataset) == before
+
+
+def tied(store, dataset, groups=("class 0", "someone else")):
+    """Queries that edit the first images, some without a concept, in no order of their ids."""
+    rows = store.read(
+        "MATCH (i:Image {dataset: $d}) RETURN i.id AS id, "
+        "COLLECT { MATCH (i)-[:CONTAINS]->(c) RETURN c.name ORDER BY c.name } AS concepts "
+        "ORDER BY id DESC LIMIT 5",
+        d=dataset,
+    )
+    rows[0]["concepts"] = []
+    return [
+        PlannedQuery(
+            group,
+            tuple(row["concepts"]),
+            1,
+            Edit(row["id"], f"a {group} in {row['id']}", ("one", f"a {group}")),
+        )
+        for row in rows
+        for group in groups
+    ]
+
+
+def edges_of(store, dataset, label):
+    rows = store.read(
+        f"MATCH (q:{label} {{dataset: $d}})-[r]->(n) "
+        "RETURN type(r) AS type, q.class_name AS group, coalesce(n.id, n.name) AS end",
+        d=dataset,
+    )
+    return {(row["type"], row["group"], row["end"]) for row in rows}
+
+
+def test_a_plan_that_edits_images_needs_no_cliques(store, dataset, random_annotations, dump):
+    write_annotations(store, dataset, random_annotations(30), source="a test")
+    queries = tied(store, dataset)
+    own = {"groups": ["class 0", "someone else"], "limit": 5}
+    for _ in range(2):  # the second changes nothing
+        write_plan(store, dataset, "r", queries, planner="resampled", planner_options=own)
+        assert read_plan(store, dataset, "r") == queries
+    before = dump(dataset)
+    images = {query.edit.source_image for query in queries}
+    wanted = {("EDITS", query.class_name, query.edit.source_image) for query in queries}
+    wanted |= {("FOR_CLASS", "class 0", "class 0")}
+    wanted |= {("ASKED_BY", group, "r") for group in own["groups"]}
+    assert edges_of(store, dataset, "GenerationQuery") == wanted
+    keys = store.read("MATCH (g:GenerationQuery {dataset: $d}) RETURN g.key AS key", d=dataset)
+    assert {tuple(row["key"]) for row in keys} == {
+        ("r", group, "", image) for group in own["groups"] for image in images
+    }
+    again = [query._replace(edit=replace(query.edit, caption="new")) for query in queries[:4]]
+    write_plan(store, dataset, "r", again, planner="resampled", planner_options=own)
+    assert read_plan(store, dataset, "r") == again
+    write_plan(store, dataset, "r", queries, planner="resampled", planner_options=own)
+    assert dump(dataset) == before
+
+
+def test_a_plan_that_edits_images_is_for_the_images_of_its_time(
+    store, dataset, ask, random_annotations
+):
+    write_annotations(store, dataset, random_annotations(30), source="a test")
+    queries = tied(store, dataset)
+    own = {"groups": ["class 0", "someone else"], "limit": 5}
+    write_plan(store, dataset, "mine", queries, planner="resampled", planner_options=own)
+    listed = ask("plan-queries", plan="mine", limit=100)
+    assert [(row["source_image"], row["class"]) for row in listed] == [
+        (query.edit.source_image, query.class_name) for query in queries
+    ]
+    mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=10**6)
+    assert [row["current"] for row in ask("plans")] == [True]  # it is about no cliques
+    assert read_plan(store, dataset, "mine") == queries
+    write_annotations(store, dataset, random_annotations(31), source="a test")
+    assert [row["current"] for row in ask("plans")] == [False]
+    again = (
+        f"Run `plan({dataset!r}, recipe='resampled', name='mine', "
+        "groups=('class 0', 'someone else'), limit=5)`."
+    )
+    for read in (
+        lambda: read_plan(store, dataset, "mine"),
+        lambda: ask("plan-queries", plan="mine"),
+    ):
+        with pytest.raises(StaleError, match=re.escape(again)):
+            read()
+
+
+def test_queries_of_both_kinds_are_up_to_date_with_cliques_and_images(
+    store, load, random_annotations
+):
+    dataset = load(random_annotations(60), MiningOptions(max_size=2))
+    cliques = load_cliques(store, dataset).take(np.arange(2))
+    anew = [PlannedQuery("class 1", names, 3) for names in cliques.names()]
+    queries = [*anew, *tied(store, dataset)]
+    write_plan(store, dataset, "both", queries, planner="mine", min_size=1, max_size=2)
+    assert sorted(read_plan(store, dataset, "both")[:2]) == sorted(anew)
+    assert read_plan(store, dataset, "both")[2:] == queries[2:]
+    mine_dataset(store, dataset, MiningOptions(2, min_support=2), max_cliques=10**6)
+    with pytest.raises(StaleError, match="other cliques"):
+        read_plan(store, dataset, "both")
+
+
+def test_an_image_that_is_not_there_is_not_planned(store, dataset, random_annotations):
+    write_annotations(store, dataset, random_annotations(3), source="a test")
+    query = PlannedQuery("class 0", (), 1, Edit("no such image"))
+    with pytest.raises(StoreError):
+        write_plan(store, dataset, "r", [query], planner="resampled")
+
+
+def test_coverage_counts_edited_images_with_the_concepts_of_their_source(store, load, ask):
+    records = [
+        ImageRecord("1", "a", (Mention("x"), Mention("y"))),
+        ImageRecord("2", "a", (Mention("x"),)),
+        ImageRecord("3", "b", (Mention("x"), Mention("y"))),
+    ]
+    dataset = load(Annotations.from_records(records), MiningOptions(max_size=2))
+    asked = [PlannedQuery("b", ("x",), 1, Edit("2")), PlannedQuery("c", ("x",), 1, Edit("2"))]
+    write_plan(store, dataset, "r", asked, planner="resampled")
+    coverage = {tuple(row["concepts"]): row for row in ask("plan-coverage", plan="r", limit=99)}
+    assert (coverage[("x",)]["gap"], coverage[("x",)]["gap_after"]) == (1, 0)
+    assert (coverage[("y",)]["gap"], coverage[("y",)]["planned"]) == (0, 0)

@@ -9,6 +9,7 @@ from generation.planning.plan import PlanOptions
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
+from graph.dataset.plans import PlannedQuery
 from graph.dataset.write import write_annotations
 from graph.errors import (
     DatasetNotFoundError,
@@ -33,7 +34,7 @@ from graph.jobs.reports import (
 )
 from graph.jobs.rounds import Span, read_query_progress
 from graph.jobs.status import list_jobs, read_job, read_queries
-from graph.records import Annotations, ImageRecord, Mention
+from graph.records import Annotations, Edit, ImageRecord, Mention
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected, states
 
 
@@ -289,3 +290,41 @@ def test_no_job_is_created_while_its_dataset_is_dropped(store, loaded):
     drop_dataset(store, loaded, create)
     assert len(refused) == 1
     assert store.read("MATCH (j:Job {dataset: $d}) RETURN j.id", d=loaded) == []
+
+
+def test_a_job_keeps_which_images_it_edits(store, loaded):
+    edits = [Edit("0", "a b in x", ("a b in x", "there")), Edit("0"), Edit("1")]
+    queries = [
+        PlannedQuery("b", ("x", "y"), 1, edits[0]),
+        PlannedQuery("nobody's class", ("x", "y"), 1, edits[1]),
+        PlannedQuery("b", (), 1, edits[2]),
+        PlannedQuery("b", ("x",), 2),
+    ]
+    job = create_job(store, loaded, "r", queries)
+    progress = read_query_progress(store, job)
+    assert [PlannedQuery(q.class_name, q.concepts, q.n, q.edit) for q in progress] == queries
+    assert read_queries(store, job)["source_image"].tolist()[:3] == ["0", "0", "1"]
+    rows = store.read(
+        "MATCH (:Job {id: $job})-[:RUNS]->(q)-[r]->(n) WHERE q.source_image IS NOT NULL "
+        "RETURN q.position AS at, type(r) AS type, coalesce(n.id, n.name) AS end",
+        job=job,
+    )
+    assert {(row["at"], row["type"], row["end"]) for row in rows} == {
+        *((0, "EDITS", "0"), (0, "FOR_CLASS", "b")),
+        (1, "EDITS", "0"),
+        *((2, "EDITS", "1"), (2, "FOR_CLASS", "b")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([("b", (), 1, Edit("8")), ("b", (), 1, Edit("9"))], "no image '8', and 1 more, which is"),
+        ([("c", (), 1, Edit("0"))] * 2, "Two queries ask for the image '0' edited to show 'c'"),
+        ([("c", (), 0, Edit("0"))], "asks for 0 images"),
+    ],
+)
+def test_edits_that_no_job_can_make(store, loaded, queries, message):
+    with pytest.raises(OptionError, match=message):
+        create_job(store, loaded, "mine", queries)
+    assert list_jobs(store, loaded) == []
