@@ -10,6 +10,8 @@ FILTERS = Filters(
         "duplicates": "generation.filters.duplicates",
         "clip": "generation.filters.clip",
         "objects": "generation.filters.objects",
+        "same_objects": "generation.filters.same_objects",
+        "same_colours": "generation.filters.same_colours",
         "safety": "generation.filters.safety",
     },
 )

@@ -106,6 +106,15 @@ class Filter(Protocol):
         ...
 
 
+def without_source(name: str) -> Judgement:
+    """The judgement of an image that has no source, by a filter that compares the two."""
+    reason = (
+        f"There is no source that the filter {name} could compare the image with. Leave the filter "
+        "out, or use it where images are edited."
+    )
+    return Judgement(0.0, accepted=False, reason=reason)
+
+
 class Filters(Plugins[Filter]):
     """Registry of filters with their declarations."""
 
