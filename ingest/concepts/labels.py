@@ -11,7 +11,7 @@ from graph.arrays import IntArray
 from graph.errors import Setting
 from graph.progress import Progress
 from ingest.coco.image_columns import read_captions
-from ingest.concepts.vocabulary_file import load_word_list
+from ingest.concepts.word_lists import load_word_list
 from ingest.frames import ImageColumns, Labels
 from ingest.names import Coded, encode_names
 from ingest.options import ReadOptions, TableOptions

@@ -101,11 +101,17 @@ def with_article(name: str) -> str:
     plural = last.endswith("s") and not last.endswith(("ss", "us", "is")) and last not in _SINGULAR
     if last in _WITHOUT or (plural and len(last) > 2):
         return name
-    return f"{'an' if _begins_with_a_vowel(words[0]) else 'a'} {name}"
+    return f"{'an' if begins_with_a_vowel(words[0]) else 'a'} {name}"
 
 
-def _begins_with_a_vowel(word: str) -> bool:
-    """Whether a word starts with a vowel sound; short capitals are spelt out."""
+def begins_with_a_vowel(word: str) -> bool:
+    """Whether a word starts with a vowel sound; short capitals are spelt out.
+
+    Examples
+    --------
+    >>> [word for word in ("hour", "unicorn", "elderly", "SUV", "MAN") if begins_with_a_vowel(word)]
+    ['hour', 'elderly', 'SUV', 'MAN']
+    """
     if word[0].isdigit():
         return _SAID_WITH_A_VOWEL.match(word) is not None
     if word.isupper() and len(word) <= 4:

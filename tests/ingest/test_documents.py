@@ -4,7 +4,7 @@ import pytest
 
 from graph.errors import InputError
 from ingest.concepts.renaming import read_concept_table
-from ingest.concepts.vocabulary_file import load_word_list
+from ingest.concepts.word_lists import load_word_list
 from ingest.documents import decode_json, decode_toml
 from ingest.images.masks import SegmentationError, parse_segmentation
 from ingest.problems import Problems

@@ -20,7 +20,7 @@ from graph.dataset.state import check_name, dataset_state
 from graph.errors import DatasetExistsError
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
-from ingest.concepts.vocabulary_file import word_list_names
+from ingest.concepts.word_lists import word_list_names
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,

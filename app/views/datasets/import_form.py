@@ -19,7 +19,7 @@ from app.views.widgets.wording import (
     LABELS,
     ON_ERROR,
 )
-from ingest.concepts.vocabulary_file import word_list_names
+from ingest.concepts.word_lists import word_list_names
 from ingest.formats import FORMATS
 from ingest.options import (
     ClassOptions,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from graph.errors import InputError, OptionError, UnknownNameError
 from ingest.concepts.plurals import plural_forms
 from ingest.concepts.vocabulary import Vocabulary
-from ingest.concepts.vocabulary_file import load_vocabulary, load_word_list
+from ingest.concepts.vocabulary_file import load_vocabulary
+from ingest.concepts.word_lists import load_word_list
 from ingest.options import VocabularyOptions
 
 
@@ -171,7 +172,7 @@ def test_malformed_word_list(content, reason, write):
 
 
 def test_unknown_word_list():
-    with pytest.raises(UnknownNameError, match="Known: coco-gb, women-also-snowboard"):
+    with pytest.raises(UnknownNameError, match="Known: coco-gb, gensynth, pinpoint, women-also"):
         load_word_list("coco")
 
 
