@@ -12,7 +12,7 @@ from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
-from ingest.models.prompts import PHOTO, check_template, prompt_for
+from ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
 
 if TYPE_CHECKING:
     from ingest.models.vision import VisionModel
@@ -29,27 +29,36 @@ class ClipOptions(ModelOptions):
 
     Parameters
     ----------
-    threshold : float
-        The least CLIPScore, from 0 to 2.5. The paper's 0.6 is a cosine of 0.24.
+    threshold : float or None
+        The least CLIPScore, from 0 to 2.5. The paper's 0.6 is a cosine of 0.24. None accepts every
+        image, for a recipe that only ranks.
     text : str
         What the image is compared with: ``prompt``, the request's; ``concepts``, the paper's
         prompt for the request's concepts, whatever the backend was told; or a template as in
-        `ingest.models.prompts`. A request without concepts is compared with its prompt.
+        `ingest.models.prompts` without ``{noun}`` and ``{adjective}``, such as ``{caption}`` for
+        the edited caption. A request that lacks what the template names, concepts or a caption, is
+        compared with its prompt.
     prefix : str
         Put before the text. The authors of CLIPScore write "A photo depicts " before captions;
         the prompts here begin with "a photo of" as they are.
     """
 
     model: str = "openai/clip-vit-base-patch32"
-    threshold: float = Field(default=0.6, ge=0, le=CLIPSCORE_WEIGHT)
+    threshold: float | None = Field(default=0.6, ge=0, le=CLIPSCORE_WEIGHT)
     text: str = "prompt"
     prefix: str = ""
 
     @field_validator("text")
     @classmethod
     def _check_text(cls, text: str) -> str:
-        if text not in ("prompt", "concepts"):
-            check_template(text)
+        if text in ("prompt", "concepts"):
+            return text
+        check_template(text)
+        if unknown := placeholders(text) & {"noun", "adjective"}:
+            raise ValueError(
+                f"a job's words for its groups are in the prompt alone, and the text has "
+                f"{{{min(unknown)}}}; write {{class}} or {{caption}}, or leave the text as 'prompt'"
+            )
         return text
 
 
@@ -123,11 +132,16 @@ class ClipFilter:
 
     def _text(self, request: ImageRequest) -> str:
         text = self.options.text
-        if text == "prompt" or not request.concepts:
-            return self.options.prefix + request.prompt
         template = PHOTO if text == "concepts" else text
-        class_name = request.class_name
-        return self.options.prefix + prompt_for(request.concepts, template, class_name=class_name)
+        named = set() if text == "prompt" else placeholders(template)
+        unknown = (not request.concepts and bool(named & {"concepts", "names"})) or (
+            not request.caption and "caption" in named
+        )
+        if text == "prompt" or unknown:
+            return self.options.prefix + request.prompt
+        return self.options.prefix + prompt_for(
+            request.concepts, template, class_name=request.class_name, caption=request.caption
+        )
 
     def _tokens(self, texts: Sequence[str]) -> Any:
         length = self.vision.model.config.text_config.max_position_embeddings
@@ -149,11 +163,11 @@ class ClipFilter:
         length = self.vision.model.config.text_config.max_position_embeddings
         if len(self.tokenizer(text)["input_ids"]) > length:
             details["truncated"] = True  # CLIP has not read the end of the text
-        if score >= self.options.threshold:
+        threshold = self.options.threshold
+        if threshold is None or score >= threshold:
             return Judgement(score, accepted=True, details=details)
         reason = (
-            f"The image does not show {text!r}: CLIPScore {score:.3f}, less than "
-            f"{self.options.threshold:g}."
+            f"The image does not show {text!r}: CLIPScore {score:.3f}, less than {threshold:g}."
         )
         return Judgement(score, accepted=False, reason=reason, details=details)
 

@@ -62,7 +62,7 @@ def prompt_for(
     'a bird before a {class} and the "sea"'
     """
     check_template(template)
-    places = set(_PLACEHOLDER.findall(template))
+    places = placeholders(template)
     if not concepts and places & {"concepts", "names"}:
         raise OptionError("A prompt without concepts was asked for. Name one or more.")
     words = {"caption": caption, "noun": noun, "adjective": adjective}
@@ -82,6 +82,17 @@ def prompt_for(
     return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
 
 
+def placeholders(template: str) -> frozenset[str]:
+    """The known placeholders that a template has.
+
+    Examples
+    --------
+    >>> sorted(placeholders("a {class} at {names}, {caption} {and} so on"))
+    ['caption', 'class', 'names']
+    """
+    return frozenset(_PLACEHOLDER.findall(template))
+
+
 def check_template(template: str) -> None:
     """Raise OptionError unless a text is a valid prompt template.
 
@@ -93,7 +104,7 @@ def check_template(template: str) -> None:
     graph.errors.OptionError: The prompt 'a photo of {concept}' has no place for the concepts. \
 Write {concepts}, or {names} for them without articles; {class} is the class.
     """
-    places = set(_PLACEHOLDER.findall(template))
+    places = placeholders(template)
     unknown = sorted(set(_LOOKS_LIKE_ONE.findall(template)) - {f"{{{name}}}" for name in places})
     if not places & {"concepts", "names", *_WORDS}:
         problem = "has no place for the concepts"

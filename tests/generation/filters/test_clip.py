@@ -1,5 +1,6 @@
 """CLIPScore, with the real code and a tiny random CLIP."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from generation.filters import FILTERS
 from generation.filters.clip import CLIP_REVISION, ClipFilter, ClipOptions
-from generation.image_request import GeneratedImage
+from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_owlv2
@@ -26,6 +27,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def open_clip(model: Path, **options: object) -> Any:
     return FILTERS.open("clip", {"model": str(model), **options})
+
+
+def cosine(clip: Any, asked: ImageRequest) -> float:
+    """Of one image with what is asked for: random models have negative ones, and scores of 0."""
+    return float(clip.judge([asked], [GeneratedImage(noise())])[0].details["cosine"])
 
 
 def cosines_by_hand(model: Path, images: list[np.ndarray], texts: tuple[str, ...]) -> np.ndarray:
@@ -89,16 +95,50 @@ def test_texts(model: Path) -> None:
         "landbird at beach and fire hydrant": {"text": "{class} at {names}"},
         "A photo depicts add a beach": {"prefix": "A photo depicts "},
     }
+    assert len({cosine(open_clip(model), request(prompt=prompt)) for prompt in prompts}) == 4
     for prompt, options in prompts.items():
-        expected = open_clip(model).judge([request(prompt=prompt)], [GeneratedImage(noise())])
-        found = open_clip(model, **options).judge([asked], [GeneratedImage(noise())])
-        assert found[0].score == expected[0].score
-    without = open_clip(model, text="concepts").judge(
-        [request(concepts=())], [GeneratedImage(noise())]
+        expected = cosine(open_clip(model), request(prompt=prompt))
+        assert cosine(open_clip(model, **options), asked) == expected
+    without = cosine(open_clip(model, text="concepts"), request(concepts=()))
+    assert without == cosine(open_clip(model), request())
+
+
+def test_edited_captions(model: Path) -> None:
+    """The words of an edit are the text; without a caption, or without concepts, the prompt is."""
+    asked = dataclasses.replace(
+        request(concepts=(), prompt="add a beach"), caption="a cow at the {names} ocean"
     )
-    assert (
-        without[0].score == open_clip(model).judge([request()], [GeneratedImage(noise())])[0].score
-    )
+
+    def score(prompt: str) -> float:
+        return cosine(open_clip(model), request(prompt=prompt))
+
+    expected = {
+        "{caption}": "a cow at the {names} ocean",
+        "a photo of a {class}: {caption}": "a photo of a landbird: a cow at the {names} ocean",
+        "{caption} with {names}": "add a beach",
+        "concepts": "add a beach",
+        "prompt": "add a beach",
+    }
+    assert len({score(text) for text in expected.values()}) == 3
+    for text, means in expected.items():
+        assert cosine(open_clip(model, text=text), asked) == score(means)
+    without = dataclasses.replace(asked, caption="")
+    assert cosine(open_clip(model, text="{caption}"), without) == score("add a beach")
+
+
+def test_without_a_threshold_nothing_is_rejected(model: Path) -> None:
+    """For recipes that only rank: also below zero, where the cosine still tells images apart."""
+    clip = open_clip(model, threshold=None)
+    cosines = [0.24, -0.3, -0.1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClipFilter, "cosines", lambda *_: np.array(cosines))
+        found = clip.judge(
+            [request(i) for i in range(3)], [GeneratedImage(noise(i)) for i in range(3)]
+        )
+    assert [(one.accepted, one.reason) for one in found] == [(True, "")] * 3
+    assert [one.details["cosine"] for one in found] == cosines
+    assert [one.score for one in found] == pytest.approx([0.6, 0.0, 0.0])
+    assert clip.describe()["settings"]["threshold"] is None
 
 
 def test_a_text_that_clip_reads_in_part_is_marked(model: Path) -> None:
@@ -151,3 +191,7 @@ def test_options() -> None:
         FILTERS.open("clip", {"threshold": 3})
     with pytest.raises(OptionError, match="has no place for the concepts"):
         FILTERS.open("clip", {"text": "a photo"})
+    with pytest.raises(
+        OptionError, match=r"groups are in the prompt alone, and the text has \{adj"
+    ):
+        FILTERS.open("clip", {"text": "a {noun}, {adjective}"})
