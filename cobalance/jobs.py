@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -195,6 +195,7 @@ class Job:
         *,
         annotator: str | None = None,
         annotator_options: dict[str, Any] | None = None,
+        **result: Any,
     ) -> "Dataset":
         """Put the accepted images beside the real ones in a new dataset, and mine it alike.
 
@@ -205,6 +206,9 @@ class Job:
         annotator : str, optional
             Take the concepts that this annotator finds in the images, not those that they were made
             for.
+        **result
+            Of a job that edits images, which images the new dataset has: those of
+            `generation.planning.composition.ResultOptions`, such as ``real="none"``.
         """
         from cobalance.datasets import Dataset
 
@@ -217,6 +221,7 @@ class Job:
             into,
             annotator=annotator,
             annotator_options=annotator_options,
+            result=result,
             progress=self.report,
         )
         return Dataset(self.graph, self.settings, merged.dataset, self.report)
@@ -227,6 +232,7 @@ class Job:
         format: str = "folder",  # noqa: A002 - as other libraries' exports have it
         *,
         generated_only: bool = False,
+        result: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> "Export":
         """Write the dataset with the accepted images for training, with a data card.
@@ -239,6 +245,8 @@ class Job:
             ``folder``, ``imagefolder``, ``coco``, ``webdataset`` or ``weights``.
         generated_only : bool
             Without the real images.
+        result : mapping, optional
+            As `rebalance` takes it.
         **options
             Those of `generation.export.options.ExportOptions`, such as ``reference=True``,
             ``skip_missing=True`` and ``overwrite=True``.
@@ -249,7 +257,7 @@ class Job:
             The folder or an option cannot be used, or images cannot be read.
         """
         with needs_extra("Exporting images", "worker"):
-            from app.services.results import export_job
+            from app.services.exports import export_job
         from generation.export import ExportOptions
 
         target = Path(folder)
@@ -261,6 +269,7 @@ class Job:
             target,
             ExportOptions(**options),
             real=not generated_only,
+            result=result,
             progress=self.report,
         )
         counts = {name: count for name, count in report.counts.items() if count}

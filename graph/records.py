@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -94,6 +94,27 @@ class Edit:
     source_image: str
     caption: str = ""
     captions: tuple[str, ...] = ()
+
+
+class Counterfactual(NamedTuple):
+    """What was asked of an image, and what came of it.
+
+    Parameters
+    ----------
+    source : str
+        The id of the edited image.
+    group : str
+        The group to show.
+    images : tuple of str
+        Its accepted candidates; none where it lacks one.
+    tried : bool
+        Whether an image was made at all: an image without a mask is not edited.
+    """
+
+    source: str
+    group: str
+    images: tuple[str, ...]
+    tried: bool = True
 
 
 @dataclass(frozen=True, eq=False)

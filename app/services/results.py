@@ -1,29 +1,21 @@
-"""Use a job's accepted images: export them for training, or add them to a copy of the dataset."""
+"""Add a job's accepted images to a copy of its dataset."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from app.settings import Settings, in_environment
+from app.settings import Settings
 from generation.export import (
-    ExportDataset,
     ExportError,
-    ExportOptions,
-    ExportReport,
-    export,
 )
-from generation.export.merged import read_merged
+from generation.export.counterfactuals import compose_job
 from generation.output.folder import OutputFolder
-from generation.output.job_manifest import read_job_manifest
 from graph.database.store import GraphStore
 from graph.dataset.cliques import mined_with
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.names import concept_names
-from graph.dataset.read import read_annotations
+from graph.dataset.read import read_classes
 from graph.dataset.write import IngestReport
 from graph.errors import StaleError
 from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
@@ -33,9 +25,7 @@ from graph.records import Mention
 from ingest.annotators import ANNOTATORS
 from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode, rgb_array
-from ingest.images.image_file import ImageFileError
-from ingest.images.regions import copy_regions, read_regions
-from ingest.images.roots import ImageRoots
+from ingest.images.regions import copy_regions
 
 _BATCH = 16  # images that an annotator looks at together
 
@@ -50,62 +40,19 @@ class RebalancedDataset:
         The copy's name.
     generated : int
         How many of its images the job generated.
+    real : int or None
+        How many others it has, where not all of the job's dataset.
     report : IngestReport
         Changes that writing it made.
+    left_out : mapping of str to int
+        Of a job that edits images, how many images it does not have, by reason.
     """
 
     dataset: str
     generated: int
     report: IngestReport
-
-
-def export_job(
-    store: GraphStore,
-    settings: Settings,
-    job: Job,
-    format_: str,
-    folder: Path,
-    options: ExportOptions,
-    *,
-    real: bool = True,
-    progress: Progress = silent,
-) -> ExportReport:
-    """Write a job's dataset with its accepted images to a folder.
-
-    Generated images of earlier jobs that the dataset holds are exported too.
-
-    Parameters
-    ----------
-    real : bool
-        Export the real images as well.
-
-    Raises
-    ------
-    ExportError, UnknownNameError, MissingExtraError
-        The folder holds the images that are to be exported; see also `generation.export.export`.
-    """
-    _check_target(settings, folder)
-    output = OutputFolder(settings.output_folder())
-    has_images = format_ != "weights"
-    made = _accepted(store, output, job, check=has_images)
-    held = _images(store, job.dataset, progress)
-    if has_images:
-        own = made["candidate"].map(generated_id)
-        before = held[held["synthetic"] & ~held["id"].isin(own)]
-        parts = [made, read_merged(store, output, before)]
-        made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
-    roots = ImageRoots(settings.image_roots())
-    exported = ExportDataset(
-        job.dataset,
-        held[~held["synthetic"]] if real else None,
-        made,
-        lambda uri: _read(roots, uri),
-        output.read,
-        lambda ids: read_regions(settings.regions_folder(), job.dataset, ids),
-        splits=dict(zip(held["id"], held["split"], strict=True)),
-        job=job.id,
-    )
-    return export(exported, format_, folder, options, progress)
+    real: int | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def merge_job(
@@ -116,6 +63,7 @@ def merge_job(
     *,
     annotator: str | None = None,
     annotator_options: Mapping[str, Any] | None = None,
+    result: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> RebalancedDataset:
     """Write a job's dataset with its accepted images into another dataset, and mine it alike.
@@ -125,6 +73,9 @@ def merge_job(
     annotator : str or None
         A name in `ingest.annotators.ANNOTATORS`: the images then have the concepts that it
         finds, not those that they were generated for.
+    result : mapping, optional
+        Of a job that edits images, what differs from the recipe's `ResultOptions`: which images the
+        other dataset has.
 
     Raises
     ------
@@ -143,7 +94,9 @@ def merge_job(
         annotate = ANNOTATORS.open(annotator, options).annotate
         vocabulary = concept_names(store, job.dataset)
         images = _annotated(images, output, partial(annotate, vocabulary=vocabulary), progress)
-    merged = rebalanced_dataset(store, settings, job, into, images=images, progress=progress)
+    merged = rebalanced_dataset(
+        store, settings, job, into, images=images, result=result, progress=progress
+    )
     try:
         mining = mined_with(store, job.dataset)
     except StaleError:  # has changed since the plan; there is nothing to compare with
@@ -159,6 +112,7 @@ def rebalanced_dataset(
     into: str | None = None,
     *,
     images: Sequence[AcceptedImage],
+    result: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> RebalancedDataset:
     """Copy a job's dataset and its accepted images into another dataset, ready for mining.
@@ -171,6 +125,8 @@ def rebalanced_dataset(
         Name of the other dataset; by default the job's dataset with ``-rebalanced`` appended.
     images : sequence of AcceptedImage
         The job's accepted images; each takes the split of the image that its object comes from.
+    result : mapping, optional
+        As `merge_job` takes it.
 
     Raises
     ------
@@ -182,9 +138,17 @@ def rebalanced_dataset(
         The job's dataset is incomplete: an ingest of it has not ended.
     """
     name = f"{job.dataset}-rebalanced" if into is None else into
-    report = write_rebalanced(store, job, name, images, progress=progress)
+    composed = compose_job(store, job, lambda: read_classes(store, job.dataset), result)
+    real: Sequence[str] | None = None
+    left_out: Mapping[str, int] = {}
+    if composed is not None:
+        chosen = set(map(generated_id, composed.generated))
+        images = [image for image in images if image.id in chosen]
+        real, left_out = composed.real, composed.left_out
+    report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     copy_regions(settings.regions_folder(), job.dataset, name)
-    return RebalancedDataset(name, len(images), report)
+    n_real = None if real is None else len(real)
+    return RebalancedDataset(name, len(images), report, n_real, left_out)
 
 
 def _annotated(
@@ -206,24 +170,6 @@ def _annotated(
     return annotated
 
 
-def _accepted(
-    store: GraphStore, output: OutputFolder, job: Job, *, check: bool = True
-) -> pd.DataFrame:
-    """The manifest rows of a job's accepted images that have a file.
-
-    Raises
-    ------
-    ExportError
-        Some of them are not in this output folder.
-    """
-    made = read_job_manifest(store, output, job.id)
-    accepted = made[made["verdict"] == "accepted"]
-    is_short = len(accepted) < job.accepted and not (job.is_active and len(accepted))
-    if check and is_short:
-        raise _not_all(output, job.id, len(accepted), job.accepted)
-    return accepted[accepted["path"].notna()]
-
-
 def _check_files(output: OutputFolder, job: str, images: Iterable[AcceptedImage]) -> None:
     """Check that the output folder has the files of a job's accepted images.
 
@@ -237,52 +183,15 @@ def _check_files(output: OutputFolder, job: str, images: Iterable[AcceptedImage]
     there = {f"{folder}/{name}" for name in output.names(folder)}
     gone = [uri for uri in wanted if uri not in there]
     if gone:
-        raise _not_all(output, job, len(wanted) - len(gone), len(wanted), str(gone[0]))
+        raise not_all(output, job, len(wanted) - len(gone), len(wanted), str(gone[0]))
 
 
-def _not_all(
+def not_all(
     output: OutputFolder, job: str, found: int, wanted: int, gone: str | None = None
 ) -> ExportError:
+    """The error where an output folder lacks accepted images of a job."""
     lost = f", put back what is gone, such as {gone}, or reject it in the web app" if found else ""
     return ExportError(
         f"{output.place} has {found:,} of the {wanted:,} accepted images of job {job}. Name the "
         f"folder that its workers wrote to with COBALANCE_OUTPUT{lost if gone else ''}."
     )
-
-
-def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:
-    annotations = read_annotations(store, dataset, progress)
-    images, mentions = annotations.images, annotations.mentions
-    concepts: list[list[str]] = [[] for _ in range(len(images))]
-    for at, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
-        if name not in concepts[at]:
-            concepts[at].append(name)
-    return pd.DataFrame(
-        {
-            "id": images["id"].astype(object),
-            "class": images["class_name"].astype(object),
-            "split": images["split"].astype(object).where(images["split"].notna(), None),
-            "uri": images["uri"],
-            "width_px": images["width_px"],
-            "height_px": images["height_px"],
-            "concepts": concepts,
-            "synthetic": images["synthetic"],
-        }
-    )
-
-
-def _read(roots: ImageRoots, uri: str) -> bytes:
-    try:
-        return roots.find(uri).read()
-    except ImageFileError as error:
-        raise OSError(error.worded(in_environment)) from error
-
-
-def _check_target(settings: Settings, folder: Path) -> None:
-    target = folder.expanduser().resolve()
-    for root in settings.image_roots():
-        if "://" not in root and Path(root).expanduser().resolve().is_relative_to(target):
-            raise ExportError(
-                f"{folder} holds the images to export ({root}), and an export replaces its folder. "
-                "Name another one."
-            )

@@ -4,11 +4,12 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import pandas as pd
 
 from graph.errors import OptionError, check_known
+from graph.records import Counterfactual
 
 REAL_IMAGES = ("all", "unedited", "none")
 INCOMPLETE = ("drop", "keep")
@@ -54,27 +55,6 @@ class ResultOptions:
                 f"A share of {self.share:g} of the edited images is to give way, which real images "
                 f"do with 'unedited' alone, not with {self.real!r}."
             )
-
-
-class Counterfactual(NamedTuple):
-    """What was asked of an image, and what came of it.
-
-    Parameters
-    ----------
-    source : str
-        The id of the edited image.
-    group : str
-        The group to show.
-    images : tuple of str
-        Its accepted candidates; none where it lacks one.
-    tried : bool
-        Whether an image was made at all: an image without a mask is not edited.
-    """
-
-    source: str
-    group: str
-    images: tuple[str, ...]
-    tried: bool = True
 
 
 @dataclass(frozen=True)

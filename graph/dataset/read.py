@@ -71,6 +71,22 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     return Annotations(frame, _mention_frame(image, concepts, sources, scores, counts))
 
 
+def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """Read the class of each image: ``id`` and ``class``, in ascending order of id.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    dataset_state(store, dataset).require_complete()
+    rows = [
+        (row["id"], row["class_name"])
+        for row in store.stream(statements.CLASSES_OF_IMAGES, dataset=dataset)
+    ]
+    return pd.DataFrame(sorted(rows), columns=["id", "class"], dtype=object)
+
+
 def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
     """Read the image-by-concept incidence and the images' classes.
 

@@ -97,6 +97,13 @@ RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } A
   COUNT { MATCH (:Image {dataset: $dataset}) } AS images""",
 )
 
+CLASSES_OF_IMAGES = Statement(
+    "The class of each image.",
+    """
+MATCH (y:Class {dataset: $dataset})<-[:LABELED]-(i:Image)
+RETURN i.id AS id, y.name AS class_name""",
+)
+
 COUNT_IMAGES = Statement(
     "Number of images.", "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
 )

@@ -1,9 +1,11 @@
 """Merge the accepted images of a job with its dataset into a new dataset."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
@@ -18,7 +20,7 @@ from graph.errors import Action, DatasetExistsError, OptionError, StoreError
 from graph.jobs import reads, statements
 from graph.jobs.status import Job
 from graph.progress import Progress, silent
-from graph.records import Annotations, ImageRecord, Mention
+from graph.records import Annotations, Counterfactual, ImageRecord, Mention
 
 SOURCE = "generation-query"
 """Source of an unverified mention: the image was generated to show the concept."""
@@ -35,12 +37,16 @@ class AcceptedImage(ImageRecord):
     job : str
         The job's id.
     source_image : str or None
-        The id of the image, of the same dataset, that its object was taken from.
+        The id of the image, of the same dataset, that its object was taken from, or that was
+        edited.
+    edited : bool
+        Whether it shows what its source shows, with the source's mentions beside its own.
     """
 
     synthetic: bool = True
     job: str
     source_image: str | None = None
+    edited: bool = False
 
 
 def generated_id(candidate: str) -> str:
@@ -57,7 +63,7 @@ def generated_id(candidate: str) -> str:
 def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
     """Read a job's accepted candidates that have a file, by id.
 
-    Each shows the concepts of its query.
+    Each shows the concepts of its query, or has the mentions of the image that was edited.
     """
     rows = store.read(reads.ACCEPTED_IMAGES, job=job)
     images = []
@@ -67,15 +73,22 @@ def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
             AcceptedImage(
                 generated_id(row["id"]),
                 row["class_name"],
-                tuple(Mention(name, SOURCE) for name in row["concepts"]),
+                () if row["edited"] else tuple(Mention(name, SOURCE) for name in row["concepts"]),
                 uri=row["uri"],
                 width_px=provenance.get("width_px"),
                 height_px=provenance.get("height_px"),
                 job=job,
                 source_image=row["source_image"],
+                edited=row["edited"],
             )
         )
     return images
+
+
+def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
+    """Read what a job asks of the images that it edits, and what came of it, in the job's order."""
+    rows = store.read(reads.COUNTERFACTUALS, job=job)
+    return [Counterfactual(**row | {"images": tuple(sorted(row["images"]))}) for row in rows]
 
 
 def generated_annotations(
@@ -112,6 +125,7 @@ def write_rebalanced(
     into: str,
     images: Sequence[AcceptedImage],
     *,
+    real: Collection[str] | None = None,
     split: str | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
@@ -126,6 +140,10 @@ def write_rebalanced(
         The job, which the other dataset remembers.
     into : str
         The other dataset; created if it does not exist.
+    images : sequence of AcceptedImage
+        The accepted images that it is to have.
+    real : collection of str or None
+        Ids of the dataset's images that it is to have; None for all.
     split : str or None
         See `generated_annotations`.
 
@@ -160,7 +178,12 @@ def write_rebalanced(
         )
     there = set(held.images["id"])
     new = [image for image in images if image.id not in there]
-    both = _joined(held, generated_annotations(new, split_of, split)) if new else held
+    kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
+    if new:
+        made = generated_annotations(new, split_of, split)
+        both = _joined(kept, _with_inherited(made, new, held))
+    else:
+        both = kept
     _claim_copy(store, into, job.id)
     report = write_annotations(
         store,
@@ -196,6 +219,37 @@ def _link(store: GraphStore, dataset: str, into: str, images: Sequence[AcceptedI
     for edge, end in ((schema.GENERATED_BY, 1), (schema.DERIVED_FROM, 2)):
         for rows in batches([[image[0], image[end]] for image in linked if image[end]]):
             store.write(merge_edges_statement(edge), dataset=into, rows=rows)
+
+
+def _only(held: Annotations, ids: Collection[str]) -> Annotations:
+    """Take those images whose ids are given."""
+    rows = np.flatnonzero(held.images["id"].isin(list(ids)))
+    return _taken(held, rows)
+
+
+def _taken(held: Annotations, rows: npt.NDArray[np.intp]) -> Annotations:
+    """Take images by row, in ascending order, with their mentions."""
+    place = np.full(len(held.images), -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    of_image = place[held.mentions["image"]]
+    mentions = held.mentions.assign(image=of_image)[of_image >= 0].reset_index(drop=True)
+    return replace(held, images=held.images.iloc[rows].reset_index(drop=True), mentions=mentions)
+
+
+def _with_inherited(
+    made: Annotations, images: Sequence[AcceptedImage], held: Annotations
+) -> Annotations:
+    """Give edited images the mentions of their sources, as far as the dataset has these."""
+    row_of = dict(zip(held.images["id"], range(len(held.images)), strict=True))
+    pairs = [
+        (at, row_of[image.source_image])
+        for at, image in enumerate(images)
+        if image.edited and image.source_image in row_of
+    ]
+    inherited = pd.DataFrame(pairs, columns=["to", "image"], dtype=np.int64).merge(held.mentions)
+    mentions = inherited.assign(image=inherited.pop("to"))[list(held.mentions.columns)]
+    both = _stacked(made.mentions, mentions, ("concept", "source"))
+    return replace(made, mentions=both.sort_values("image", kind="stable", ignore_index=True))
 
 
 def _joined(first: Annotations, second: Annotations) -> Annotations:

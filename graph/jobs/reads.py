@@ -147,7 +147,19 @@ ACCEPTED_IMAGES = Statement(
 MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL
 MATCH (q:JobQuery {id: c.query})
 RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image,
-  coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, q.concepts AS concepts""",
+  coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, q.concepts AS concepts,
+  q.source_image IS NOT NULL AS edited""",
+)
+
+COUNTERFACTUALS = Statement(
+    "The images that a job edits, with the groups asked for and their accepted images.",
+    """
+MATCH (q:JobQuery {job: $job}) WHERE q.source_image IS NOT NULL
+RETURN q.source_image AS source, q.class_name AS group,
+  [(q)<-[:MADE_FOR]-(c:Candidate)
+    WHERE c.verdict = 'accepted' AND c.uri IS NOT NULL | c.id] AS images,
+  q.accepted > 0 OR q.seconds > 0 AS tried
+ORDER BY q.position""",
 )
 
 GENERATED_IMAGES = Statement(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,28 @@ from graph.jobs.status import Job, read_job
 from graph.progress import Progress
 from ingest.annotators import ANNOTATORS
 from ingest.concepts.plurals import counted
+
+_REAL = Annotated[
+    Literal["all", "unedited", "none"] | None,
+    typer.Option(
+        help="Of a job that edits images, which real images stay: all with the other groups beside "
+        "them; unedited ones, with every group in place of the others; or none. Default: as the "
+        "recipe's paper has it."
+    ),
+]
+_SHARE = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, help="With --real unedited, the share of edited images that give way."
+    ),
+]
+_INCOMPLETE = Annotated[
+    Literal["drop", "keep"] | None,
+    typer.Option(
+        help="Edited images that lack a group: drop them with what was made of them, or keep what "
+        "there is. Default: drop."
+    ),
+]
 
 
 def rebalance(
@@ -37,6 +59,9 @@ def rebalance(
     model: Annotated[
         str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
     ] = None,
+    real: _REAL = None,
+    share: _SHARE = None,
+    incomplete: _INCOMPLETE = None,
 ) -> None:
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
@@ -50,11 +75,17 @@ def rebalance(
             into,
             annotator=annotate,
             annotator_options=options,
+            result=_chosen(real, share, incomplete),
             progress=progress,
         )
+    for reason, count in merged.left_out.items():
+        notes.print(f"Left out: {counted(count, reason)}.", markup=False)
+    if merged.real is None:
+        others = f"the images of {found.dataset}"
+    else:
+        others = f"{counted(merged.real, 'images')} of {found.dataset}"
     notes.print(
-        f"{merged.dataset}: the images of {found.dataset} and "
-        f"{counted(merged.generated, 'generated ones')}.\n"
+        f"{merged.dataset}: {others} and {counted(merged.generated, 'generated ones')}.\n"
         f"Next: cobalance imbalances {quote(found.dataset)} --compare {quote(merged.dataset)}",
         markup=False,
     )
@@ -93,10 +124,13 @@ def export(
             "--option", "An option of the format's own, such as shard_images=1000 of webdataset."
         ),
     ] = None,
+    real: _REAL = None,
+    share: _SHARE = None,
+    incomplete: _INCOMPLETE = None,
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
-        from app.services.results import export_job
+        from app.services.exports import export_job
     own = assigned(option, "--option")
     EXPORTERS.check(format_, own)
     options = ExportOptions(
@@ -115,6 +149,7 @@ def export(
             folder,
             options,
             real=not generated_only,
+            result=_chosen(real, share, incomplete),
             progress=progress,
         )
     counts = ", ".join(
@@ -124,6 +159,12 @@ def export(
     )
     written = f"{counted(report.files, 'files')}, {report.bytes:,} bytes"
     out.print(f"{folder}: {counts}; {written}.", markup=False)
+
+
+def _chosen(real: str | None, share: float | None, incomplete: str | None) -> dict[str, Any]:
+    """The options that are given, for `generation.planning.composition.ResultOptions`."""
+    given = {"real": real, "share": share, "incomplete": incomplete}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 @contextmanager

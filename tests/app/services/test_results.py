@@ -5,7 +5,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from app.services.results import export_job, merge_job, rebalanced_dataset
+from app.services.exports import export_job
+from app.services.results import merge_job, rebalanced_dataset
 from generation.export import ExportError, ExportOptions
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder

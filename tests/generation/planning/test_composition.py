@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planning.composition import (
-    Counterfactual,
-    ResultOptions,
-    compose_dataset,
-)
+from generation.planning.composition import ResultOptions, compose_dataset
 from graph.errors import CobalanceError, OptionError
+from graph.records import Counterfactual
 
 GROUPS = ("man", "woman", "neither", "both")
 

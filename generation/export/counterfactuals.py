@@ -1,0 +1,56 @@
+"""Choose the images of the dataset that a job of counterfactuals leads to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import pandas as pd
+
+from generation.planning.composition import Composition, ResultOptions, compose_dataset
+from generation.recipes import RECIPES
+from graph.database.store import GraphStore
+from graph.errors import OptionError, check_known
+from graph.jobs.merge import generated_id, read_counterfactuals
+from graph.jobs.status import Job
+
+RESULT_OPTIONS = tuple(field.name for field in fields(ResultOptions))
+
+
+def compose_job(
+    store: GraphStore,
+    job: Job,
+    read_images: Callable[[], pd.DataFrame],
+    given: Mapping[str, Any] | None = None,
+) -> Composition | None:
+    """Choose the images of a job's dataset; None for a job that edits none, which takes all.
+
+    Parameters
+    ----------
+    read_images : callable
+        Gives the dataset's images: ``id`` and ``class``. Generated images of earlier jobs count as
+        real ones, those of this job as what it generated.
+    given : mapping, optional
+        Fields of `ResultOptions` that differ from the recipe's own choice.
+
+    Raises
+    ------
+    OptionError
+        Options are given, and the job edits no images; or see `compose_dataset`.
+    UnknownNameError
+        There is no such option.
+    """
+    asked = read_counterfactuals(store, job.id)
+    if not asked:
+        if given:
+            raise OptionError(
+                f"The job {job.id} edits no images, so that all real ones stay. Leave out the "
+                "choice of real images."
+            )
+        return None
+    check_known("option of the result", given or (), RESULT_OPTIONS)
+    recipe = str(job.settings.get("recipe", ""))
+    usual = RECIPES[recipe].result if recipe in list(RECIPES) else None
+    options = replace(usual or ResultOptions(), **(given or {}))
+    images = read_images()
+    own = {generated_id(candidate) for one in asked for candidate in one.images}
+    return compose_dataset(images[~images["id"].isin(own)], asked, options)

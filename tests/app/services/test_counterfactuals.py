@@ -1,0 +1,187 @@
+"""Datasets of counterfactuals: the identity of counts, inheritance, and what is left out."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from app.services.results import rebalanced_dataset
+from graph.database.query import Statement
+from graph.dataset.cliques import load_cliques
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.dataset.plans import PlannedQuery
+from graph.dataset.read import read_annotations
+from graph.dataset.state import find_dataset
+from graph.dataset.write import write_annotations
+from graph.errors import OptionError, UnknownNameError
+from graph.jobs.candidates import NewCandidate, record_made
+from graph.jobs.lifecycle import create_job, query_id
+from graph.jobs.merge import read_accepted
+from graph.jobs.status import read_job
+from graph.records import Annotations, Edit, ImageRecord, Mention
+
+COUNT = Statement(
+    "Images of a class that show all of some concepts.",
+    """
+MATCH (i:Image {dataset: $dataset})-[:LABELED]->(:Class {dataset: $dataset, name: $group})
+WHERE all(name IN $concepts WHERE EXISTS {
+  (i)-[:CONTAINS]->(:Concept {dataset: $dataset, name: name})
+})
+RETURN count(i) AS images""",
+)
+GROUPS = ("man", "woman", "neither", "two of them")
+
+
+@pytest.fixture
+def dataset_of(store, dataset):
+    """Write a dataset; drop it and its copy at the end."""
+
+    def write(records):
+        write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+        return dataset
+
+    yield write
+    if find_dataset(store, f"{dataset}-rebalanced") is not None:
+        drop_dataset(store, f"{dataset}-rebalanced")
+
+
+def made_job(store, dataset, records, groups, lost=(), made="all", **settings):
+    """A job that asks all groups of each image, and has them but for the lost ones."""
+    queries = [
+        PlannedQuery(group, concepts_of(record), 1, Edit(record.id))
+        for record in records
+        for group in groups
+        if made == "all" or group != record.class_name
+    ]
+    job = create_job(store, dataset, "counterfactuals", queries, settings=settings)
+    candidates = {}
+    for position, query in enumerate(queries):
+        is_lost = (query.edit.source_image, query.class_name) in lost
+        candidates[query_id(job, position)] = [
+            NewCandidate(
+                f"{query_id(job, position)}/0",
+                f"{job}/images/{position}-0.png",
+                "rejected" if is_lost else "accepted",
+                source_image=query.edit.source_image,
+                seconds=1.0,
+            )
+        ]
+    record_made(store, job, candidates, finish=True)
+    return job
+
+
+def concepts_of(record):
+    return tuple(sorted({mention.concept for mention in record.mentions}))
+
+
+def merged(store, own, job, **result):
+    found = read_job(store, job)
+    return rebalanced_dataset(store, own, found, images=read_accepted(store, job), result=result)
+
+
+@pytest.mark.parametrize("real", ["all", "none"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_clique_has_equal_counts_in_all_groups(store, dataset_of, own, real, seed):
+    rng = np.random.default_rng(seed)
+    groups = GROUPS[: 2 + seed]
+    records = [
+        ImageRecord(
+            f"image {at}",
+            str(rng.choice(groups)),
+            tuple(Mention(name) for name in "abcde" if rng.random() < 0.5),
+            "train",
+            f"{at}.jpg",
+        )
+        for at in range(40)
+    ]
+    every = [(record.id, group) for record in records for group in groups]
+    lost = {pair for pair in every if rng.random() < 0.1}
+    dataset = dataset_of(records)
+    made = "all" if real == "none" or seed else "others"
+    job = made_job(store, dataset, records, groups, lost, made)
+    result = merged(store, own, job, real=real)
+    complete = [
+        record
+        for record in records
+        if not any(
+            (record.id, group) in lost and not (real == "all" and group == record.class_name)
+            for group in groups
+        )
+    ]
+    assert 0 < len(complete) < len(records)
+    written = read_annotations(store, result.dataset)
+    assert len(written.images) == len(complete) * len(groups)
+    mine_dataset(store, result.dataset, MiningOptions(5, common=()), max_cliques=1000)
+    cliques = load_cliques(store, result.dataset)
+    assert set(cliques.classes) == set(groups)
+    assert (np.ptp(cliques.counts, axis=1) == 0).all()
+    expected = Counter(
+        clique
+        for record in complete
+        for size in range(1, 6)
+        for clique in combinations(concepts_of(record), size)
+    )
+    names = cliques.names()
+    assert dict(zip(names, cliques.counts[:, 0].tolist(), strict=True)) == expected
+    for clique in names[:: max(1, len(names) // 10)]:  # by Cypher, from the images
+        for group in groups:
+            rows = store.read(COUNT, dataset=result.dataset, group=group, concepts=list(clique))
+            assert rows[0]["images"] == expected[clique]
+    assert result.left_out == {
+        "edited images without a counterfactual of each group": len(records) - len(complete)
+    }
+
+
+def test_a_counterfactual_has_the_mentions_and_the_split_of_its_source(store, dataset_of, own):
+    mentions = (
+        Mention("bat", "owl", 0.25),
+        Mention("ball", "annotation"),
+        Mention("ball", "annotation"),
+    )
+    records = [
+        ImageRecord("1", "man", mentions, "val", "1.jpg"),
+        ImageRecord("2", "woman", (), "train", "2.jpg"),
+        ImageRecord("3", "man", (Mention("sofa"),), "train", "3.jpg"),
+    ]
+    dataset = dataset_of(records)
+    job = made_job(store, dataset, records[:2], ("man", "woman"))
+    result = merged(store, own, job, real="unedited")
+    found = {record.id: record for record in read_annotations(store, result.dataset).records()}
+    twins = [record for record in found.values() if record.synthetic]
+    assert {record.id for record in found.values() if not record.synthetic} == {"3"}
+    assert sorted((twin.class_name, twin.split, len(twin.mentions)) for twin in twins) == [
+        ("man", "train", 0),
+        ("man", "val", 3),
+        ("woman", "train", 0),
+        ("woman", "val", 3),
+    ]
+    for twin in twins:
+        if twin.split == "val":
+            shown = sorted((m.concept, m.source, m.score) for m in twin.mentions)
+            assert shown == [
+                ("ball", "annotation", None),
+                ("ball", "annotation", None),
+                ("bat", "owl", 0.25),
+            ]
+    again = merged(store, own, job, real="unedited").report
+    assert (again.created, again.updated, again.deleted, again.unchanged) == (0, 0, 0, 5)
+
+
+def test_recipes_decide_unless_an_option_is_given(store, dataset_of, own):
+    records = [ImageRecord(f"{at}", "man", (Mention("x"),), None, f"{at}.jpg") for at in range(3)]
+    dataset = dataset_of(records)
+    job = made_job(store, dataset, records, ("man", "woman"), lost={("1", "woman")})
+    usual = merged(store, own, job)
+    assert (usual.real, usual.generated) == (2, 2)
+    kept = merged(store, own, job, incomplete="keep")
+    assert (kept.real, kept.generated) == (3, 2)
+    with pytest.raises(UnknownNameError, match="unknown option of the result 'reel'"):
+        merged(store, own, job, reel="all")
+
+
+def test_a_job_that_edits_no_image_takes_no_choice_of_real_ones(store, own, job):
+    with pytest.raises(OptionError, match="edits no images, so that all real ones stay"):
+        merged(store, own, job, real="none")
