@@ -9,6 +9,9 @@ import numpy as np
 from graph.errors import CobalanceError, OptionError
 from ingest.images.arrays import ImageArray, MaskArray
 
+SCALES = ("guidance_scale", "image_guidance_scale")
+"""The scales that a request may have of its own, by their names in backends' options."""
+
 
 class GenerationError(CobalanceError):
     """A request whose image cannot be generated; others of the batch can."""
@@ -122,6 +125,11 @@ class ImageRequest:
     guidance_scale: float | None = None
     image_guidance_scale: float | None = None
     patch: SourceImage | None = None
+
+    @property
+    def scales(self) -> dict[str, float]:
+        """The scales of its own, by name; they win over the backend's options."""
+        return {name: value for name in SCALES if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, eq=False)

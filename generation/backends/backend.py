@@ -1,7 +1,7 @@
 """Backend protocol: generate images for a batch of requests, and describe their provenance."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -64,5 +64,20 @@ class Backend(Protocol):
         (a commit, or None for a folder), ``weights_sha256``, ``variant``, ``pipeline``,
         ``scheduler``, ``scheduler_config``, ``settings``, ``device``, ``dtype`` and ``software``, a
         mapping of package to version.
+        """
+        ...
+
+
+@runtime_checkable
+class ScaledBackend(Protocol):
+    """A backend that heeds the scales of requests; their names are options of its own, too."""
+
+    def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
+        """Check the scales that a job's variants set, by name.
+
+        Raises
+        ------
+        OptionError
+            One of them would change nothing; the message says what to do.
         """
         ...

@@ -37,6 +37,7 @@ from generation.backends.compositing.styles import (
     style_of,
 )
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest
+from graph.errors import OptionError
 from graph.options import MayBePath
 from graph.plugins import Plugin
 from ingest.images.arrays import ImageArray, MaskArray
@@ -144,6 +145,22 @@ class ProceduralBackend:
         """
         make = self._paint_object if self._options.paint == "object" else self._make
         return [make(request) for request in requests]
+
+    def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
+        """Check the scales of a job's variants.
+
+        Raises
+        ------
+        OptionError
+            One is not of use.
+        """
+        for name, scale in (pair for variant in variants for pair in variant.items()):
+            if name != "guidance_scale" or self._options.paint != "object" or scale <= 0:
+                raise OptionError(
+                    f"The backend procedural would ignore the variants' {name} of {scale:g}: it "
+                    "heeds a guidance_scale above 0, and only with paint=object. Leave it out of "
+                    "the variants, or set making.paint to object."
+                )
 
     def describe(self) -> Mapping[str, Any]:
         """Model, settings and software of the backend, for provenance; JSON values."""

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
-from generation.jobs.variants import Phrase, Variant
+from generation.jobs.variants import Phrase, Variant, ignored_scale
 from generation.recipes import DEFAULT, RECIPES, choose_recipe
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.segmenters import SEGMENTERS
@@ -185,6 +185,9 @@ min_luminance, threshold.
             f"The setting {fault.place} is {fault.value!r}: {fault.reason}."
         ) from error
     making = BACKENDS.check(settings.backend, settings.making, stored=stored)
+    for name in (name for variant in settings.variants for name in variant.scales):
+        if name not in BACKENDS[settings.backend].options.model_fields:
+            raise ignored_scale(settings.backend, name)
     for name, options in settings.filter_options().items():
         FILTERS.check(name, options)
     if settings.segmenter is not None:

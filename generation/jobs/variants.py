@@ -1,7 +1,12 @@
 """Variants of a job's candidates, and the words of its groups for prompts."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from generation.backends.backend import Backend, ScaledBackend
+from generation.image_request import SCALES
+from graph.errors import OptionError
 from ingest.models.prompts import check_template
 
 
@@ -26,6 +31,11 @@ class Variant(BaseModel):
     guidance_scale: float | None = Field(default=None, ge=0)
     image_guidance_scale: float | None = Field(default=None, ge=1)
 
+    @property
+    def scales(self) -> dict[str, float]:
+        """The scales that it sets, by name."""
+        return {name: value for name in SCALES if (value := getattr(self, name)) is not None}
+
     @field_validator("prompt")
     @classmethod
     def _check_prompt(cls, prompt: str | None) -> str | None:
@@ -41,3 +51,36 @@ class Phrase(BaseModel):
 
     noun: str = ""
     adjective: str = ""
+
+
+def check_scales(variants: Sequence[Variant], backend: Backend, name: str) -> None:
+    """Refuse scales of variants that a backend would ignore.
+
+    Parameters
+    ----------
+    variants : sequence of Variant
+        The job's.
+    backend : Backend
+        Opened for the job.
+    name : str
+        The backend's, for the message.
+
+    Raises
+    ------
+    OptionError
+        One would be ignored; the message says what to do.
+    """
+    scales = [variant.scales for variant in variants]
+    if not any(scales):
+        return
+    if not isinstance(backend, ScaledBackend):
+        raise ignored_scale(name, next(scale for found in scales for scale in found))
+    backend.check_scales(scales)
+
+
+def ignored_scale(backend: str, scale: str) -> OptionError:
+    """The error for a scale of variants that a backend has no option for."""
+    return OptionError(
+        f"The backend {backend} would ignore the {scale} of the variants. Leave it out of them, or "
+        "use another backend."
+    )

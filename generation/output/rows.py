@@ -17,6 +17,9 @@ Row = dict[str, Any]
 WITHOUT_SOURCE = "without_source"
 """In an image's settings: why its object is painted and none of the dataset's."""
 
+VARIANT = "variant_number"
+"""In an image's settings: the number of the job's variant that it was made with."""
+
 # The parts of a backend's description that decide pixels or verdicts, beside its settings.
 _MADE_WITH = (
     *("pipeline", "scheduler", "scheduler_config", "variant", "device", "dtype"),
@@ -32,6 +35,7 @@ def new_row(
     chunk_items: Sequence[str],
     backend: Mapping[str, Any],
     without_source: str = "",
+    variant: int | None = None,
 ) -> Row:
     """Start a manifest row with what is known before the image is generated; it is rejected.
 
@@ -47,9 +51,14 @@ def new_row(
         From `Backend.describe`, with the descriptions of ``filters`` and ``segmenter``.
     without_source : str
         Why the object is painted; empty where it is from the dataset, or that has no image files.
+    variant : int or None
+        Number of the job's variant that it is made with; None for a job without any.
     """
     settings = dict(backend.get("settings", {}))
     settings |= {name: backend[name] for name in _MADE_WITH if backend.get(name) is not None}
+    settings |= request.scales
+    if variant is not None:
+        settings[VARIANT] = variant
     if without_source:
         settings[WITHOUT_SOURCE] = without_source
     query, index = map(int, request.id.split("/")[-2:])

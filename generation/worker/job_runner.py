@@ -190,6 +190,7 @@ class JobRunner:
             chunk_items=chunk.candidates(),
             backend=self._description,
             without_source=why_painted,
+            variant=request.variant if self.settings.variants else None,
         )
 
     def _rejected(self, item: tuple[int, int], chunk: Chunk, reason: str) -> Row:

@@ -11,6 +11,7 @@ from typing import Any
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend
 from generation.filters import FILTERS
+from generation.jobs.variants import check_scales
 from generation.worker.job_runner import JobRunner
 from generation.worker.resources import RetryingStore, WorkerResources
 from graph.dataset.names import concept_names
@@ -70,6 +71,7 @@ class RunnerSlot:
             kept = None
             gc.collect()  # past errors hold frames, and these the last one
             backend = BACKENDS.open(settings.backend, settings.making)
+        check_scales(settings.variants, backend, settings.backend)
         filters = {
             name: FILTERS.open(name, self._with_vocabulary(name, options, dataset))
             for name, options in settings.filter_options().items()

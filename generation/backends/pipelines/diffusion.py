@@ -1,4 +1,4 @@
-"""Base of backends with a diffusers pipeline: batches by size, and provenance."""
+"""Base of backends with a diffusers pipeline: batches by size and scales, and provenance."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +107,7 @@ class DiffusionBackend:
         self.name, self.runner, self._prepare = name, runner, prepare
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Generate one image per request; requests of the same model size form a batch.
+        """Generate one image per request; those of the same model size and scales form a batch.
 
         Raises
         ------
@@ -117,21 +117,26 @@ class DiffusionBackend:
             The batch is too large for the device.
         """
         works = [self._prepare(self._source_of(request), request.seed) for request in requests]
-        positions: dict[Size, list[int]] = defaultdict(list)
-        for position, work in enumerate(works):
-            positions[work.size].append(position)
+        positions: dict[tuple[Size, tuple[tuple[str, float], ...]], list[int]] = defaultdict(list)
+        for position, (request, work) in enumerate(zip(requests, works, strict=True)):
+            positions[work.size, tuple(request.scales.items())].append(position)
         made: dict[int, GeneratedImage] = {}
-        for size, group in positions.items():
+        for (size, scales), group in positions.items():
             names = works[group[0]].inputs
             painted = self.runner.paint(
                 [requests[position].prompt for position in group],
                 [requests[position].seed for position in group],
                 size,
                 {name: [works[position].inputs[name] for position in group] for name in names},
+                dict(scales),
             )
             for position, pixels in zip(group, painted, strict=True):
                 made[position] = works[position].finish(to_image(pixels))
         return [made[position] for position in range(len(requests))]
+
+    def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
+        """Check the scales of a job's variants; see `PipelineRunner.check_scales`."""
+        self.runner.check_scales(variants)
 
     def _source_of(self, request: ImageRequest) -> SourceImage:
         if request.source is None:

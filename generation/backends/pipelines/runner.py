@@ -12,6 +12,7 @@ import torch
 from generation.backends.compositing.framing import Size, choose_model_size, find_native_px
 from generation.backends.pipelines.diffusion import DiffusionOptions
 from generation.backends.pipelines.sampling import default_input, set_sampling
+from generation.backends.pipelines.scales import check_pipeline_scales
 from generation.backends.pipelines.text_embeddings import TextEncoder, check_negative_prompt
 from generation.image_request import GenerationError
 from graph.errors import OptionError
@@ -24,6 +25,8 @@ ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
 """Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
 SEED_BITS = 0xFFFF_FFFF
 """Mask of the 32 bits of a seed that torch's CPU generator uses."""
+
+_OWN: Mapping[str, float] = {}
 
 FloatImages = npt.NDArray[np.float32]
 """Of shape (images, height, width, 3), from 0 to 1."""
@@ -86,14 +89,26 @@ class PipelineRunner:
         denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
         self.native_px = find_native_px(pipeline, denoiser, default_input(pipeline, "height"))
         self._weights_sha256 = checkpoint.weights_sha256
-        scale = self.sampling.guidance_scale
-        self._encode = TextEncoder(
-            pipeline, device, scale is not None and scale > 1, options.negative_prompt
-        )
+        self._encode = TextEncoder(pipeline, device, options.negative_prompt)
 
     def model_size(self, size: Size) -> Size:
         """The size at which the model generates an image of a size; see `choose_model_size`."""
         return choose_model_size(size, self.native_px, self.multiple_px, self.options.has_size)
+
+    def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
+        """Check the scales of a job's variants.
+
+        Raises
+        ------
+        OptionError
+            One would be ignored; see `check_pipeline_scales`. Or it would have the pipeline ignore
+            the negative prompt.
+        """
+        check_pipeline_scales(self.pipeline, self.sampling, variants)
+        if self.options.negative_prompt:
+            for variant in variants:
+                scale = variant.get("guidance_scale", self.sampling.guidance_scale)
+                check_negative_prompt(self.pipeline, scale)
 
     def paint(
         self,
@@ -101,6 +116,7 @@ class PipelineRunner:
         seeds: Sequence[int],
         size: Size,
         inputs: Mapping[str, Sequence[Any]],
+        scales: Mapping[str, float] = _OWN,
     ) -> FloatImages:
         """Generate one image per prompt and seed.
 
@@ -114,6 +130,8 @@ class PipelineRunner:
             Height and width, multiples of `multiple_px`.
         inputs : mapping of str to sequence
             What else the pipeline takes for each image, such as ``image`` and ``mask_image``.
+        scales : mapping of str to float
+            Scales by name, in place of those of `sampling`.
 
         Raises
         ------
@@ -123,9 +141,11 @@ class PipelineRunner:
             The batch is too large for the device.
         """
         if type(self.pipeline).__name__ not in ONE_AT_A_TIME:
-            return self._paint(prompts, seeds, size, inputs)
+            return self._paint(prompts, seeds, size, inputs, scales)
         alone = [
-            self._paint([prompt], [seed], size, {name: [inputs[name][position]] for name in inputs})
+            self._paint(
+                [prompt], [seed], size, {name: [inputs[name][position]] for name in inputs}, scales
+            )
             for position, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
         ]
         return np.concatenate(alone)
@@ -136,6 +156,7 @@ class PipelineRunner:
         seeds: Sequence[int],
         size: Size,
         inputs: Mapping[str, Sequence[Any]],
+        scales: Mapping[str, float],
     ) -> FloatImages:
         optional = {
             "height": size[0],
@@ -144,7 +165,9 @@ class PipelineRunner:
             "use_resolution_binning": False,  # PixArt's and others', which paints other sizes
             "guidance_scale": self.sampling.guidance_scale,
             **self.sampling.inputs,
+            **scales,
         }
+        guidance = optional["guidance_scale"]
         options = {
             name: value
             for name, value in optional.items()
@@ -153,7 +176,7 @@ class PipelineRunner:
         generators = [torch.Generator("cpu").manual_seed(seed & SEED_BITS) for seed in seeds]
         batch = f"{len(seeds)} images of {size[1]} × {size[0]}"
         with out_of_memory(batch):
-            words = self._encode(prompts)
+            words = self._encode(prompts, guided=guidance is not None and guidance > 1)
         # pipelines warn of their own doings at each call, such as SDXL of casting its VAE
         with out_of_memory(batch), quiet():
             images = self.pipeline(

@@ -62,42 +62,47 @@ class TextEncoder:
         The pipeline, on its device.
     device : torch.device
         Where to encode.
-    guided : bool
-        Whether the call compares with a negative prompt.
     negative_prompt : str
         What not to show.
     """
 
-    def __init__(
-        self, pipeline: Any, device: torch.device, guided: bool, negative_prompt: str = ""
-    ) -> None:
+    def __init__(self, pipeline: Any, device: torch.device, negative_prompt: str = "") -> None:
         self._pipeline, self._device = pipeline, device
-        self._guided, self._negative_prompt = guided, negative_prompt
-        self._kept: OrderedDict[str, dict[str, torch.Tensor]] = OrderedDict()
+        self._negative_prompt = negative_prompt
+        self._kept: OrderedDict[tuple[str, bool], dict[str, torch.Tensor]] = OrderedDict()
         family = type(pipeline).__name__
         self._is_stable = family.startswith("StableDiffusion")
         self._is_flux = family.startswith("Flux") and not family.startswith("Flux2")
 
-    def __call__(self, prompts: Sequence[str]) -> Mapping[str, Any]:
-        """Arguments of the pipeline's call that stand for these prompts, one an image."""
+    def __call__(self, prompts: Sequence[str], *, guided: bool) -> Mapping[str, Any]:
+        """Arguments of the pipeline's call that stand for these prompts, one an image.
+
+        Parameters
+        ----------
+        prompts : sequence of str
+            The words.
+        guided : bool
+            Whether the call compares with a negative prompt.
+        """
         if not (self._is_stable or self._is_flux):
             words: dict[str, Any] = {"prompt": list(prompts)}
             if self._negative_prompt:
                 words["negative_prompt"] = [self._negative_prompt] * len(prompts)
             return words
-        encoded = [self._remember(prompt) for prompt in prompts]
+        encoded = [self._remember(prompt, guided) for prompt in prompts]
         return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
 
-    def _remember(self, prompt: str) -> dict[str, torch.Tensor]:
-        if prompt not in self._kept:
+    def _remember(self, prompt: str, guided: bool) -> dict[str, torch.Tensor]:
+        key = prompt, guided
+        if key not in self._kept:
             with torch.no_grad():
-                self._kept[prompt] = self._encode(prompt)
+                self._kept[key] = self._encode(prompt, guided)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-        self._kept.move_to_end(prompt)
-        return self._kept[prompt]
+        self._kept.move_to_end(key)
+        return self._kept[key]
 
-    def _encode(self, prompt: str) -> dict[str, torch.Tensor]:
+    def _encode(self, prompt: str, guided: bool) -> dict[str, torch.Tensor]:
         # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own
         of_class = getattr(
             type(self._pipeline), "encode_prompt", diffusers.StableDiffusionPipeline.encode_prompt
@@ -110,8 +115,8 @@ class TextEncoder:
         if self._is_flux:
             embeds, pooled, _ = of_class(self._pipeline, prompt=prompt, **options)
             return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
-        options |= {"do_classifier_free_guidance": self._guided}
-        if self._guided and self._negative_prompt:
+        options |= {"do_classifier_free_guidance": guided}
+        if guided and self._negative_prompt:
             options["negative_prompt"] = self._negative_prompt
         encoded = of_class(self._pipeline, prompt=prompt, **options)
         names = (

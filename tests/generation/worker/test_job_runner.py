@@ -1,6 +1,7 @@
 """The job runner: images whose object cannot be taken from the dataset."""
 
 import json
+from collections import Counter
 from contextlib import nullcontext
 from io import BytesIO
 
@@ -129,3 +130,43 @@ def test_an_image_that_cannot_be_edited_is_rejected_and_its_query_goes_on(open_r
     assert image.image is None
     assert "'7' has no address" in image.row["reason"]
     assert not runner.failures.take()
+
+
+def test_candidates_turn_through_scales_evenly_and_say_so(open_runner):
+    variants = [{"guidance_scale": scale} for scale in (7.5, 9.5, 15.0)]
+    runner = open_runner({"a.png": png(), "b.png": png()}, variants=variants)
+    for position, group in enumerate(("man", "dog")):
+        runner.queries[position] = PlannedQuery(group, (), 1, Edit("1"))
+    runner.settings = runner.settings.model_copy(update={"prompt": "a {noun}"})
+    rows = []
+    for query in (0, 1):
+        for start in range(0, 30, 8):  # in chunks that are no multiple of three
+            items = tuple((query, index) for index in range(start, min(start + 8, 30)))
+            rows += [image.row for image in runner.run(Chunk("job", f"{start}", items))]
+    made = [(row["query"], json.loads(row["settings"])) for row in rows]
+    for query in (0, 1):
+        got = Counter(
+            (one["variant_number"], one["guidance_scale"]) for at, one in made if at == query
+        )
+        assert got == {(0, 7.5): 10, (1, 9.5): 10, (2, 15.0): 10}
+
+
+def test_four_templates_at_two_scales_are_eight_candidates_a_group(open_runner):
+    templates = ["Make this {noun} {adjective}", "look like a {noun}", "a {noun}", "one {noun}"]
+    variants = [
+        {"prompt": template, "guidance_scale": scale}
+        for template in templates
+        for scale in (9.5, 15.0)
+    ]
+    phrases = {"dog": {"noun": "hound", "adjective": "canine"}}
+    runner = open_runner({"a.png": png(), "b.png": png()}, variants=variants, phrases=phrases)
+    runner.queries[1] = PlannedQuery("dog", ("sofa",), 1, Edit("1"))
+    rows = [image.row for image in runner.run(Chunk("job", "c", tuple((1, at) for at in range(8))))]
+    asked = [(row["prompt"], json.loads(row["settings"])["guidance_scale"]) for row in rows]
+    words = ["Make this hound canine", "look like a hound", "a hound", "one hound"]
+    assert asked == [(prompt, scale) for prompt in words for scale in (9.5, 15.0)]
+
+
+def test_a_job_without_variants_has_no_number_of_one(open_runner):
+    (image,) = open_runner({"a.png": png(), "b.png": png()}).run(Chunk("job", "c", ((0, 0),)))
+    assert "variant_number" not in json.loads(image.row["settings"])
