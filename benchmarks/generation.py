@@ -58,13 +58,12 @@ from generation.worker.resources import WorkerResources
 from generation.worker.worker import Worker, WorkerOptions
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore
-from graph.dataset.plans import PlannedQuery
 from graph.dataset.write import write_annotations
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.reports import start_queries
 from graph.jobs.rounds import Round, Span
 from graph.jobs.status import read_job
-from graph.records import Annotations, ImageRecord, Mention
+from graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from ingest.models.prompts import prompt_for
 from tests.tiny.text import clip_text_config, clip_tokenizer
 

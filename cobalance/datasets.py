@@ -29,6 +29,7 @@ from graph.dataset.names import class_sizes
 from graph.dataset.plans import read_plan
 from graph.dataset.read import load_incidence, read_annotations
 from graph.dataset.state import dataset_state
+from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
 
@@ -117,10 +118,11 @@ class Dataset(Questions, Result):
             The dataset has not been mined, or has changed since.
         """
         options = PlanOptions(min_size, max_size, max_per_query, budget)
+        kept = None if name is None else clean_name(name)
         planned = plan_dataset(
-            self.graph, self.name, planner, options, name, self.progress, planner_options
+            self.graph, self.name, planner, options, kept, self.progress, planner_options
         )
-        return Plan(planned.plan, planned.cliques, name or planner)
+        return Plan(planned.plan, planned.cliques, planner if kept is None else kept)
 
     def keep(self, plan: Plan, name: str) -> Plan:
         """Keep a plan in the graph under a name, such as one that was edited.
@@ -130,7 +132,7 @@ class Dataset(Questions, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        cliques = load_cliques(self.graph, self.name)
+        cliques, name = load_cliques(self.graph, self.name), clean_name(name)
         keep_plan(self.graph, self.name, name, plan.record, cliques, self.progress)
         return replace(plan, name=name)
 
@@ -155,7 +157,7 @@ class Dataset(Questions, Result):
         OptionError, StaleError
             They have different classes, or one has not been mined.
         """
-        name = other if isinstance(other, str) else other.name
+        name = clean_name(other) if isinstance(other, str) else other.name
         return Comparison(
             compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=ALL)
         )
@@ -185,12 +187,14 @@ class Dataset(Questions, Result):
             name = plan.name or plan.record.planner
             queries = plan.record.rows()
         else:
-            name, queries = plan, read_plan(self.graph, self.name, plan)
+            name = clean_name(plan)
+            queries = read_plan(self.graph, self.name, name)
         job = order_plan(self.graph, self.name, name, queries, checked, self.progress)
         return Job(self.graph, self.settings, job, self.progress)
 
     def rename(self, new: str) -> "Dataset":
         """Rename the dataset, and return it; DatasetExistsError if the name is taken."""
+        new = clean_name(new)
         rename_dataset(self.graph, self.settings, self.name, new, self.progress)
         return replace(self, name=new)
 
@@ -200,7 +204,9 @@ class Dataset(Questions, Result):
 
     def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
         """The concept graph of the images, or of those of a split."""
-        return ConceptGraph.of(load_incidence(self.graph, self.name, split))
+        return ConceptGraph.of(
+            load_incidence(self.graph, self.name, None if split is None else clean_name(split))
+        )
 
     @property
     def frame(self) -> pd.DataFrame:

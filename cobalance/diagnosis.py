@@ -19,6 +19,7 @@ from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
 from graph.diagnosis.selection import CliqueFilter
 from graph.errors import UnknownNameError, worded
+from graph.names import clean_name
 
 
 @methods_speak_python
@@ -232,7 +233,7 @@ def imbalances(
         data.incidence(split),
         max_size=max_size,
         min_support=min_support,
-        common=common,
+        common=None if common is None else tuple(map(clean_name, common)),
         max_cliques=max_cliques,
     )
     return Imbalances.of(cliques, confidence)

@@ -25,6 +25,7 @@ from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state, list_datasets
 from graph.errors import OptionError
 from graph.jobs.status import read_job
+from graph.names import clean_name
 from graph.options import first_fault
 from graph.progress import Progress, silent
 from graph.safe_text import safe_text
@@ -73,7 +74,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         """
         if not isinstance(data, Data):
             data = read(data)
-        dataset = default_dataset_name(data.source) if name is None else name
+        dataset = default_dataset_name(data.source) if name is None else clean_name(name)
         load_dataset(
             self.graph,
             self.settings,
@@ -96,7 +97,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
 
     def drop(self, name: str) -> None:
         """Delete a dataset with its plans and jobs; DatasetNotFoundError if there is none."""
-        drop_dataset(self.graph, self.settings, name, self.progress)
+        drop_dataset(self.graph, self.settings, clean_name(name), self.progress)
 
     def queries(self) -> pd.DataFrame:
         """The saved queries: name, parameters, what each answers."""
@@ -120,11 +121,12 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         return self.frame.drop(columns=["updated_at", "source"])
 
     def __getitem__(self, name: str) -> Dataset:
+        name = clean_name(name)
         dataset_state(self.graph, name)
         return Dataset(self.graph, self.settings, name, self.progress)
 
     def __contains__(self, name: object) -> bool:
-        return name in set(self)
+        return isinstance(name, str) and clean_name(name) in set(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.frame["dataset"].tolist())

@@ -117,6 +117,27 @@ class Counterfactual(NamedTuple):
     tried: bool = True
 
 
+class PlannedQuery(NamedTuple):
+    """A query of a plan, as the graph keeps it.
+
+    Parameters
+    ----------
+    class_name : str
+        The class of the images; with an edit the group to show, which the dataset need not have.
+    concepts : tuple of str
+        In ascending order; none only with an edit.
+    n : int
+        Images.
+    edit : Edit or None
+        The image that they are to be made from; None for any of the class.
+    """
+
+    class_name: str
+    concepts: tuple[str, ...]
+    n: int
+    edit: Edit | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Annotations:
     """Annotations as two frames, images and mentions: what a reader returns and the graph loads.

@@ -8,13 +8,14 @@ import pandas as pd
 
 from graph.arrays import BoolArray
 from graph.errors import InputError, OptionError, Part, Setting, UnknownNameError
+from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
 from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
 from ingest.formats.table import read_table
-from ingest.names import Coded, categorical, clean_name
+from ingest.names import Coded, categorical
 from ingest.options import ReadOptions, Refinement, TableOptions
 from ingest.problems import Problems
 from ingest.reader import Reader, read_head

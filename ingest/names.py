@@ -5,7 +5,6 @@ white space and of spaces without width, and normalised to Unicode NFC, so that 
 systems is the same name. Case and inner spaces are kept. Ids and URIs of images are kept exactly.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,23 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graph.arrays import BoolArray, IntArray
+from graph.names import clean_name
 
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
-_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # joiners, which shape letters, stay
 _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
-
-
-def clean_name(text: str) -> str:
-    r"""Strip white space, remove spaces without width, and normalise to Unicode NFC.
-
-    Examples
-    --------
-    >>> clean_name(" cafe\u0301 ")
-    'café'
-    >>> clean_name("\ufeffstop\u200b sign")
-    'stop sign'
-    """
-    return unicodedata.normalize("NFC", _NO_WIDTH.sub("", text).strip())
 
 
 def name_fault(name: str) -> str | None:

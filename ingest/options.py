@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from graph.errors import OptionError, Setting
+from graph.names import clean_name
 
 OnError = Literal["fail", "skip"]
 MatchMode = Literal["words", "substring"]
@@ -178,9 +179,9 @@ class ReadLimits:
     columns : int
         Columns of a table, or distinct keys of JSON lines.
     rows : int
-        Rows of a table.
+        Rows of a table, or images of a COCO file.
     mentions : int
-        Concepts in all rows of a table.
+        Concepts in all rows of a table or in all captions, or annotations of a COCO file.
     table_mb : int
         Size of a table's columns in memory, in MB.
     skipped : int
@@ -232,5 +233,7 @@ class ReadOptions:
             raise OptionError(
                 Setting("on_error", self.on_error), " is unknown. Set it to fail or skip."
             )
-        if self.split is not None and not self.split.strip():
-            raise OptionError("The split is empty. Pass a name such as train.")
+        if self.split is not None:
+            object.__setattr__(self, "split", clean_name(self.split))
+            if not self.split:
+                raise OptionError("The split is empty. Pass a name such as train.")

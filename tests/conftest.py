@@ -27,7 +27,7 @@ HOSTILE = (
     "}) DETACH DELETE n //",
     "<script>alert(1)</script>",
     "\u0634\u0627\u0631\u0639 \U0001f6e3",
-    "long " * 60,
+    " ".join(["long"] * 60),
 )
 
 

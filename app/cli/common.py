@@ -14,6 +14,7 @@ from app.cli.terminal import Terminal
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.store import GraphStore
+from graph.names import clean_name
 from graph.progress import Progress
 
 out = Terminal(highlight=False, soft_wrap=False)
@@ -21,7 +22,15 @@ if not out.is_terminal and "COLUMNS" not in os.environ:
     out.width = 10_000  # a line for a row, so that grep finds all of it
 notes = Terminal(stderr=True, highlight=False, soft_wrap=True)
 
-DatasetName = Annotated[str, typer.Argument(metavar="DATASET", help="Name of a dataset.")]
+
+def cleaned(name: str | None) -> str | None:
+    """A name that was typed, as the graph has it."""
+    return None if name is None else clean_name(name)
+
+
+DatasetName = Annotated[
+    str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=cleaned)
+]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to write the result.", show_default=True)
 ]

@@ -6,6 +6,7 @@ from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset import drop_rename
 from graph.dataset.write import IngestReport, write_annotations
+from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
@@ -20,7 +21,7 @@ def default_dataset_name(file: Path | str) -> str:
     >>> default_dataset_name("annotations/cars.train.csv")
     'cars'
     """
-    return Path(file).name.partition(".")[0]
+    return clean_name(Path(file).name.partition(".")[0])
 
 
 def load_dataset(

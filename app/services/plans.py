@@ -12,10 +12,12 @@ from generation.planning.simulation import summarize_plan
 from graph.counting.cliques import Cliques
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
-from graph.dataset.plans import PlannedQuery, write_plan
+from graph.dataset.plans import write_plan
+from graph.dataset.state import check_name
 from graph.errors import Action, OptionError
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
+from graph.records import PlannedQuery
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,13 @@ def plan_dataset(
     StaleError
         The dataset has not been mined, or has changed since.
     """
+    if name is not None:
+        check_name(name, "plan")
     progress("read cliques", 0, None)
     cliques = load_cliques(store, dataset, max_size=options.max_size)
     progress("plan", 0, None)
     made = plan(cliques, planner, options, planner_options)
-    keep_plan(store, dataset, name or planner, made, cliques, progress)
+    keep_plan(store, dataset, planner if name is None else name, made, cliques, progress)
     return Planned(made, summarize_plan(cliques, made), cliques)
 
 

@@ -20,6 +20,7 @@ from graph.dataset.write import IngestReport
 from graph.errors import StaleError
 from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
 from graph.jobs.status import Job
+from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Mention
 from ingest.annotators import ANNOTATORS
@@ -137,7 +138,7 @@ def rebalanced_dataset(
     StaleError
         The job's dataset is incomplete: an ingest of it has not ended.
     """
-    name = f"{job.dataset}-rebalanced" if into is None else into
+    name = f"{job.dataset}-rebalanced" if into is None else clean_name(into)
     composed = compose_job(store, job, lambda: read_classes(store, job.dataset), result)
     real: Sequence[str] | None = None
     left_out: Mapping[str, int] = {}

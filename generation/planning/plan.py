@@ -11,9 +11,8 @@ import pandas as pd
 from generation.planning.budget import share_budget
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
-from graph.dataset.plans import PlannedQuery
 from graph.errors import OptionError
-from graph.records import Edit
+from graph.records import Edit, PlannedQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from generation.sources.mask_settings import MaskSettings
 from generation.sources.sampler import Sources
 from generation.worker.query_failures import QueryFailures
 from generation.worker.source_picker import SourcePicker
-from graph.dataset.plans import PlannedQuery
+from graph.records import PlannedQuery
 from ingest.concepts.wording import readable
 from ingest.models.prompts import prompt_for
 

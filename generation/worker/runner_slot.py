@@ -15,8 +15,8 @@ from generation.jobs.variants import check_scales
 from generation.worker.job_runner import JobRunner
 from generation.worker.resources import RetryingStore, WorkerResources
 from graph.dataset.names import concept_names
-from graph.dataset.plans import PlannedQuery
 from graph.jobs.rounds import read_query_progress
+from graph.records import PlannedQuery
 
 
 class RunnerSlot:

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph.database.declarations import Node
 from graph.errors import OptionError, Setting, check_known
+from graph.names import clean_name
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,19 @@ class Parameter:
         Its value when not given. `REQUIRED` means that it must be given.
     names : Node or None
         The kind of node that its value, or each of its values, is the name of.
+    is_name : bool
+        Whether it is a name, of such a node or of anything else, and is cleaned.
     """
 
     purpose: str
     type: type = str
     default: Any = None
     names: Node | None = None
+    is_name: bool = False
+
+    def __post_init__(self) -> None:
+        if self.names is not None:
+            object.__setattr__(self, "is_name", True)
 
 
 REQUIRED: Any = object()
@@ -116,8 +124,12 @@ class Query:
         if value is None and parameter.default is None:
             return None
         fits = type(value) is parameter.type
+        if fits and parameter.type is str and parameter.is_name:
+            return clean_name(value)
         if fits and parameter.type is list:
             fits = all(type(item) is str for item in value)
+            if fits and parameter.is_name:
+                value = [*map(clean_name, value)]
             if fits and len(set(value)) < len(value):
                 raise OptionError(f"{self.name}: {name} names {value} twice; name each once.")
             if not value and parameter.default is REQUIRED:

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 
 from graph.errors import Action
+from graph.names import clean_name
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,12 @@ class MiningOptions:
     common: tuple[str, ...] | None = None
     split: str | None = None
     confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.common is not None:
+            object.__setattr__(self, "common", tuple(map(clean_name, self.common)))
+        if self.split is not None:
+            object.__setattr__(self, "split", clean_name(self.split))
 
     def to_json(self) -> str:
         """Serialise the options for the store."""

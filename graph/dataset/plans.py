@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,29 +16,7 @@ from graph.dataset import statements
 from graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
 from graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
 from graph.progress import Progress, silent
-from graph.records import Edit
-
-
-class PlannedQuery(NamedTuple):
-    """A query of a plan, as the graph keeps it.
-
-    Parameters
-    ----------
-    class_name : str
-        The class of the images; with an edit the group to show, which the dataset need not have.
-    concepts : tuple of str
-        In ascending order; none only with an edit.
-    n : int
-        Images.
-    edit : Edit or None
-        The image that they are to be made from; None for any of the class.
-    """
-
-    class_name: str
-    concepts: tuple[str, ...]
-    n: int
-    edit: Edit | None = None
-
+from graph.records import Edit, PlannedQuery
 
 _PLAN_OPTIONS: dict[str, str | int | None] = {
     "name": None,
@@ -86,7 +64,7 @@ def write_plan(
     StoreError
         A query names a clique or an image that is not in the store.
     """
-    check_name(name)
+    check_name(name, "plan")
     state = dataset_state(store, dataset)
     queries = [PlannedQuery(*query) for query in queries]
     edits = [query for query in queries if query.edit is not None]

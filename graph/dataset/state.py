@@ -11,6 +11,7 @@ from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.mining_options import MiningOptions
 from graph.errors import Action, DatasetNotFoundError, OptionError, StaleError, StoreError
+from graph.names import clean_name
 
 MAX_NAME = 200  # characters
 
@@ -99,11 +100,11 @@ class DatasetState:
         return MiningOptions.from_json(self.mining).again(self.name, **changed)
 
 
-def check_name(name: str) -> None:
-    """Raise OptionError unless `name` is a valid name of a dataset."""
-    if not name.strip() or name != name.strip() or len(name) > MAX_NAME or not name.isprintable():
+def check_name(name: str, what: str = "dataset") -> None:
+    """Raise OptionError unless `name` is a valid name of a dataset or plan."""
+    if not name or name != clean_name(name) or len(name) > MAX_NAME or not name.isprintable():
         raise OptionError(
-            f"{name!r} cannot name a dataset. A name has 1 to {MAX_NAME} printable characters and "
+            f"{name!r} cannot name a {what}. A name has 1 to {MAX_NAME} printable characters and "
             "no space at either end."
         )
 

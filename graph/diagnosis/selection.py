@@ -9,6 +9,7 @@ from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import homogeneity_test, leading_classes, q_values
 from graph.errors import OptionError, check_known
+from graph.names import clean_name
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ class CliqueFilter:
     max_q_value: float | None = None
 
     def __post_init__(self) -> None:
+        if self.under_represented is not None:
+            object.__setattr__(self, "under_represented", clean_name(self.under_represented))
+        object.__setattr__(self, "concepts", tuple(map(clean_name, self.concepts)))
         if self.min_gap < 0:
             raise OptionError(f"min_gap is {self.min_gap}; give 0 or more")
         if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:

@@ -24,11 +24,12 @@ from graph.database import schema
 from graph.database.store import GraphStore, Row
 from graph.database.sync import BATCH, batches
 from graph.dataset.names import check_images, state_with_names
-from graph.dataset.plans import PlannedQuery, edit_properties
+from graph.dataset.plans import edit_properties
 from graph.dataset.state import check_name
 from graph.errors import JobNotFoundError, OptionError, StoreError
 from graph.jobs import reads, statements
 from graph.progress import Progress, silent
+from graph.records import PlannedQuery
 
 JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
 QueryState = Literal["queued", "running", "done", "failed"]
@@ -79,7 +80,7 @@ def create_job(
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    check_name(plan)
+    check_name(plan, "plan")
     queries = [PlannedQuery(*query) for query in queries]
     _check_queries(queries)
     names = {

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from graph.names import clean_name
 from graph.progress import silent
 from ingest.documents import decode_json, decode_toml
-from ingest.names import Coded, clean_name, name_fault
+from ingest.names import Coded, name_fault
 from ingest.problems import Problems
 from ingest.reader import read_head, read_text
 from ingest.tables import TABLES

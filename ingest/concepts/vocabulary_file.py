@@ -1,8 +1,9 @@
 """Load vocabularies from text files and options."""
 
 from graph.errors import InputError
+from graph.names import clean_name
 from ingest.concepts.vocabulary import Vocabulary, words_of
-from ingest.names import clean_name, name_fault
+from ingest.names import name_fault
 from ingest.options import VocabularyOptions
 from ingest.reader import read_text
 

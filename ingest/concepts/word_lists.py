@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import Any, cast, get_args
 
 from graph.errors import InputError, OptionError, UnknownNameError
+from graph.names import clean_name
 from ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from ingest.concepts.vocabulary import Vocabulary, words_of
 from ingest.documents import decode_toml
-from ingest.names import clean_name, name_fault
+from ingest.names import name_fault
 from ingest.reader import read_text
 
 _FOLDER = files("ingest") / "word_lists"

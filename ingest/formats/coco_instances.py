@@ -12,6 +12,7 @@ import pandas as pd
 
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import Setting, UnknownNameError
+from graph.names import clean_name
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
@@ -19,7 +20,7 @@ from ingest.coco.image_columns import CocoImages, coco_images, field
 from ingest.coco.records import Category, Id, Image, Records, coco_kind, decode, id_columns
 from ingest.concepts.labels import labels_beside, labels_from_mentions
 from ingest.frames import Labels, MentionColumns, ObjectArray
-from ingest.names import Coded, clean_name, recode_names
+from ingest.names import Coded, recode_names
 from ingest.options import ReadOptions
 from ingest.problems import Problems, RowProblems, first_rows
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from graph.arrays import IntArray
 from graph.errors import Setting
+from graph.names import clean_name
 from ingest.frames import TEXT
-from ingest.names import clean_name
 from ingest.options import TableOptions
 from ingest.tables.loading import Table
 

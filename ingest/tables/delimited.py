@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graph.names import clean_name
 from graph.progress import Progress
-from ingest.names import clean_name
 from ingest.problems import Problems
 from ingest.tables.header import column_names
 from ingest.tables.loading import Table, lines_of, text_rows

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from ingest.names import clean_name, name_fault
+from graph.names import clean_name
+from ingest.names import name_fault
 from ingest.problems import Problems
 
 

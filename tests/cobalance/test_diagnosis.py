@@ -23,6 +23,8 @@ def test_rows_are_filtered_sorted_and_cut(found):
     cows = found.where(concepts="cow", min_size=2, under_represented="urban")
     assert all("cow" in concepts and len(concepts) == 2 for concepts in cows.frame["concepts"])
     assert set(cows.frame["under_represented"]) == {"urban"}
+    typed = found.where(concepts=" cow\u200b", min_size=2, under_represented="urban ")
+    assert typed.frame.equals(cows.frame)
     assert len(found.where(max_q_value=0.05, max_size=1)) == 17
     by_lift = found.sort("lift", ascending=True).top(5)
     assert by_lift.frame["lift"].is_monotonic_increasing
@@ -47,6 +49,7 @@ def test_options_of_mining_are_passed_on():
     data = cb.from_frame(frame)
     assert cb.imbalances(data).frame["concepts"].tolist() == [("road",)]
     assert len(cb.imbalances(data, common=())) == 3
+    assert len(cb.imbalances(data, common=[" y"], split="a ")) == 1
     assert cb.imbalances(data, split="a").cliques.class_sizes.tolist() == [1, 1]
     assert len(cb.imbalances(data, min_support=3)) == 0
     with pytest.raises(OptionError, match="max_size"):

@@ -167,11 +167,13 @@ def test_an_edited_plan_is_kept_under_a_name_of_its_own(connected, dataset, cars
 def test_a_renamed_dataset_keeps_what_it_has(connected, dataset, cars):
     held = connected.load(cars, dataset).mine(max_size=2)
     new = f"{dataset} renamed"
+    assert f" {dataset} " in connected
+    assert connected[f" {dataset} "].name == dataset
     connected.load(cars, new)
     with pytest.raises(DatasetExistsError):
         held.rename(new)
     connected.drop(new)
-    renamed = held.rename(new)
+    renamed = held.rename(f" {new}\u200b")
     assert renamed.name == new
     assert renamed.imbalances().frame.equals(cb.imbalances(cars, max_size=2).frame)
     assert dataset not in connected

@@ -4,14 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.common import FormatOption, OutputOption, note_limit, opened_store, out
+from app.cli.common import FormatOption, OutputOption, cleaned, note_limit, opened_store, out
 from app.cli.tables import Format, write_frame
 from app.services.console import ConsoleQuery, result_frame, saved_queries
 from graph.database.query import Query
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 from ingest.documents import decode_json
-from ingest.names import clean_name
 
 
 def cypher(
@@ -26,7 +25,8 @@ def cypher(
         bool, typer.Option("--show", help="Print the Cypher of the saved query; do not run it.")
     ] = False,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", "-d", help="The same as --param dataset=NAME.")
+        str | None,
+        typer.Option("--dataset", "-d", help="The same as --param dataset=NAME.", callback=cleaned),
     ] = None,
     param: Annotated[
         list[str] | None,
@@ -73,15 +73,7 @@ def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
             parameters[name] = value
         else:
             parameters[name] = _json_or_text(value)
-    named = {name for name, it in query.parameters.items() if it.names is not None}
-    return {name: _cleaned(it) if name in named else it for name, it in parameters.items()}
-
-
-def _cleaned(value: Any) -> Any:
-    """Names as they are in the graph."""
-    if isinstance(value, list):
-        return [_cleaned(one) for one in value]
-    return clean_name(value) if isinstance(value, str) else value
+    return parameters
 
 
 def _is_list(value: str) -> bool:

@@ -11,6 +11,7 @@ from app.cli.common import (
     DatasetName,
     FormatOption,
     OutputOption,
+    cleaned,
     notes,
     opened_store,
     out,
@@ -126,7 +127,10 @@ def _folder(job: Job, settings: Settings) -> str | None:
 
 
 @app.command()
-def rename(dataset: DatasetName, new: Annotated[str, typer.Argument(help="Its new name.")]) -> None:
+def rename(
+    dataset: DatasetName,
+    new: Annotated[str, typer.Argument(help="Its new name.", callback=cleaned)],
+) -> None:
     """Rename a dataset."""
     with opened_store() as (store, progress):
         rename_dataset(store, Settings.from_environment(), dataset, new, progress)

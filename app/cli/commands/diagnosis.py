@@ -11,6 +11,7 @@ from app.cli.common import (
     FormatOption,
     OutputOption,
     assignments_option,
+    cleaned,
     notes,
     opened_store,
     out,
@@ -46,7 +47,6 @@ from graph.errors import OptionError, Text, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
-from ingest.names import clean_name
 
 BY = "gap"
 """The default column to rank by."""
@@ -80,7 +80,7 @@ def mine(
     """Find the dataset's concept cliques and measure how each leans to a class."""
     if any_class and common:
         raise OptionError("--common and --any-class contradict each other; give one of them.")
-    classes = () if any_class else tuple(map(clean_name, common)) if common else None
+    classes = () if any_class else tuple(common) if common else None
     options = MiningOptions(max_size, min_support, classes, split, confidence)
     with opened_store() as (store, progress):
         report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
@@ -135,6 +135,7 @@ def imbalances(
             metavar="OTHER",
             help="Compare with this dataset, such as a rebalanced one: each imbalance before and "
             "after, the largest change first.",
+            callback=cleaned,
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 20,
@@ -161,8 +162,8 @@ def imbalances(
     ranking = Ranking(
         by,
         False if ascending else None,
-        None if class_name is None else clean_name(class_name),
-        tuple(map(clean_name, concept or ())),
+        class_name,
+        tuple(concept or ()),
         min_size,
         max_size,
         max_q_value,
@@ -221,7 +222,10 @@ def plan(
         typer.Option(min=1, help="Most images in all; every query gives up the same share."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Name of the plan in the graph. Default: the planner's.")
+        str | None,
+        typer.Option(
+            help="Name of the plan in the graph. Default: the planner's.", callback=cleaned
+        ),
     ] = None,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,

@@ -10,6 +10,7 @@ from app.cli.common import (
     FormatOption,
     OutputOption,
     assignments_option,
+    cleaned,
     notes,
     opened_store,
     out,
@@ -24,18 +25,20 @@ from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan_file import plan_from_json
 from generation.recipes import DEFAULT, RECIPES
-from graph.dataset.plans import PlannedQuery, read_plan
+from graph.dataset.plans import read_plan
 from graph.errors import OptionError
 from graph.jobs.status import list_jobs, read_job
 from graph.options import path_options
 from graph.plugins import is_installed
+from graph.records import PlannedQuery
 from ingest.concepts.plurals import counted
 
 
 def enqueue(
     dataset: DatasetName,
     plan: Annotated[
-        str | None, typer.Option(help="The plan's name in the dataset. Default: conbias.")
+        str | None,
+        typer.Option(help="The plan's name in the dataset. Default: conbias.", callback=cleaned),
     ] = None,
     plan_file: Annotated[
         Path | None,

@@ -13,6 +13,7 @@ from app.cli.common import (
     ALL_JOBS,
     FormatOption,
     OutputOption,
+    cleaned,
     note_limit,
     notes,
     opened_store,
@@ -77,7 +78,8 @@ def jobs(
         ),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", "-d", help="Only this dataset's jobs.")
+        str | None,
+        typer.Option("--dataset", "-d", help="Only this dataset's jobs.", callback=cleaned),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
     format_: FormatOption = Format.TABLE,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.collector import collector_paused, present_objects_frozen
-from app.cli.common import notes, opened_store
+from app.cli.common import cleaned, notes, opened_store
 from app.cli.progress_bars import progress_bars
 from app.cli.wording import command, in_shell
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
@@ -72,7 +72,12 @@ def ingest(
     file: Annotated[Path, typer.Argument(help="File with annotations.", show_default=False)],
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", "-d", help="Dataset to load into. Default: the file's name."),
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="Dataset to load into. Default: the file's name.",
+            callback=cleaned,
+        ),
     ] = None,
     input_format: Annotated[
         str | None, typer.Option(help="Format, when its detection from the content is wrong.")
@@ -176,8 +181,10 @@ def ingest(
     max_columns: Annotated[int, _limit("columns of a table or keys of JSON lines")] = (
         _LIMITS.columns
     ),
-    max_rows: Annotated[int, _limit("rows of a table")] = _LIMITS.rows,
-    max_mentions: Annotated[int, _limit("concepts in all rows of a table")] = _LIMITS.mentions,
+    max_rows: Annotated[int, _limit("rows of a table or images of a COCO file")] = _LIMITS.rows,
+    max_mentions: Annotated[
+        int, _limit("concepts in all rows or captions, or annotations of a COCO file")
+    ] = _LIMITS.mentions,
     max_table_mb: Annotated[int, _limit("MB of memory for a table")] = _LIMITS.table_mb,
     max_skipped: Annotated[int, _limit("malformed records that are left out")] = _LIMITS.skipped,
 ) -> None:

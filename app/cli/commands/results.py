@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from app.cli.commands.jobs import JobId
-from app.cli.common import assignments_option, notes, opened_store, out
+from app.cli.common import assignments_option, cleaned, notes, opened_store, out
 from app.cli.job_settings import assigned
 from app.settings import Settings
 from generation.export import EXPORTERS, ExportOptions
@@ -115,7 +115,8 @@ def export(
         str | None,
         typer.Option(
             help="Split of generated images whose source image has none. Default: train, if any "
-            "other image has a split."
+            "other image has a split.",
+            callback=cleaned,
         ),
     ] = None,
     option: Annotated[

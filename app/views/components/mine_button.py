@@ -62,9 +62,7 @@ def fields(current: CurrentDataset, key: str) -> MiningOptions:
     common = () if any_class else last.common or None
     if common:
         st.text(f"As before, every concept occurs with: {', '.join(common)}.")
-    return MiningOptions(
-        int(max_size), int(min_support), common, split.strip() or None, last.confidence
-    )
+    return MiningOptions(int(max_size), int(min_support), common, split or None, last.confidence)
 
 
 def start(dataset: str, options: MiningOptions) -> None:

@@ -10,6 +10,7 @@ from app.views.state import session, tasks
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import show_error
 from graph.errors import CobalanceError
+from graph.names import clean_name
 from graph.progress import Progress
 
 _DIALOG = "_ds_dialog"  # mine, rename or drop, while one is open
@@ -60,7 +61,7 @@ def _mine_dialog(current: CurrentDataset) -> None:
 
 @st.dialog("Rename the dataset", on_dismiss=_close_dialog)
 def _rename_dialog(name: str, proposed: str) -> None:
-    new = st.text_input("New name", proposed, key="_new_name").strip()
+    new = clean_name(st.text_input("New name", proposed, key="_new_name"))
     if st.button("Rename", type="primary", key="_rename_now", disabled=new in ("", name)):
         _in_dialog(lambda: _start_rename(name, new))
 
@@ -80,7 +81,7 @@ def _start_rename(name: str, new: str) -> None:
 def _drop_dialog(name: str) -> None:
     st.text(f"This deletes {name} with everything that belongs to it.")
     typed = st.text_input("Type its name to confirm", key="_drop_name")
-    if st.button("Drop", type="primary", key="_drop_now", disabled=typed != name):
+    if st.button("Drop", type="primary", key="_drop_now", disabled=clean_name(typed) != name):
         _in_dialog(lambda: _start_drop(name))
 
 

@@ -19,6 +19,7 @@ from app.views.widgets.wording import (
     LABELS,
     ON_ERROR,
 )
+from graph.names import clean_name
 from ingest.concepts.word_lists import word_list_names
 from ingest.formats import FORMATS
 from ingest.options import (
@@ -73,7 +74,7 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
         format_ = input_format or file.format or ""
         form.preview(format_)
         options = form.options(format_, split, cast("OnError", on_error))
-    return ImportRequest(file.name, dataset.strip(), options, input_format, replace)
+    return ImportRequest(file.name, clean_name(dataset), options, input_format, replace)
 
 
 class _Form(ChosenFile):
@@ -108,7 +109,7 @@ class _Form(ChosenFile):
             classes=classes,
             vocabulary=vocabulary,
             refine=refine,
-            split=split.strip() or None,
+            split=clean_name(split) or None,
             on_error=on_error,
         )
 

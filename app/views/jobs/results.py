@@ -15,6 +15,7 @@ from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import bold
 from generation.export import EXPORTERS
 from graph.jobs.status import Job, read_job
+from graph.names import clean_name
 from graph.progress import Progress
 
 _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
@@ -102,7 +103,7 @@ def _merge(current: CurrentDataset, job: Job) -> None:
                 key="_merge_job",
                 disabled=running is not None and running.is_running,
             ):
-                _start(current, job, typed.strip() or usual, key)
+                _start(current, job, clean_name(typed) or usual, key)
                 st.rerun()
     if show_task(key):
         return

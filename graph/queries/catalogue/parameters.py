@@ -3,7 +3,7 @@
 from graph.database import schema
 from graph.database.query import REQUIRED, Parameter, Query
 
-DATASET = Parameter("the dataset's name", default=REQUIRED)
+DATASET = Parameter("the dataset's name", default=REQUIRED, is_name=True)
 CLASS = Parameter("the class's name", default=REQUIRED, names=schema.CLASS)
 CONCEPT = Parameter("a concept's name", default=REQUIRED, names=schema.CONCEPT)
 CONCEPTS = Parameter("the clique's concepts", list, REQUIRED, schema.CONCEPT)

@@ -8,7 +8,11 @@ from graph.queries.catalogue.parameters import CONCEPTS, RAREST_FIRST, dataset_q
 
 MAX_SIZE = 4  # the largest clique that is counted straight from the images
 
-_SPLIT = {"split": Parameter("count only images of this split, as mined; without it, of all")}
+_SPLIT = {
+    "split": Parameter(
+        "count only images of this split, as mined; without it, of all", is_name=True
+    )
+}
 
 # Per-class counts of each group, zero for a class without any, then their summary: the
 # paper's gap and its under-represented class (ties by name).

@@ -374,10 +374,29 @@ def test_parameters_are_read_as_declared():
         parse_free(["a"])
 
 
-def test_names_of_saved_queries_are_cleaned_as_those_that_were_read():
-    query = CATALOGUE["images-of-clique"]
-    given = parse_named(query, ["concepts= TREE ", "concepts=cafe\u0301", "dataset= x "])
-    assert given == {"concepts": ["TREE", "caf\u00e9"], "dataset": " x "}
+def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
+    name = f"{dataset} caf\u00e9"
+    typed = f" {dataset} cafe\u0301\u200b"
+    file = tmp_path / "cars.csv"
+    file.write_text(
+        "id,class,concepts,split\n1,a,x,caf\u00e9\n2,b,x|y,caf\u00e9\n3,b,y,caf\u00e9\n"
+    )
+    try:
+        run("ingest", file, "--dataset", typed)
+        run("mine", typed, "--split", " cafe\u0301 ", "--common", " b")
+        rows = json.loads(run("imbalances", typed, "--concept", "y ", "-f", "json").stdout)
+        assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
+        query = ("cypher", "imbalances-with-concepts", "-d", typed, "-p", "concepts= y")
+        rows = json.loads(run(*query, "-f", "json").stdout)
+        assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
+        run("plan", name, "--name", " mine ", "--min-size", 1)
+        assert "mine" in run("cypher", "plans", "-d", name).stdout
+        assert "0 solved" in run("imbalances", name, "--compare", typed).stdout
+        done = run("plan", name, "--name", " ", exit_code=2)
+        assert "'' cannot name a plan" in done.stderr
+        run("datasets", "rename", typed, f"{typed} 2 ")
+    finally:
+        run("datasets", "drop", f"{name} 2", "--yes")
 
 
 def test_the_demo_ends_on_one_screen(run, store, environment):

@@ -12,7 +12,6 @@ from graph.dataset.cliques import load_cliques
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
-from graph.dataset.plans import PlannedQuery
 from graph.dataset.read import read_annotations
 from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
@@ -21,7 +20,7 @@ from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.merge import read_accepted
 from graph.jobs.status import read_job
-from graph.records import Annotations, Edit, ImageRecord, Mention
+from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 COUNT = Statement(
     "Images of a class that show all of some concepts.",

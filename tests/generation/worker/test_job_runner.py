@@ -19,9 +19,8 @@ from generation.output.folder import OutputFolder
 from generation.output.image_files import save_images
 from generation.sources.sampler import Sources, shuffled
 from generation.worker.job_runner import JobRunner
-from graph.dataset.plans import PlannedQuery
 from graph.dataset.read import ClassImages
-from graph.records import Annotations, Edit, ImageRecord, Mention
+from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from ingest.images.regions import read_regions, write_regions
 
 SECRET = "https://me:hunter2@data.example/{}.png?X-Amz-Signature=0f3c"

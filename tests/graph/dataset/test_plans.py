@@ -12,10 +12,10 @@ from generation.planning.plan import PlanOptions
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
-from graph.dataset.plans import PlannedQuery, read_plan, write_plan
+from graph.dataset.plans import read_plan, write_plan
 from graph.dataset.write import write_annotations
 from graph.errors import OptionError, StaleError, StoreError, UnknownNameError
-from graph.records import Annotations, Edit, ImageRecord, Mention
+from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 
 def test_coverage_of_a_plan_is_what_simulation_says(store, load, ask, random_annotations):

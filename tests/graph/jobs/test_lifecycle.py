@@ -9,7 +9,6 @@ from generation.planning.plan import PlanOptions
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
-from graph.dataset.plans import PlannedQuery
 from graph.dataset.write import write_annotations
 from graph.errors import (
     DatasetNotFoundError,
@@ -34,7 +33,7 @@ from graph.jobs.reports import (
 )
 from graph.jobs.rounds import Span, read_query_progress
 from graph.jobs.status import list_jobs, read_job, read_queries
-from graph.records import Annotations, Edit, ImageRecord, Mention
+from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected, states
 
 

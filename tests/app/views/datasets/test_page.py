@@ -225,7 +225,7 @@ def test_without_a_folder_there_are_uploads_only(loading) -> None:
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
     app = open_page("datasets", dataset=cars)
     app.button(key="_rename").click().run()
-    app.text_input(key="_new_name").input(f"{cars} renamed").run()
+    app.text_input(key="_new_name").input(f" {cars} \u200brenamed ").run()
     app.button(key="_rename_now").click().run()
     run_tasks(app)
     assert find_dataset(store, cars) is None
@@ -239,7 +239,7 @@ def test_a_drop_needs_the_name_typed(open_page, cars, store) -> None:
     assert app.button(key="_drop_now").disabled
     app.text_input(key="_drop_name").input(cars[:-1]).run()
     assert app.button(key="_drop_now").disabled
-    app.text_input(key="_drop_name").input(cars).run()
+    app.text_input(key="_drop_name").input(f" {cars}").run()
     app.button(key="_drop_now").click().run()
     run_tasks(app)
     assert find_dataset(store, cars) is None

@@ -1,0 +1,19 @@
+"""Names as the graph has them, whoever typed them."""
+
+import re
+import unicodedata
+
+_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # joiners, which shape letters, stay
+
+
+def clean_name(text: str) -> str:
+    r"""Strip white space, remove spaces without width, and normalise to Unicode NFC.
+
+    Examples
+    --------
+    >>> clean_name(" cafe\u0301 ")
+    'café'
+    >>> clean_name("\ufeffstop\u200b sign")
+    'stop sign'
+    """
+    return unicodedata.normalize("NFC", _NO_WIDTH.sub("", text).strip())
