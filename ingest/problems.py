@@ -86,7 +86,9 @@ class Problems:
         """The error for a fault of the whole file, which skipping cannot fix."""
         return InputError(self.file, place, reason, remedy)
 
-    def within(self, limit: str, number: int, place: str | None = None) -> None:
+    def within(
+        self, limit: str, number: int, place: str | None = None, what: str | None = None
+    ) -> None:
         """Raise InputError if there are more than a limit allows.
 
         Parameters
@@ -97,10 +99,13 @@ class Problems:
             Columns, rows or records so far, or bytes for ``"table_mb"``.
         place : str or None
             Position in the file.
+        what : str or None
+            What there are more of, where it is not what the limit says.
         """
         most: int = getattr(self.limits, limit)
         if number > (most * 1_000_000 if limit == "table_mb" else most):
-            reason = _OVER[limit].format(most)
+            over = _OVER[limit] if what is None else f"has more than {{:,}} {what}"
+            reason = over.format(most)
             remedy = ("If that is meant, set ", Setting(f"limits.{limit}"), " higher.")
             raise self.fatal(reason, remedy, place)
 

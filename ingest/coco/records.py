@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import GenericAlias
@@ -136,7 +136,14 @@ def decode(
         if problems.on_error == "fail":
             problems.record(place, reason, fix)
         return _decode_singly(content, types, problems)
+    for name in types:
+        _check_number(name, getattr(decoded, name), problems)
     return {name: Records(getattr(decoded, name), Place(name)) for name in types}
+
+
+def _check_number(name: str, records: Sized, problems: Problems) -> None:
+    limit = "mentions" if name == "annotations" else "rows"
+    problems.within(limit, len(records), what=name)
 
 
 def _list_of(type_: type[Any]) -> Any:
@@ -178,6 +185,7 @@ def _decode_singly(
         raise problems.fatal(reason, (*parts_of(fix), ".")) from None
     result: dict[str, Records[Any]] = {}
     for name, type_ in types.items():
+        _check_number(name, getattr(raw, name), problems)
         decoder = msgspec.json.Decoder(type_)
         items, positions = [], []
         for position, record in enumerate(getattr(raw, name)):

@@ -178,7 +178,8 @@ def labels_from_captions(
         )
     kept = np.flatnonzero(image >= 0)
     known_texts = [texts[row] for row in kept.tolist()]
-    return labels_from_texts(image[kept], known_texts, len(ids), options, progress)
+    beside = problems.beside(str(path))
+    return labels_from_texts(image[kept], known_texts, len(ids), options, beside, progress)
 
 
 def labels_from_texts(
@@ -186,11 +187,12 @@ def labels_from_texts(
     texts: Sequence[str | None],
     n_images: int,
     options: ReadOptions,
+    problems: Problems,
     progress: Progress,
 ) -> Labels:
     """Assign each image the only class that its captions name."""
     words = load_word_list(options.classes.words or DEFAULT_WORDS)
-    rows, column = words.find_all(texts, progress)
+    rows, column = words.find_all(texts, problems, progress)
     return labels_from_mentions(
         image[rows],
         column,

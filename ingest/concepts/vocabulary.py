@@ -12,6 +12,7 @@ from graph.progress import Progress, silent
 from ingest.concepts.plurals import plural_forms
 from ingest.names import Coded
 from ingest.options import MatchMode
+from ingest.problems import Problems
 
 CAPTION = "caption"  # source of mentions found in captions
 
@@ -129,9 +130,15 @@ class Vocabulary:
         return found
 
     def find_all(
-        self, captions: Sequence[str | None], progress: Progress = silent
+        self, captions: Sequence[str | None], problems: Problems, progress: Progress = silent
     ) -> tuple[IntArray, Coded]:
-        """Find mentions in many captions: the caption's position and the concept of each."""
+        """Find mentions in many captions: the caption's position and the concept of each.
+
+        Raises
+        ------
+        InputError
+            There are more than the limit on mentions.
+        """
         rows: list[int] = []
         codes: list[int] = []
         for row, caption in enumerate(captions):
@@ -141,6 +148,7 @@ class Vocabulary:
                 found = self.find(caption)
                 codes += found
                 rows += [row] * len(found)
+                problems.within("mentions", len(rows), what="concepts in its captions")
         progress("search captions", len(captions), len(captions))
         concept = Coded(np.array(codes, dtype=np.int64), self.names)
         return np.array(rows, dtype=np.int64), concept

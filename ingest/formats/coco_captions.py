@@ -41,12 +41,12 @@ class CocoCaptions:
         n = len(images.columns.ids)
         notes: tuple[str, ...] = ()
         if options.classes.own_captions:
-            labels = labels_from_texts(images.image, texts, n, options, progress)
+            labels = labels_from_texts(images.image, texts, n, options, problems, progress)
         else:
             labels, notes = labels_beside(
                 images.columns, options, problems, progress, Setting("classes.words")
             )
-        rows, concept = vocabulary.find_all(texts, progress)
+        rows, concept = vocabulary.find_all(texts, problems, progress)
         mentions = MentionColumns(images.image[rows], concept, CAPTION, {})
         return frames.annotations(
             images.columns,

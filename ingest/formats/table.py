@@ -199,7 +199,8 @@ def _mentions(
         mentions.append(_indicated(table, columns.indicators, rows))
     if options.vocabulary and "caption" in columns.of:
         captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
-        found, concept = load_vocabulary(options.vocabulary).find_all(captions, progress)
+        vocabulary = load_vocabulary(options.vocabulary)
+        found, concept = vocabulary.find_all(captions, table.problems, progress)
         mentions.append(MentionColumns(found, concept, CAPTION, {}))
     if not mentions:
         raise table.problems.fatal(
@@ -244,7 +245,9 @@ def _labels(
     if options.classes.own_captions:
         captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
         every = np.arange(table.n_rows)
-        return labels_from_texts(every, captions, table.n_rows, options, progress), ()
+        return labels_from_texts(
+            every, captions, table.n_rows, options, table.problems, progress
+        ), ()
     if "class_name" not in columns.of or options.classes.file or options.classes.from_captions:
         return labels_beside(images, options, table.problems, progress, Setting("table.class_name"))
     name = columns.of["class_name"]

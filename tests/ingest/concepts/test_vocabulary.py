@@ -12,6 +12,7 @@ from ingest.concepts.vocabulary import Vocabulary
 from ingest.concepts.vocabulary_file import load_vocabulary
 from ingest.concepts.word_lists import load_word_list
 from ingest.options import VocabularyOptions
+from ingest.problems import Problems
 
 
 def found(vocabulary, caption):
@@ -63,7 +64,9 @@ def test_a_listed_phrase_beats_a_generated_plural():
 
 
 def test_find_all_gives_rows_in_order():
-    rows, concept = vocabulary_of("cat", "dog").find_all(["dogs, a cat", None, "", "cat"])
+    rows, concept = vocabulary_of("cat", "dog").find_all(
+        ["dogs, a cat", None, "", "cat"], Problems("x", "fail")
+    )
     assert rows.tolist() == [0, 0, 3]
     assert [concept.names[code] for code in concept.codes] == ["dog", "cat", "cat"]
 

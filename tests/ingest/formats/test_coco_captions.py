@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 from graph.records import Mention
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
+    ReadLimits,
     ReadOptions,
     VocabularyOptions,
 )
@@ -23,3 +26,16 @@ def test_coco_captions(write):
         ("10", "man", (mention["hot dog"], mention["hot dog"], mention["bench"])),
         ("20", "woman", (mention["bench"],)),
     ]
+
+
+@pytest.mark.parametrize("caption", ["a man, a bench, a bench, a bench", "a man, a man, a man"])
+def test_a_limit_on_what_is_found_in_captions(caption, write, failure):
+    entries = [{**entry, "caption": caption} for entry in CAPTIONS["annotations"]]
+    most = len(entries) + 1
+    options = ReadOptions(
+        vocabulary=VocabularyOptions(concepts=("bench",)),
+        classes=ClassOptions(words="coco-gb"),
+        limits=ReadLimits(mentions=most),
+    )
+    error = failure(write(json.dumps({**CAPTIONS, "annotations": entries})), options)
+    assert error.reason == f"has more than {most} concepts in its captions"

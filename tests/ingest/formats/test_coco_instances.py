@@ -5,11 +5,13 @@ import json
 import pytest
 
 from graph.dataset.contents import image_digests
+from graph.errors import worded
 from graph.records import ImageRecord, Mention
 from ingest.images.regions import copy_regions, read_regions, regions_path, write_regions
 from ingest.load import read_annotations
 from ingest.options import (
     ClassOptions,
+    ReadLimits,
     ReadOptions,
     Refinement,
 )
@@ -199,3 +201,18 @@ def test_crowds_count_as_any_mention_and_are_marked_with_their_regions(coco, tmp
     assert list(zip(regions["concept"], regions["crowd"], strict=True)) == [
         ("sofa", True), ("cat", True), ("dog", False),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+def test_limits_on_records(on_error, write, failure):
+    content = json.loads(json.dumps(INSTANCES))
+    if on_error == "skip":
+        content["images"].append({"id": []})
+    path = write(json.dumps(content))
+    images, annotations = len(content["images"]), len(content["annotations"])
+    few = ReadOptions(on_error=on_error, limits=ReadLimits(rows=images - 1))
+    assert failure(path, few).reason == f"has more than {images - 1} images"
+    few = ReadOptions(on_error=on_error, limits=ReadLimits(mentions=annotations - 1))
+    error = failure(path, few)
+    assert error.reason == f"has more than {annotations - 1} annotations"
+    assert worded(error.remedy) == "If that is meant, set limits.mentions higher."
