@@ -90,16 +90,33 @@ def plan_warnings(plan: Plan, summary: pd.DataFrame, images: int) -> list[str]:
     images : int
         Of the dataset.
     """
-    warnings = [larger_than_dataset(plan.images, images)]
-    left = summary.reset_index().query("size < @plan.options.min_size")
+    smallest = plan.options.min_size
+    left = summary.reset_index().query("size < @smallest")
     before, after = int(left["total_gap_before"].sum()), int(left["total_gap_after"].sum())
-    if after > before:
-        smaller = "single concepts" if plan.options.min_size == 2 else "smaller cliques"
-        warnings.append(
-            f"The gaps of {smaller}, which the plan leaves alone, grow from {before:,} to "
-            f"{after:,}. A smallest size of 1 closes them, too."
-        )
+    warnings = [
+        larger_than_dataset(plan.images, images),
+        smaller_gaps_grow(before, after, smallest),
+    ]
     return [warning for warning in warnings if warning]
+
+
+def smaller_gaps_grow(before: int, after: int, min_size: int) -> str:
+    """Warn of gaps that grow because cliques below the smallest size are left alone.
+
+    Examples
+    --------
+    >>> smaller_gaps_grow(12, 15, 3)[:78]
+    'The gaps of smaller cliques, which the plan leaves alone, grow from 12 to 15. '
+    >>> smaller_gaps_grow(12, 12, 2)
+    ''
+    """
+    if after <= before:
+        return ""
+    smaller = "single concepts" if min_size == 2 else "smaller cliques"
+    return (
+        f"The gaps of {smaller}, which the plan leaves alone, grow from {before:,} to {after:,}. "
+        "A smallest size of 1 closes them, too."
+    )
 
 
 def larger_than_dataset(planned: int, images: int) -> str:

@@ -1,15 +1,15 @@
 """The imbalance table: its columns and how they are drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from app.services.reports import log_odds_texts, q_text
+from app.services.reports import are_unequal, log_odds_texts, q_text, rate_texts
 from app.views.widgets.tables import count_column
 from app.views.widgets.theme import class_colors
-from graph.diagnosis.imbalance import COUNT
+from graph.diagnosis.imbalance import COUNT, RATE
 
 MAX_BARS = 4  # classes with a column of their own
 
@@ -34,16 +34,25 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
         columns[COUNT + name] = config.ProgressColumn(
             name, min_value=0, max_value=max(most, 1), format="localized", width=80, color=color
         )
+        columns[RATE + name] = config.TextColumn(
+            f"% of {name}", width=70, help="Share of the class's images."
+        )
     return columns
 
 
-def imbalance_view(frame: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
-    """The columns of `read_imbalances` as a page shows them, most telling first."""
+def imbalance_view(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
+    """The columns of `read_imbalances` as a page shows them, most telling first.
+
+    Where classes are unequal, counts have their rates beside them.
+    """
+    classes = list(class_sizes)
     shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
     shown["gap"] = frame["gap"].to_numpy()
     if len(classes) <= MAX_BARS:
         for name in classes:
             shown[COUNT + name] = frame[COUNT + name].to_numpy()
+            if are_unequal(class_sizes):
+                shown[RATE + name] = rate_texts(frame[RATE + name])
     else:
         shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()

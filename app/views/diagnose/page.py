@@ -101,7 +101,7 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
             empty_state("No clique", escape(worded(why, in_app)))
         return None
     classes = list(current.class_sizes)
-    shown = imbalance_view(frame, classes)
+    shown = imbalance_view(frame, current.class_sizes)
     cliques = frame["concepts"].tolist()
     selected = url.selected_cliques()
     if selected != st.session_state.get("_from_table"):

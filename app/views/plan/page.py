@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.services.findings import larger_than_dataset, no_clique
+from app.services.findings import larger_than_dataset, no_clique, smaller_gaps_grow
 from app.services.plans import keep_plan
 from app.services.reports import change_text
 from app.views.components import job_form, mine_button
@@ -39,6 +39,7 @@ from graph.counting.cliques import Cliques
 from graph.dataset.cliques import load_cliques
 from graph.errors import worded
 from graph.jobs.lifecycle import create_job
+from graph.names import clean_name
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
 
@@ -83,8 +84,7 @@ def page() -> None:
     touched = touched_rows(cliques, after)
     with metrics:
         _metrics(measured, len(touched))
-    if warning := larger_than_dataset(measured["images"], int(cliques.class_sizes.sum())):
-        st.caption(f":orange[:material/warning:] {warning}")
+    _warn(cliques, after, measured["images"], request.options.min_size)
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
@@ -100,6 +100,18 @@ def page() -> None:
         own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
         compared = pd.concat([own, compared])
     effect_charts.planners(compared, made.planner)
+
+
+def _warn(cliques: Cliques, after: Cliques, images: int, min_size: int) -> None:
+    """Say what the plan costs, and what it makes worse."""
+    smaller = cliques.sizes() < min_size
+    gap_before, gap_after = (int(one.gaps()[smaller].sum()) for one in (cliques, after))
+    for warning in (
+        larger_than_dataset(images, int(cliques.class_sizes.sum())),
+        smaller_gaps_grow(gap_before, gap_after, min_size),
+    ):
+        if warning:
+            st.caption(f":orange[:material/warning:] {warning}")
 
 
 def _nothing_chosen(request: PlanRequest) -> None:
@@ -164,7 +176,7 @@ def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
                 **in_url("plan_name"),
                 width=260,
             )
-            name = typed.strip() or name
+            name = clean_name(typed) or name
             file = f"{current.name}-{name}.json"
             download("Download as JSON", made.json, file, key="_plan_json", disabled=not images)
             if may_edit():

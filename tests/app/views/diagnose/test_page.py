@@ -108,3 +108,16 @@ def test_an_empty_class_and_images_without_concepts(
     )
     app = open_page("diagnose", dataset=dataset)
     assert not app.exception
+
+
+def test_unequal_classes_have_rates_beside_their_counts(
+    open_page: OpenPage, cars: str, write_dataset: WriteDataset
+) -> None:
+    equal = open_page("diagnose", dataset=cars).dataframe[0].value
+    assert not [name for name in equal if "rate" in name]
+    rows = [("big", ("x",), 6), ("big", ("y",), 2), ("small", ("x",), 1), ("small", ("y",), 1)]
+    unequal = write_dataset(f"{cars} renamed", rows)
+    table = open_page("diagnose", dataset=unequal).dataframe[0].value
+    assert table.columns.tolist()[2:6] == ["count_big", "rate_big", "count_small", "rate_small"]
+    x = table[table["count_big"] == 6].iloc[0]
+    assert (x["rate_big"], x["rate_small"]) == ("75.0%", "50.0%")

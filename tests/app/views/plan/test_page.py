@@ -523,3 +523,14 @@ def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
             request = PlanRequest(dataset_state(store, cars), Choice(None), planner, options)
             made = PlanInHand(cliques, planned_images(cliques, request), request, planner)
             assert made.json() == plan_to_json(plan_dataset(store, cars, planner, options).plan)
+
+
+def test_gaps_that_the_plan_widens_are_told(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    # x and y are each in 5 images of both classes, and together in 5 of a and 1 of b.
+    rows = [("a", ("x", "y"), 5), ("b", ("x", "y"), 1), ("b", ("x",), 4), ("b", ("y",), 4)]
+    write_dataset(dataset, rows)
+    said = "The gaps of single concepts, which the plan leaves alone, grow from 0 to 8."
+    assert said in shown_text(open_page("plan", dataset=dataset))
+    assert "grow from" not in shown_text(open_page("plan", dataset=dataset, plan_sizes=["1", "2"]))
