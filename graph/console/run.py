@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
@@ -167,9 +168,15 @@ def run_console_query(
         raise _our_error(error, timeout_s, database) from error
     finally:
         # In a thread, too: closing may wait for the server.
-        closing = Thread(target=driver.close, name="console close", daemon=True)
+        closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
         closing.start()
         closing.join(_CLOSE_S)
+
+
+def _close(driver: Driver) -> None:
+    """Close a driver whose connection the thread of a query may just be writing to."""
+    with suppress(BufferError):
+        driver.close()
 
 
 def _fetch(

@@ -1,7 +1,5 @@
 """Credentials in URLs are masked, control characters are shown, ordinary text stays."""
 
-import time
-
 import pytest
 
 from graph.errors import CobalanceError, InputError, OptionError, Setting
@@ -67,11 +65,10 @@ def test_control_characters_are_shown():
     shown.encode()
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(20)  # the test itself: steps that grow with the square take minutes
 @pytest.mark.parametrize(
     "unit", ["a.", "aa:/b:", "x://u:", "?token", "?aaaa", "://", "http://u:@", "\x1b"]
 )
 def test_a_long_text_takes_linear_time(unit):
-    before = time.process_time()
-    safe_text(unit * (300_000 // len(unit)) + "@=")
-    assert time.process_time() >= before
+    shown = safe_text(unit * (300_000 // len(unit)) + "@=\x07")
+    assert shown.endswith(r"@=\x07")

@@ -191,6 +191,22 @@ def test_returns_columns_and_plain_values(ask):
     json.dumps(result.rows)
 
 
+def test_a_connection_in_use_is_closed_quietly(store):
+    def open_driver():
+        driver = store.open_driver()
+        close = driver.close
+
+        def close_in_use():  # as when the query's thread is writing to it
+            close()
+            raise BufferError("Existing exports of data: object cannot be re-sized")
+
+        driver.close = close_in_use
+        return driver
+
+    result = run_console_query(open_driver, store.database, "RETURN 1 AS x")
+    assert result.rows == [(1,)]
+
+
 def test_returns_nodes_relationships_and_paths_as_maps(ask, pair):
     result = ask(
         "MATCH p = (a:Image {dataset: $name, id: 'a'})-[r]->(b) RETURN a, r, b, p", {"name": pair}
