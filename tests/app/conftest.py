@@ -1,9 +1,11 @@
 """The web app's pages, run by Streamlit's own test runner on a real database."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -29,6 +31,15 @@ client_id = "cobalance"
 client_secret = "hush"
 server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_found_once() -> Iterator[None]:
+    """Let the test runner look through all installed packages for components once, not each run."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture
