@@ -57,7 +57,7 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
     store.write(
         merge_statement(schema.CONCEPT),
         dataset=dataset,
-        keys=sorted(set(contents.concepts)),
+        keys=contents.concepts_of(np.arange(len(images))),
     )
     columns = [plain_values(images[name]) for name in ("split", "uri", "width_px", "height_px")]
     nodes = [list(row) for row in zip(images["id"].tolist(), *columns, strict=True)]
@@ -65,9 +65,8 @@ def load_plainly(store: GraphStore, dataset: str, annotations: Annotations) -> N
         list(row) for row in zip(images["id"].tolist(), images["class_name"].tolist(), strict=True)
     ]
     ids = images["id"].tolist()
-    edges = [
-        [ids[i], *edge] for i in range(len(ids)) for edge in zip(*contents.edges(i), strict=True)
-    ]
+    of_images = zip(ids, contents.edges(np.arange(len(ids))), strict=True)
+    edges = [[name, *edge] for name, columns in of_images for edge in zip(*columns, strict=True)]
     with store.driver.session(database=store.database) as session:
         for text, rows in (
             (

@@ -165,10 +165,8 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         concept.append(new_code[part.concept.codes[kept]])
         source.append(np.full(len(kept), sources.index(part.source), dtype=np.int64))
         for name, columns in numbers.items():
-            values = part.numbers.get(name)
-            columns.append(np.full(len(kept), np.nan) if values is None else values[kept])
-        outlines = part.segmentations
-        segmentations.append(np.full(len(kept), None) if outlines is None else outlines[kept])
+            columns.append(_picked(part.numbers.get(name), kept, np.array(np.nan)))
+        segmentations.append(_picked(part.segmentations, kept, np.array(None)))
         crowded = part.crowds
         crowds.append(np.zeros(len(kept), dtype=bool) if crowded is None else crowded[kept])
     return pd.DataFrame(
@@ -182,6 +180,13 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         },
         copy=False,
     )
+
+
+def _picked(
+    values: npt.NDArray[Scalar] | None, kept: IntArray, missing: npt.NDArray[Scalar]
+) -> npt.NDArray[Scalar]:
+    """Values at some positions; without any, one for all: a column of NaN takes 8 bytes a row."""
+    return np.broadcast_to(missing, len(kept)) if values is None else values[kept]
 
 
 def _joined(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:

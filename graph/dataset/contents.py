@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from graph.arrays import IntArray
-from graph.records import Annotations, plain_values
+from graph.arrays import FloatArray, IntArray
+from graph.records import Annotations
 
 _SYNTHETIC = np.uint64(0xD1B54A32D192ED03)
 
@@ -23,60 +24,75 @@ class ImageContents:
 
     Parameters
     ----------
-    bounds : sequence of int
+    bounds : int array, shape (n_images + 1,)
         Image i has the entries ``bounds[i]`` to ``bounds[i + 1] - 1``.
-    images : int64 array, shape (n_entries,)
-        The image of each entry.
-    concepts, sources, scores, counts : list
-        The values of each entry, None where unknown.
+    concepts, sources : sequence of str
+        Names by code.
+    concept_codes, source_codes, scores, counts : array, shape (n_entries,)
+        The values of each entry; a score is NaN where unknown.
     """
 
-    bounds: Sequence[int]
-    images: IntArray
-    concepts: list[str]
-    sources: list[str]
-    scores: list[float | None]
-    counts: list[int]
+    bounds: IntArray
+    concepts: Sequence[str]
+    sources: Sequence[str]
+    concept_codes: IntArray
+    source_codes: IntArray
+    scores: FloatArray
+    counts: IntArray
 
     @classmethod
     def of(cls, annotations: Annotations) -> "ImageContents":
         """Group the mentions of all images; O(m log m) for m mentions."""
         mentions = annotations.mentions
         image = mentions["image"].to_numpy()
-        concept = mentions["concept"].cat.codes.to_numpy()
-        uncertainty = (-mentions["score"]).fillna(-np.inf).to_numpy()
-        order = np.lexsort((uncertainty, concept, image))
-        image, concept = image[order], concept[order]
-        new_image, new_concept = np.diff(image, prepend=-1), np.diff(concept, prepend=-1)
-        starts = np.flatnonzero((new_image != 0) | (new_concept != 0))
-        entries = mentions[["concept", "source", "score"]].iloc[order[starts]]
+        concept, source = mentions["concept"].cat, mentions["source"].cat
+        codes, score = concept.codes.to_numpy(), mentions["score"].to_numpy()
+        uncertainty = -np.where(np.isnan(score), np.inf, score)
+        order = np.lexsort((uncertainty, codes, image))
+        sorted_image, sorted_code = image[order], codes[order]
+        changes = (np.diff(sorted_image, prepend=-1) != 0) | (np.diff(sorted_code, prepend=-1) != 0)
+        starts = np.flatnonzero(changes)
+        first = order[starts]
         return cls(
-            np.searchsorted(image[starts], np.arange(len(annotations.images) + 1)).tolist(),
-            image[starts],
-            plain_values(entries["concept"]),
-            plain_values(entries["source"]),
-            plain_values(entries["score"]),
-            np.diff(starts, append=len(order)).tolist(),
+            np.searchsorted(sorted_image[starts], np.arange(len(annotations.images) + 1)),
+            concept.categories.tolist(),
+            source.categories.tolist(),
+            codes[first],
+            source.codes.to_numpy()[first],
+            score[first],
+            np.diff(starts, append=len(order)).astype(np.int32),
         )
 
     def concepts_of(self, images: IntArray) -> list[str]:
         """Names of the concepts that occur in any of the images at these positions."""
-        entries = np.flatnonzero(np.isin(self.images, images))
-        return sorted({self.concepts[j] for j in entries.tolist()})
+        codes = np.flatnonzero(np.bincount(self.concept_codes[self._entries(images)]))
+        return sorted(self.concepts[code] for code in codes.tolist())
 
-    def edges(self, image: int) -> list[Sequence[Any]]:
-        """One image's CONTAINS edges as columns: concepts, then properties as the schema has them.
+    def edges(self, images: IntArray) -> list[list[Sequence[Any]]]:
+        """CONTAINS edges of each image as columns: concepts, then properties as in the schema.
 
         Examples
         --------
         >>> from graph.records import ImageRecord, Mention
         >>> cats = ImageRecord("1", "indoor", [Mention("cat", score=0.5), Mention("cat")])
-        >>> ImageContents.of(Annotations.from_records([cats])).edges(0)
-        [['cat'], ['annotation'], [None], [2]]
+        >>> ImageContents.of(Annotations.from_records([cats])).edges(np.array([0]))
+        [[['cat'], ['annotation'], [None], [2]]]
         """
-        entries = slice(self.bounds[image], self.bounds[image + 1])
-        columns = self.concepts, self.sources, self.scores, self.counts
-        return [column[entries] for column in columns]
+        entries = self._entries(images)
+        columns = (
+            [self.concepts[code] for code in self.concept_codes[entries].tolist()],
+            [self.sources[code] for code in self.source_codes[entries].tolist()],
+            [None if score != score else score for score in self.scores[entries].tolist()],
+            self.counts[entries].tolist(),
+        )
+        ends = np.cumsum(self.bounds[images + 1] - self.bounds[images]).tolist()
+        return [[column[start:end] for column in columns] for start, end in pairwise([0, *ends])]
+
+    def _entries(self, images: IntArray) -> IntArray:
+        """Places of the images' entries, image after image."""
+        starts, lengths = self.bounds[images], self.bounds[images + 1] - self.bounds[images]
+        shift = np.repeat(starts - np.append(0, np.cumsum(lengths)[:-1]), lengths)
+        return shift + np.arange(len(shift))
 
 
 def image_digests(annotations: Annotations) -> IntArray:

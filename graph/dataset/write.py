@@ -1,5 +1,6 @@
 """Load annotations into the concept graph: images with their edges, then co-occurrence edges."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,16 +91,15 @@ def write_annotations(
     _write_images(store, dataset, writer, annotations, change, keys, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
-    final = {key: stored[key] for key in stored.keys() - set(change.deleted)}
-    final.update(zip(keys, digests.tolist(), strict=True))
-    all_at_hand = len(final) == len(keys)
-    images = _split_incidence(annotations) if all_at_hand else scan_incidence(store, dataset)
+    left = stored.keys() - keys - set(change.deleted)
+    images = scan_incidence(store, dataset) if left else _split_incidence(annotations)
     _write_cooccurrence(store, dataset, writer, images.incidence)
     _count_images_without_concepts(store, dataset, writer, images.incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
-    if counted["images"] != len(final):
+    n_images = len(keys) + len(left)
+    if counted["images"] != n_images:
         raise invalidate(store, dataset, "digest")
-    digest = _dataset_digest(final)
+    digest = _dataset_digest(digests, (stored[key] for key in left), n_images)
     write_incidence_table(store, dataset, writer, digest, images)
     finish(
         store,
@@ -108,7 +108,7 @@ def write_annotations(
         guards="digest",
         digest=digest,
         cooccurrence_digest=digest,
-        images=len(final),
+        images=n_images,
     )
     return report
 
@@ -170,18 +170,15 @@ def _write_images(
         keys=images["class_name"].iloc[wanted].unique().tolist(),
     )
     store.write(merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted))
-    columns = [plain_values(images[name]) for name in schema.IMAGE.property_names[1:]]
-    class_names = plain_values(images["class_name"])
-    digest_list = digests.tolist()
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
+        batch = images.iloc[positions]
+        columns = [plain_values(batch[name]) for name in schema.IMAGE.property_names[1:]]
+        values = zip(digests[positions].tolist(), *columns, strict=True)
+        labels = plain_values(batch["class_name"])
+        found = zip(positions.tolist(), values, labels, contents.edges(positions), strict=True)
         return [
-            (
-                keys[i],
-                [digest_list[i], *(column[i] for column in columns)],
-                [[[class_names[i]]], contents.edges(i)],
-            )
-            for i in positions.tolist()
+            (keys[i], list(properties), [[[label]], edges]) for i, properties, label, edges in found
         ]
 
     edges = (schema.LABELED, schema.CONTAINS)
@@ -246,6 +243,6 @@ def _count_images_without_concepts(
     )
 
 
-def _dataset_digest(images: dict[str, int]) -> int:
+def _dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:
     """Digest a dataset as the sum of its images' digests, as a signed 64-bit number."""
-    return int(np.array([*images.values(), len(images)], dtype=np.int64).sum())  # wraps around
+    return int(np.array([*others, digests.sum(), n_images], dtype=np.int64).sum())  # wraps around

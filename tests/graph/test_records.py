@@ -1,5 +1,8 @@
 """Columns as plain values."""
 
+from itertools import chain
+
+import numpy as np
 import pandas as pd
 
 from graph.dataset.contents import ImageContents
@@ -17,7 +20,8 @@ def test_plain_values_of_every_kind_of_column():
 def test_names_are_one_object_for_all_their_mentions(random_annotations):
     """A string for each mention took a gigabyte for a million images."""
     annotations = random_annotations(200)
-    contents = ImageContents.of(annotations)
-    for values in (contents.concepts, contents.sources):
+    columns = zip(*ImageContents.of(annotations).edges(np.arange(200)), strict=True)
+    concepts, sources, _, _ = (list(chain.from_iterable(column)) for column in columns)
+    for values in (concepts, sources):
         assert len(values) > 200
         assert len({id(value) for value in values}) == len(set(values))
