@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from graph.database.store import GraphStore
 from graph.errors import needs_extra
 from graph.jobs.candidate_pages import Candidate, list_candidates
 from graph.jobs.candidates import decide
-from graph.jobs.lifecycle import cancel_job, retry_job
+from graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
 from graph.jobs.status import Job as JobRecord
 from graph.jobs.status import read_job, read_queries
 from graph.progress import Progress, silent
@@ -165,12 +165,12 @@ class Job:
         """A row a query of the plan, with how far it is."""
         return read_queries(self.graph, self.id)
 
-    def candidates(self, verdict: Literal["accepted", "rejected"] | None = None) -> pd.DataFrame:
+    def candidates(self, verdict: CandidateState | None = None) -> pd.DataFrame:
         """A row an image that was made: what it should show, the filters' verdict, where it is.
 
         Parameters
         ----------
-        verdict : {"accepted", "rejected"}, optional
+        verdict : {"pending", "accepted", "rejected"}, optional
             Only those.
         """
         found: list[Candidate] = []

@@ -49,6 +49,7 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
                 job.wanted,
                 job.accepted,
                 job.rejected,
+                job.pending,
                 job.queries["failed"],
                 job.workers,
                 job.created_at and job.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -56,7 +57,7 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
             for job in found
         ],
         columns=[
-            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected"),
+            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected", "pending"),
             *("failed_queries", "workers", "created_at"),
         ],
     )
@@ -65,7 +66,7 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
 def candidates_frame(found: Iterable[Candidate]) -> pd.DataFrame:
     """A row for each candidate: class and concepts, verdict, scores, and the image's location."""
     columns = [
-        *("id", "query", "class_name", "concepts", "verdict", "reason", "scores", "uri"),
+        *("id", "query", "class_name", "concepts", "verdict", "rank", "reason", "scores", "uri"),
         *("source_image", "source_uri", "mask_uri", "seed", "seconds", "decided_by", "created_at"),
     ]
     rows = [[getattr(candidate, name) for name in columns] for candidate in found]

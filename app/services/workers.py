@@ -151,7 +151,8 @@ def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None])
                 continue
             say(
                 f"Job {job} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
-                f"accepted, {found.rejected:,} rejected."
+                f"accepted, {found.rejected:,} rejected"
+                + (f", {found.pending:,} pending." if found.pending else ".")
             )
             for remark in found.remarks:
                 say(remark)

@@ -69,7 +69,7 @@ def _rows(
 ) -> list[dict[str, Any]]:
     verdicts = read_verdicts(store, job)
     return [
-        {"decided_by": None} | row | verdicts.get(row["candidate"], {})
+        {"decided_by": None, "rank": None} | row | verdicts.get(row["candidate"], {})
         for row in read_records(folder, job)
         if row["candidate"] in candidates and row["path"] is not None
     ]

@@ -8,6 +8,8 @@ from typing import Any
 
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings
+from generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
+from generation.output.folder import OutputFolder
 from generation.output.rows import Row
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
@@ -64,11 +66,12 @@ def candidate_of(row: Row) -> NewCandidate:
         seconds=row.get("seconds"),
         fingerprint=_fingerprint(found),
         provenance=provenance,
+        index=row["index"],
     )
 
 
 def is_complete(of: Round, progress: Sequence[QueryProgress]) -> bool:
-    """Whether every candidate of a round is accepted or rejected, or its query has ended."""
+    """Whether every candidate of a round is made, or its query has ended."""
     made = {query.position: query.made for query in progress if query.is_open}
     return all(
         made[span.query] >= span.first + span.count for span in of.spans if span.query in made
@@ -76,11 +79,13 @@ def is_complete(of: Round, progress: Sequence[QueryProgress]) -> bool:
 
 
 def next_spans(
-    progress: Sequence[QueryProgress], candidates_per_image: int
+    progress: Sequence[QueryProgress], candidates_per_image: int, best_of: int = 1
 ) -> tuple[list[Span], dict[int, str]]:
     """Decide what to generate next, and which queries end, each with a message for people.
 
-    A round has at most `MAX_ROUND` candidates; queries that get none wait for the next one.
+    A round has at most `MAX_ROUND` candidates; queries that get none wait for the next one. Where
+    the best of several candidates are chosen, a query makes all of these whatever the filters say,
+    and ends when it is settled.
 
     Parameters
     ----------
@@ -88,6 +93,9 @@ def next_spans(
         All queries of the job.
     candidates_per_image : int
         Most candidates of a query for each image that it wants; each retry allows as many again.
+    best_of : int
+        Candidates of each wanted image, of which one is chosen; `candidates_per_image` is not used
+        if there are several.
 
     Examples
     --------
@@ -104,8 +112,14 @@ the rejected ones for why.'}
     for query in progress:
         if not query.is_open:
             continue
-        missing = query.n - query.accepted
-        cap = query.n * candidates_per_image * (query.retries + 1)
+        if best_of > 1:
+            missing = cap = candidates_wanted(query, best_of)
+            missing -= query.made
+            if is_unsettled(query, best_of):
+                continue
+        else:
+            missing = query.n - query.accepted
+            cap = query.n * candidates_per_image * (query.retries + 1)
         if missing <= 0:
             ended[query.position] = ""
         elif query.made >= cap:
@@ -121,27 +135,37 @@ the rejected ones for why.'}
 
 
 def next_round(
-    store: GraphStore, job: str, settings: JobSettings, current: Round | None
+    store: GraphStore,
+    folder: OutputFolder,
+    job: str,
+    settings: JobSettings,
+    current: Round | None,
 ) -> Round | None:
     """End a round and begin the next; None if nothing is left to generate.
 
-    Images of a query that repeat an earlier one of another chunk are rejected first. Any number of
-    workers may do this at the same time. `graph.jobs.reports.end_job` ends the job, once its
+    Images of a query that repeat an earlier one of another chunk are rejected first; then the best
+    candidates of complete queries are chosen, where a job makes several for each image. Any number
+    of workers may do this at the same time. `graph.jobs.reports.end_job` ends the job, once its
     manifest is written.
     """
     if current is not None:
         _reject_repeated(store, job, settings, current)
     progress = read_query_progress(store, job)
-    spans, ended = next_spans(progress, settings.candidates_per_image)
+    if current is not None and settings.best_of > 1:
+        settler = Settler(store, folder, job, settings)
+        while settler.settle(progress, current.number):
+            progress = read_query_progress(store, job)
+    spans, ended = next_spans(progress, settings.candidates_per_image, settings.best_of)
     messages = {query_id(job, position): message for position, message in ended.items()}
     finish_queries(store, job, messages, after=None if current is None else current.number)
     if not spans:
         return None
-    return begin_round(store, job, 0 if current is None else current.number + 1, spans)
+    number = 0 if current is None else current.number + 1
+    return begin_round(store, job, number, spans, best_of=settings.best_of)
 
 
 def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Round) -> None:
-    """Reject accepted images that repeat one of an earlier chunk or round of their query."""
+    """Reject images that repeat one of an earlier chunk or round of their query."""
     checks = [
         partial(check.find, options=FILTERS.check(name, options))
         for name, options in settings.filter_options().items()

@@ -9,6 +9,7 @@ from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.manifest import manifest_frame, manifest_table, write_table
 from generation.output.rows import WITHOUT_SOURCE, Row
+from generation.output.settlement_records import read_settlements
 from graph.database.store import GraphStore
 from graph.jobs.candidates import read_verdicts
 
@@ -28,8 +29,12 @@ def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.D
         graph, in order of id. ``verdict`` and ``decided_by`` follow what people have decided.
     """
     verdicts = read_verdicts(store, job)
+    settled = read_settlements(folder, job)
     rows: list[Row] = [
-        row | verdicts[row["candidate"]]
+        {"rank": None}
+        | row
+        | settled.get(row["candidate"], {})
+        | verdicts.get(row["candidate"], {})
         for row in read_records(folder, job)
         if row["candidate"] in verdicts
     ]

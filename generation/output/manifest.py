@@ -28,6 +28,7 @@ MANIFEST_SCHEMA = pa.schema(
         pa.field("seed", pa.int64(), nullable=False),
         pa.field("verdict", _TEXT, nullable=False),
         pa.field("reason", _TEXT),
+        pa.field("rank", pa.int32()),  # among the candidates of its query, from 1
         pa.field("path", _TEXT),  # relative to the output folder
         pa.field("mask_path", _TEXT),
         pa.field("width_px", pa.int32()),

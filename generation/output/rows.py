@@ -92,6 +92,7 @@ def new_row(
         "sha256": None,
         "verdict": "rejected",
         "reason": "",
+        "rank": None,
         "scores": "{}",
         "made_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "decided_by": None,

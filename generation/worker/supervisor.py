@@ -44,7 +44,9 @@ class JobSupervisor:
             settings = self._store.job_settings(job)
             if current is not None and not self._is_complete(job, current, settings):
                 return
-            begun = self._store.run(lambda store: rounds.next_round(store, job, settings, current))
+            begun = self._store.run(
+                lambda store: rounds.next_round(store, self._folder, job, settings, current)
+            )
             if begun is not None:
                 chunks = cut_round(job, begun, settings.chunk_size)
                 queue.enqueue(chunks, begun.attempt, settings.extra)

@@ -108,6 +108,14 @@ MIGRATIONS = (
             "REQUIRE (n.dataset, n.part) IS UNIQUE",
         ),
     ),
+    Migration(
+        6,
+        "candidates that wait for the best of them to be chosen",
+        (
+            "MATCH (q:JobQuery) WHERE q.pending IS NULL SET q.pending = 0",
+            "MATCH (j:Job) WHERE j.pending IS NULL SET j.pending = 0",
+        ),
+    ),
 )
 
 

@@ -18,7 +18,11 @@ _EDITED = (
     Property("caption", str, "of that image, edited: what the prompt is made from"),
     Property("captions", list[str], "all captions of that image, edited"),
 )
-_JUDGED = (Property("accepted", int, "candidates"), Property("rejected", int, "candidates"))
+_JUDGED = (
+    Property("accepted", int, "candidates"),
+    Property("rejected", int, "candidates"),
+    Property("pending", int, "candidates that the filters accept, before the best are chosen"),
+)
 
 DATASET_NODE = Node(
     "Dataset",
@@ -197,6 +201,7 @@ JOB = Node(
         Property("attempt", int, "how often it was queued again"),
         Property("round", int),
         Property("round_spans", Json, "the images that the round makes"),
+        Property("best_of", int, "candidates of each wanted image, of which one is chosen"),
         *JOB_COUNTERS,
     ),
     scope="store",
@@ -215,6 +220,10 @@ JOB_QUERY = Node(
         Property("seconds", float, "that its images took to make"),
         Property("message", str, "why it failed, or what people should know"),
         Property("retries", int, "how often it was queued again"),
+        Property("more", int, "candidates to make beside the first, as it was short of images"),
+        Property("settled", int, "candidates among which the best were chosen, from the first on"),
+        Property("dropped", int, "rejected candidates that are not kept as nodes"),
+        Property("dropped_seconds", float, "that these took to make"),
         _STARTED_AT,
         _ENDED_AT,
     ),
@@ -235,7 +244,10 @@ CANDIDATE = Node(
         Property("scores", Json, "of the filters"),
         Property("provenance", Json, "model, prompt and settings it was made with"),
         Property("fingerprint", str, "perceptual hash"),
-        Property("verdict", str, "accepted or rejected"),
+        Property("verdict", str, "accepted or rejected; pending until the best are chosen"),
+        Property(
+            "rank", int, "among its query's candidates, from 1; missing for one that has none"
+        ),
         Property("reason", str, "why it was rejected"),
         Property("decided_by", str, "missing where the filters decided"),
         Property("decided_at", datetime),

@@ -9,7 +9,7 @@ from typing import Any
 from graph.database.store import GraphStore, Row
 from graph.errors import OptionError, check_known
 from graph.jobs import reads
-from graph.jobs.lifecycle import VERDICTS, Verdict, not_found, utc_time
+from graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, not_found, utc_time
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,10 @@ class Candidate:
         Requested class and concepts.
     uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
         As the worker reported them, see `graph.jobs.candidates.NewCandidate`.
-    verdict : Verdict
-        Of the filters, or of the person who decided since.
+    verdict : CandidateState
+        Of the filters, or of the person who decided since; pending until the best are chosen.
+    rank : int or None
+        Among its query's candidates, from 1; None where it was not ranked.
     decided_by : str or None
         Who decided; None for the filters, empty without a login.
     created_at, decided_at : datetime or None
@@ -41,7 +43,8 @@ class Candidate:
     source_uri: str | None
     mask_uri: str | None
     scores: Mapping[str, float]
-    verdict: Verdict
+    verdict: CandidateState
+    rank: int | None
     reason: str
     seed: int | None
     seconds: float | None
@@ -63,7 +66,7 @@ def list_candidates(
     job: str,
     *,
     query: str | None = None,
-    verdict: Verdict | None = None,
+    verdict: CandidateState | None = None,
     page: int = 1,
     per_page: int = 12,
 ) -> CandidatePage:
@@ -76,7 +79,7 @@ def list_candidates(
     page : int
         From 1.
     """
-    check_known("verdict", [] if verdict is None else [verdict], VERDICTS)
+    check_known("verdict", [] if verdict is None else [verdict], CANDIDATE_STATES)
     if page < 1 or per_page < 1:
         raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
     (found,) = store.read(

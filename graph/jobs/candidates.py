@@ -16,6 +16,14 @@ from graph.errors import OptionError, check_known
 from graph.jobs import reads, statements
 from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 
+DISPLACED = "Another candidate was chosen by hand."
+"""Why a candidate that was chosen is no longer."""
+
+_NONE_LEFT = (
+    "People have rejected what was chosen, and no other candidate is left to choose. Queue the "
+    "query again for more."
+)
+
 
 @dataclass(frozen=True)
 class NewCandidate:
@@ -44,6 +52,9 @@ class NewCandidate:
         A perceptual hash: candidates of a query with nearly the same one look the same.
     provenance : mapping
         Model, prompt, settings and batch it was made with; anything that JSON can hold.
+    index : int or None
+        Its number within the query. Where the best are chosen and the others are not kept, a report
+        of one that has lost adds nothing.
     """
 
     id: str
@@ -58,6 +69,7 @@ class NewCandidate:
     seconds: float | None = None
     fingerprint: str | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    index: int | None = None
 
     def __post_init__(self) -> None:
         check_known("verdict", [self.verdict], VERDICTS)
@@ -67,16 +79,17 @@ class NewCandidate:
 
 @dataclass(frozen=True)
 class QueryCounts:
-    """Images wanted of a query (`n`), and its accepted and rejected candidates."""
+    """Images wanted of a query (`n`), and its accepted, rejected and pending candidates."""
 
     n: int
     accepted: int
     rejected: int
+    pending: int = 0
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Perceptual hash of an accepted candidate."""
+    """Perceptual hash of an accepted or pending candidate."""
 
     query: str
     candidate: str
@@ -111,7 +124,12 @@ def record_made(
         finish=finish,
         queries=[[query, len(of_query)] for query, of_query in candidates.items()],
         rows=[
-            {"query": query, "key": candidate.id, "properties": _properties_of(candidate)}
+            {
+                "query": query,
+                "key": candidate.id,
+                "index": candidate.index,
+                "properties": _properties_of(candidate),
+            }
             for query, of_query in candidates.items()
             for candidate in of_query
         ],
@@ -122,14 +140,14 @@ def record_made(
 
 
 def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerprint]]:
-    """Read the fingerprints of accepted candidates, by query and id."""
+    """Read the fingerprints of accepted and pending candidates, by query and id."""
     rows = store.read(reads.FINGERPRINTS, queries=list(queries))
     found = [Fingerprint(**row) for row in rows]
     return [list(of_query) for _, of_query in groupby(found, key=lambda one: one.query)]
 
 
 def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
-    """Reject accepted candidates with a reason each, by id, except those decided by people."""
+    """Reject candidates with a reason each, by id, except those decided by people."""
     for rows in batches([[candidate, reason] for candidate, reason in reasons.items()]):
         store.write(statements.REJECT_CANDIDATES, job=job, rows=rows)
 
@@ -139,6 +157,10 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
 
     The filters' reason and scores stay. The query's state stays too: one that is done with too few
     accepted images is queued again by ``retry_job(..., short=True)``.
+
+    Where the best of many was chosen, so many stay accepted as the query wants: whoever accepts
+    another candidate thereby rejects the one that was chosen, and whoever rejects that one accepts
+    the next by rank that no person has rejected.
 
     Parameters
     ----------
@@ -153,7 +175,15 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
         It is to be accepted, and has no file: none could be made, or it was not kept.
     """
     check_known("verdict", [verdict], VERDICTS)
-    rows = store.write(statements.DECIDE, candidate=candidate, verdict=verdict, by=by)
+    rows = store.write(
+        statements.DECIDE,
+        candidate=candidate,
+        verdict=verdict,
+        by=by,
+        chosen=candidate,
+        displaced=DISPLACED,
+        short=_NONE_LEFT,
+    )
     if not rows:
         if store.read(reads.HAS_CANDIDATE, candidate=candidate):
             raise OptionError(
@@ -164,15 +194,23 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     return QueryCounts(**rows[0])
 
 
-def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, str | None]]:
-    """Read ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id."""
+def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, Any]]:
+    """Read ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id.
+
+    Those that were ranked have a ``rank``, too.
+    """
     rows = store.read(reads.VERDICTS, job=job)
+    for row in rows:
+        if row["rank"] is None:
+            del row["rank"]
     return {row.pop("id"): row for row in rows}
 
 
 def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
-    """Convert a candidate to properties of its node, without its id and query."""
-    properties = {name: value for name, value in vars(candidate).items() if name != "id"}
+    """Convert a candidate to properties of its node, without its id, query and number."""
+    properties = {
+        name: value for name, value in vars(candidate).items() if name not in ("id", "index")
+    }
     for name in ("scores", "provenance"):
         properties[name] = json.dumps(dict(properties[name]), ensure_ascii=False, sort_keys=True)
     return schema.CANDIDATE.check(properties)

@@ -18,6 +18,7 @@ _OF_QUERY = {
     "covered": f"CASE WHEN {_SHORT} THEN q.accepted ELSE q.n END",
     "accepted": "q.accepted",
     "rejected": "q.rejected",
+    "pending": "q.pending",
     "remaining": f"CASE WHEN {_RUNS} AND {_SHORT} THEN q.n - q.accepted ELSE 0 END",
     "microseconds": "toInteger(round(1000000 * q.seconds))",
 }
@@ -44,7 +45,7 @@ STARTED = ("queued", "running")
 ENDED = ("queued", "running", "done", "failed", "short", "remaining")
 """Counters that change as an open query ends."""
 
-MADE = ("short", "covered", "accepted", "rejected", "remaining", "microseconds")
+MADE = ("short", "covered", "accepted", "rejected", "pending", "remaining", "microseconds")
 """Counters that change with a query's candidates."""
 
 MADE_OR_ENDED = (*ENDED, *(name for name in MADE if name not in ENDED))

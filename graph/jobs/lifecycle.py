@@ -34,9 +34,11 @@ from graph.records import PlannedQuery
 JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
 QueryState = Literal["queued", "running", "done", "failed"]
 Verdict = Literal["accepted", "rejected"]
+CandidateState = Literal["pending", "accepted", "rejected"]
 
 QUERY_STATES: tuple[QueryState, ...] = ("queued", "running", "done", "failed")
 VERDICTS: tuple[Verdict, ...] = ("accepted", "rejected")
+CANDIDATE_STATES: tuple[CandidateState, ...] = ("pending", *VERDICTS)
 
 MAX_IMAGES = 10**9
 """Of a query."""
@@ -148,6 +150,7 @@ def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
         "state": "queued",
         "accepted": 0,
         "rejected": 0,
+        "pending": 0,
         "seconds": 0.0,
         "message": "",
     }

@@ -15,7 +15,8 @@ WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_change
 RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error, .note,
   created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
   ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
-  j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)}}} AS counts,
+  j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)},
+    best_of: coalesce(j.best_of, 1)}} AS counts,
   workers, dataset_changed"""
 _NEWEST = "WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit"
 
@@ -49,18 +50,23 @@ ORDER BY j.created_at DESC, j.id""",
 _QUERY = """
 RETURN q.id AS id, q.position AS position, q.class_name AS class_name, q.concepts AS concepts,
   q.n AS n, q.state AS state, q.accepted AS accepted, q.rejected AS rejected,
-  q.seconds AS seconds, q.message AS message, q.source_image AS source_image"""
+  q.pending AS pending, q.seconds AS seconds, q.message AS message,
+  q.source_image AS source_image, coalesce(j.best_of, 1) AS best_of"""
 
 QUERIES_BY_ID = Statement(
     "Some queries of a job by their ids, in order: a page costs the same anywhere.",
-    "UNWIND $ids AS id MATCH (q:JobQuery {id: id}) WITH q ORDER BY q.position" + _QUERY,
+    """
+MATCH (j:Job {id: $job})
+UNWIND $ids AS id MATCH (q:JobQuery {id: id}) WITH j, q ORDER BY q.position"""
+    + _QUERY,
 )
 
 QUERIES = Statement(
     "Queries of a job in order, of one state or of all.",
     """
-MATCH (q:JobQuery {job: $job}) WHERE $state IS NULL OR q.state = $state
-WITH q ORDER BY q.position SKIP $skip LIMIT $limit"""
+MATCH (j:Job {id: $job})
+MATCH (q:JobQuery {job: j.id}) WHERE $state IS NULL OR q.state = $state
+WITH j, q ORDER BY q.position SKIP $skip LIMIT $limit"""
     + _QUERY,
 )
 
@@ -69,8 +75,9 @@ QUERY_PROGRESS = Statement(
     """
 MATCH (q:JobQuery {job: $job})
 RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
-  q.state AS state, q.accepted AS accepted, q.accepted + q.rejected AS made,
-  coalesce(q.retries, 0) AS retries,
+  q.state AS state, q.accepted AS accepted,
+  q.accepted + q.rejected + q.pending AS made, coalesce(q.retries, 0) AS retries,
+  coalesce(q.more, 0) AS more, coalesce(q.settled, 0) AS settled,
   q.source_image AS source_image, q.caption AS caption, q.captions AS captions
 ORDER BY position""",
 )
@@ -93,8 +100,8 @@ RETURN COUNT {{ {found} }} AS total, COLLECT {{
   {found}
   WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit
   MATCH (q:JobQuery {{id: c.query}})
-  RETURN c {{.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .reason,
-    .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
+  RETURN c {{.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .rank,
+    .reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
     decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}}
   ORDER BY c.created_at, c.id
 }} AS candidates"""
@@ -120,15 +127,25 @@ VERDICTS = Statement(
     "The verdicts on a job's candidates.",
     """
 MATCH (c:Candidate {job: $job})
-RETURN c.id AS id, c.verdict AS verdict, coalesce(c.reason, '') AS reason,
+RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, coalesce(c.reason, '') AS reason,
   c.decided_by AS decided_by""",
 )
 
-FINGERPRINTS = Statement(
-    "The perceptual hashes of accepted candidates, query by query.",
+ELIGIBLE = Statement(
+    "Candidates to choose the best of, query by query: pending, accepted, and ranked ones.",
     """
 UNWIND $queries AS query
-MATCH (c:Candidate {query: query, verdict: 'accepted'}) WHERE c.fingerprint IS NOT NULL
+MATCH (c:Candidate {query: query})
+WHERE c.verdict IN ['accepted', 'pending'] OR c.rank IS NOT NULL AND c.decided_at IS NULL
+RETURN query, c.id AS id, c.scores AS scores ORDER BY query, id""",
+)
+
+FINGERPRINTS = Statement(
+    "The perceptual hashes of accepted and pending candidates, query by query.",
+    """
+UNWIND $queries AS query
+MATCH (c:Candidate {query: query})
+WHERE c.verdict IN ['accepted', 'pending'] AND c.fingerprint IS NOT NULL
 RETURN query, c.id AS candidate, c.fingerprint AS fingerprint ORDER BY query, candidate""",
 )
 

@@ -65,6 +65,10 @@ class QueryProgress:
         How often people have queued it again.
     edit : Edit or None
         The image that its images are made from; None for any of the class.
+    more : int
+        Candidates to make beside the first ones, where the best are chosen.
+    settled : int
+        Of how many candidates the best were chosen, 0 before they are.
     """
 
     position: int
@@ -76,6 +80,8 @@ class QueryProgress:
     made: int
     retries: int = 0
     edit: Edit | None = None
+    more: int = 0
+    settled: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -93,15 +99,24 @@ def read_round(store: GraphStore, job: str) -> Round | None:
     return Round(row["number"], row["attempt"], spans)
 
 
-def begin_round(store: GraphStore, job: str, number: int, spans: Sequence[Span]) -> Round | None:
+def begin_round(
+    store: GraphStore, job: str, number: int, spans: Sequence[Span], *, best_of: int = 1
+) -> Round | None:
     """Begin round `number` of a job if it is the next; return the current one.
 
     Returns None for a job that was dropped.
+
+    Parameters
+    ----------
+    best_of : int
+        Candidates of each wanted image, of which one is chosen. Above 1 those that the filters
+        accept are pending until `graph.jobs.settlement.settle_queries` chooses.
     """
     store.write(
         statements.BEGIN_ROUND,
         job=job,
         number=number,
+        best_of=best_of,
         spans=json.dumps([[span.query, span.first, span.count] for span in spans]),
     )
     return read_round(store, job)

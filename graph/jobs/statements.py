@@ -24,8 +24,29 @@ _COUNT_CANDIDATES = """
 CALL (q) {
   OPTIONAL MATCH (c:Candidate {query: q.id})
   WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
-    count(c) AS made, coalesce(sum(c.seconds), 0.0) AS seconds
-  SET q.accepted = accepted, q.rejected = made - accepted, q.seconds = toFloat(seconds)
+    sum(CASE c.verdict WHEN 'pending' THEN 1 ELSE 0 END) AS pending,
+    count(c) AS kept, coalesce(sum(c.seconds), 0.0) AS seconds
+  SET q.accepted = accepted, q.pending = pending,
+    q.rejected = kept + coalesce(q.dropped, 0) - accepted - pending,
+    q.seconds = seconds + coalesce(q.dropped_seconds, 0.0)
+}"""
+
+# The accepted stay, the one that a person has just chosen before all, then those that people chose
+# last; the rest of the seats go to the best, except those that people have rejected.
+_CHOOSE_BEST = """
+CALL (q) {
+  MATCH (c:Candidate {query: q.id})
+  WHERE q.settled IS NOT NULL
+    AND (c.verdict = 'accepted' OR c.rank IS NOT NULL AND c.decided_at IS NULL)
+  WITH q, c ORDER BY c.verdict <> 'accepted', coalesce(c.id <> $chosen, false),
+    c.decided_at IS NULL, c.decided_at DESC, c.rank, c.id
+  WITH q, collect(c) AS found
+  FOREACH (c IN found[..q.n] |
+    SET c.reason = CASE c.verdict WHEN 'accepted' THEN c.reason ELSE '' END,
+      c.verdict = 'accepted')
+  FOREACH (c IN found[q.n..] |
+    SET c.reason = CASE c.verdict WHEN 'accepted' THEN $displaced ELSE c.reason END,
+      c.verdict = 'rejected', c.decided_by = null, c.decided_at = null)
 }"""
 
 CREATE_JOB = Statement(
@@ -94,8 +115,10 @@ CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE j.state <> 'preparing' AND (q.state = 'failed'
     OR $short AND q.state = 'done' AND q.accepted < q.n)
-  WITH q, q.state = 'failed' AS failed
-  SET q.state = 'queued', q.message = '', q.ended_at = null,
+  WITH j, q, q.state = 'failed' AS failed
+  SET q.more = CASE WHEN j.best_of > 1 AND q.state = 'done'
+      THEN coalesce(q.more, 0) + (q.n - q.accepted) * j.best_of ELSE q.more END,
+    q.state = 'queued', q.message = '', q.ended_at = null,
     q.retries = coalesce(q.retries, 0) + 1
   RETURN count(q) AS queued, count(CASE WHEN failed THEN 1 END) AS failed
 }}
@@ -183,7 +206,7 @@ BEGIN_ROUND = Statement(
     "Begin a job's next round, unless another worker has.",
     f"""
 {_LOCK} WHERE coalesce(j.round, -1) = $number - 1
-SET j.round = $number, j.round_spans = $spans""",
+SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of""",
 )
 
 ADD_CANDIDATES = Statement(
@@ -192,9 +215,10 @@ ADD_CANDIDATES = Statement(
 {_LOCK}
 CALL (j) {{
   UNWIND $rows AS row
-  MATCH (q:JobQuery {{id: row.query}})
+  MATCH (q:JobQuery {{id: row.query}}) WHERE coalesce(q.dropped, 0) = 0 OR row.index >= q.settled
   {merge_clause(CANDIDATE, "c", "row")}, c.dataset = j.dataset, c.job = j.id, c.query = q.id,
-    c.created_at = datetime()
+    c.created_at = datetime(), c.verdict = CASE WHEN j.best_of > 1
+      AND row.properties.verdict = 'accepted' THEN 'pending' ELSE row.properties.verdict END
   WITH q, c WHERE c.query = q.id
   MERGE (c)-[:MADE_FOR]->(q)
 }}
@@ -203,20 +227,22 @@ MATCH (q:JobQuery {{id: row[0]}})
 WITH j, q, row {take_out(*MADE_OR_ENDED)}
 WITH j, q, row{_COUNT_CANDIDATES}
 FOREACH (_ IN CASE
-    WHEN $finish AND {_OPEN} AND q.accepted >= q.n AND q.accepted + q.rejected = row[1]
+    WHEN $finish AND {_OPEN} AND coalesce(j.best_of, 1) = 1
+      AND q.accepted >= q.n AND q.accepted + q.rejected = row[1]
     THEN [1] ELSE [] END |
   SET q.state = 'done', q.message = '', q.ended_at = datetime()
 ){put_in(*MADE_OR_ENDED)}
-RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected,
+  q.pending AS pending""",
 )
 
 REJECT_CANDIDATES = Statement(
-    "Reject accepted candidates, except those decided by people.",
+    "Reject accepted and pending candidates, except those decided by people.",
     f"""
 {_LOCK}
 UNWIND $rows AS row
 MATCH (c:Candidate {{id: row[0]}})
-WHERE c.job = j.id AND c.verdict = 'accepted' AND c.decided_at IS NULL
+WHERE c.job = j.id AND c.verdict IN ['accepted', 'pending'] AND c.decided_at IS NULL
 SET c.verdict = 'rejected', c.reason = row[1]
 WITH DISTINCT j, c.query AS id
 MATCH (q:JobQuery {{id: id}})
@@ -224,8 +250,32 @@ WITH j, q {take_out(*MADE)}
 WITH j, q{_COUNT_CANDIDATES}{put_in(*MADE)}""",
 )
 
+SETTLE_QUERIES = Statement(
+    "Choose the best candidates of complete queries by their ranks, and end the queries.",
+    f"""
+{_LOCK}
+UNWIND $rows AS row
+MATCH (q:JobQuery {{id: row.query}})
+WHERE q.accepted + q.rejected + q.pending = row.made AND coalesce(q.settled, 0) < row.made
+WITH j, q, row {take_out(*MADE_OR_ENDED)}
+SET q.settled = row.made
+WITH j, q, row
+CALL (q, row) {{
+  UNWIND row.ranked AS ranked
+  MATCH (c:Candidate {{id: ranked[0]}}) WHERE c.query = q.id
+  SET c.rank = ranked[1],
+    c.reason = CASE WHEN c.decided_at IS NULL AND c.verdict <> 'accepted'
+      THEN ranked[2] ELSE c.reason END
+}}{_CHOOSE_BEST}
+WITH j, q, row{_COUNT_CANDIDATES}
+FOREACH (_ IN CASE WHEN {_OPEN} THEN [1] ELSE [] END |
+  SET q.state = 'done', q.ended_at = datetime(),
+    q.message = CASE WHEN q.accepted < q.n THEN row.short ELSE row.message END
+){put_in(*MADE_OR_ENDED)}""",
+)
+
 DECIDE = Statement(
-    "Accept or reject a candidate by hand; one without a file cannot be accepted.",
+    "Accept or reject a candidate by hand, and the best others; without a file none is accepted.",
     f"""
 MATCH (c:Candidate {{id: $candidate}})
 WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
@@ -234,8 +284,11 @@ MATCH (j:Job {{id: c.job}})
 SET j.updated_at = datetime()
 WITH j, q, c {take_out(*MADE)}
 SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
-WITH j, q{_COUNT_CANDIDATES}{put_in(*MADE)}
-RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected""",
+WITH j, q{_CHOOSE_BEST}
+WITH j, q{_COUNT_CANDIDATES}
+SET q.message = CASE WHEN q.settled IS NOT NULL AND q.accepted < q.n THEN $short
+  WHEN q.message = $short THEN '' ELSE q.message END{put_in(*MADE)}
+RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected, q.pending AS pending""",
 )
 
 HEARTBEAT = Statement(

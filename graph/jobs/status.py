@@ -49,6 +49,10 @@ class Job:
         Workers alive on it.
     dataset_changed : bool
         Whether images of the dataset have changed since it was ordered.
+    pending : int
+        Candidates that wait for the best of them to be chosen.
+    best_of : int
+        Candidates of each wanted image, of which one is chosen; 1 before the first round.
     """
 
     id: str
@@ -73,6 +77,8 @@ class Job:
     seconds: float
     workers: int
     dataset_changed: bool = False
+    pending: int = 0
+    best_of: int = 1
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -91,12 +97,28 @@ class Job:
 
     @property
     def progress(self) -> float:
-        """Accepted share of the wanted images, from 0 to 1."""
-        return self.covered / self.wanted if self.wanted else 0.0
+        """Accepted share of the wanted images, from 0 to 1.
+
+        While a job makes several candidates of each image, it is the share of these that are made.
+        """
+        share = self.covered / self.wanted if self.wanted else 0.0
+        if self.best_of == 1 or not self.is_active:
+            return share
+        return max(share, min(self.made / (self.wanted * self.best_of), 1.0))
+
+    @property
+    def made(self) -> int:
+        """All candidates so far."""
+        return self.accepted + self.rejected + self.pending
 
     @property
     def seconds_per_image(self) -> float | None:
-        """Measured time per accepted image, including rejected ones."""
+        """Measured time per accepted image, including rejected ones.
+
+        With several candidates of each image it is the time of so many of them.
+        """
+        if self.best_of > 1:
+            return self.best_of * self.seconds / self.made if self.made and self.seconds else None
         return self.seconds / self.accepted if self.accepted and self.seconds else None
 
     @property
@@ -107,7 +129,8 @@ class Job:
         """
         if not self.is_active or self.seconds_per_image is None:
             return None
-        return self.remaining * self.seconds_per_image / max(self.workers, 1)
+        remaining = max(self.remaining - self.pending / self.best_of, 0.0)
+        return remaining * self.seconds_per_image / max(self.workers, 1)
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
@@ -152,9 +175,9 @@ def read_queries(
     -------
     pandas.DataFrame
         ``id``, ``position``, ``class_name``, ``concepts`` (tuple of str), ``n``, ``state``,
-        ``accepted``, ``rejected``, ``seconds``, ``message``; ``seconds_left``, what one worker
-        needs for the images that are missing, at the query's own rate or else the job's; NaN
-        where it has ended, and where nothing is measured yet.
+        ``accepted``, ``rejected``, ``pending``, ``seconds``, ``message``;
+        ``seconds_left``, what one worker needs for the images that are missing, at the query's own
+        rate or else the job's; NaN where it has ended, and where nothing is measured yet.
     """
     check_known("state of a query", [] if state is None else [state], QUERY_STATES)
     # Positions leave no gap, so that the ids of a page are known.
@@ -171,9 +194,12 @@ def read_queries(
     wanted, accepted, seconds = (
         frame[name].astype(np.float64) for name in ("n", "accepted", "seconds")
     )
-    own = seconds / accepted.where(accepted > 0)
+    # Where the best of several candidates are chosen, so many of them count as an image.
+    best_of, pending = frame.pop("best_of").astype(np.float64), frame["pending"].astype(np.float64)
+    made = accepted.where(best_of == 1, (accepted + frame["rejected"] + pending) / best_of)
+    own = seconds / made.where(made > 0)
     rate = own.where(own > 0).fillna(seconds_per_image or np.nan)
-    left = (wanted - accepted).clip(lower=0) * rate
+    left = (wanted - accepted - pending / best_of).clip(lower=0) * rate
     frame["seconds_left"] = left.where(frame["state"].isin(["queued", "running"]))
     return frame
 
@@ -196,13 +222,14 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 def _job(row: Row) -> Job:
     stored, counts = row["job"], row["counts"]
     times = ("created_at", "started_at", "ended_at", "heartbeat_at")
-    sums = ("short", "wanted", "covered", "accepted", "rejected", "remaining")
+    sums = ("short", "wanted", "covered", "accepted", "rejected", "pending", "remaining")
     return Job(
         **stored
         | {"settings": json.loads(stored["settings"])}
         | {name: stored[name] or "" for name in ("created_by", "error", "note")}
         | {name: utc_time(stored[name]) for name in times}
         | {name: counts[name] for name in sums},
+        best_of=counts["best_of"],
         queries={state: counts[state] for state in QUERY_STATES},
         seconds=counts["microseconds"] / 1e6,
         workers=row["workers"],

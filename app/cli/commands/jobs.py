@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -210,13 +210,14 @@ def retry(
 
 def _shortened(found: list[Job]) -> pd.DataFrame:
     """The columns that fit a terminal; other formats have all."""
-    return pd.DataFrame(
-        {
-            "job": [job.id for job in found],
-            "dataset": [job.dataset for job in found],
-            "plan": [job.plan for job in found],
-            "state": [job.state for job in found],
-            "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
-            "rejected": [job.rejected for job in found],
-        }
-    )
+    columns: dict[str, list[Any]] = {
+        "job": [job.id for job in found],
+        "dataset": [job.dataset for job in found],
+        "plan": [job.plan for job in found],
+        "state": [job.state for job in found],
+        "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
+        "rejected": [job.rejected for job in found],
+    }
+    if any(job.pending for job in found):
+        columns["pending"] = [job.pending for job in found]
+    return pd.DataFrame(columns)

@@ -18,7 +18,7 @@ from app.views.widgets.theme import escape, shorten
 from graph.database.store import GraphStore
 from graph.jobs.candidate_pages import Candidate, list_candidates, read_provenance
 from graph.jobs.candidates import decide
-from graph.jobs.lifecycle import Verdict
+from graph.jobs.lifecycle import CandidateState, Verdict
 from graph.jobs.status import Job, read_queries
 
 PER_PAGE = 8
@@ -28,10 +28,16 @@ PROVENANCE_PX = 380
 REFRESH_S = 4
 MOST_QUERIES = 500  # to choose from
 
-_VERDICTS: Mapping[str, Verdict | None] = {
+_VERDICTS: Mapping[str, CandidateState | None] = {
     "All": None,
+    "Pending": "pending",
     "Accepted": "accepted",
     "Rejected": "rejected",
+}
+_BADGES: Mapping[CandidateState, tuple[str, str]] = {
+    "pending": (":material/hourglass_empty:", "gray"),
+    "accepted": (":material/check:", "green"),
+    "rejected": (":material/close:", "red"),
 }
 _PROBLEM = "_candidate_problem"
 _FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
@@ -120,12 +126,9 @@ def _card(candidate: Candidate) -> None:
             problem = "" if picture.problem is None else f": {escape(picture.problem)}"
             st.caption(title + problem)
     accepted = candidate.verdict == "accepted"
+    icon, color = _BADGES[candidate.verdict]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(
-            candidate.verdict,
-            color="green" if accepted else "red",
-            icon=":material/check:" if accepted else ":material/close:",
-        )
+        st.badge(candidate.verdict, color=color, icon=icon)  # type: ignore[arg-type]
         st.caption(_by(candidate))
         st.space("stretch")
         _provenance(candidate)

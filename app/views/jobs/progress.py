@@ -128,6 +128,8 @@ def _head(job: Job) -> None:
             st.metric(f"Queries {state}", f"{job.queries[state]:,}")
         st.metric("Accepted", f"{job.accepted:,}")
         st.metric("Rejected", f"{job.rejected:,}")
+        if job.pending:
+            st.metric("Pending", f"{job.pending:,}", help="Until the best of them are chosen.")
         rate = job.seconds_per_image
         st.metric(
             "Seconds per image",

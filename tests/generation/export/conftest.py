@@ -96,6 +96,7 @@ def generated_row(index: int, stores: Stores, **others: Any) -> dict[str, Any]:
         "seed": 2**63 - 1 - index,
         "verdict": "accepted",
         "reason": "",
+        "rank": None,
         "path": path,
         "mask_path": mask_path,
         "width_px": SIZE[0],

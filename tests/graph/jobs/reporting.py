@@ -50,6 +50,7 @@ def recounted(store, job):
         "covered": int((queries["n"] - missing).sum()),
         "accepted": int(queries["accepted"].sum()),
         "rejected": int(queries["rejected"].sum()),
+        "pending": int(queries["pending"].sum()),
         "remaining": int(missing[states.isin(["queued", "running"])].sum()),
         "seconds": pytest.approx(queries["seconds"].sum(), abs=1e-5),
     }
