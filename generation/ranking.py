@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from graph.arrays import FloatArray
 from graph.errors import OptionError
@@ -112,7 +111,8 @@ def rank_scores(scores: npt.ArrayLike) -> FloatArray:
     for column, of_column in zip(values.T, ranks.T, strict=True):
         unknown = np.isnan(column)
         n_known = len(column) - int(unknown.sum())
-        of_column[~unknown] = rankdata(-column[~unknown])
+        _, group, sizes = np.unique(-column[~unknown], return_inverse=True, return_counts=True)
+        of_column[~unknown] = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
         of_column[unknown] = (n_known + 1 + len(column)) / 2
     return ranks
 
