@@ -10,5 +10,6 @@ BACKENDS: Plugins[Backend] = Plugins(
         "paste": "generation.backends.paste",
         "inpaint": "generation.backends.inpaint",
         "instruct": "generation.backends.instruct",
+        "brushnet": "generation.backends.brushnet",
     },
 )

@@ -92,7 +92,9 @@ def _file_sha256(path: Path, _size: int, _mtime_ns: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def find_checkpoint(model: str, revision: str | None = None, offline: bool = False) -> Checkpoint:
+def find_checkpoint(
+    model: str, revision: str | None = None, offline: bool = False, subfolder: str = ""
+) -> Checkpoint:
     """Find a model on this machine, or download it if that is needed and allowed.
 
     Parameters
@@ -103,6 +105,8 @@ def find_checkpoint(model: str, revision: str | None = None, offline: bool = Fal
         The hub's commit, tag or branch; None for its main branch. It is resolved to a commit.
     offline : bool
         Use only what is in the hub's cache on this machine.
+    subfolder : str
+        Where in the folder or repository the model is, where that holds several.
 
     Raises
     ------
@@ -118,20 +122,22 @@ def find_checkpoint(model: str, revision: str | None = None, offline: bool = Fal
                 f"The model {model} is a folder, which has no revision {revision!r}. Leave the "
                 "revision out, or name a repository of the hub."
             )
-        return _verify(model, None, folder)
+        return _verify(model, None, folder, subfolder)
     if not _HUB_NAME.fullmatch(model):
         raise JobBlockedError(
             f"The model {model} is not here: there is no such folder. Give the folder that a model "
             "was saved to, or a repository of the hub as owner/name."
         )
     if offline or huggingface_hub.constants.HF_HUB_OFFLINE:
-        folder = find_in_cache(model, revision)
+        folder = find_in_cache(model, revision, subfolder)
     else:
-        folder = download(model, revision)
-    return _verify(model, folder.name, folder)
+        folder = download(model, revision, subfolder)
+    return _verify(model, folder.name, folder, subfolder)
 
 
-def _verify(name: str, revision: str | None, folder: Path) -> Checkpoint:
+def _verify(name: str, revision: str | None, folder: Path, subfolder: str) -> Checkpoint:
+    if subfolder:
+        name, folder = f"{name}/{subfolder}", folder / subfolder
     where = f"The model {name}"
     index = None
     if (folder / PIPELINE_FILE).is_file():

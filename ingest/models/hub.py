@@ -12,12 +12,16 @@ from ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, choose_weights
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 
 
-def find_in_cache(model: str, revision: str | None) -> Path:
-    """Folder of an earlier download in the cache; JobBlockedError if there is none."""
+def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path:
+    """Folder of an earlier download in the cache; JobBlockedError if there is none.
+
+    It is the commit's folder, whatever the `subfolder` that the model must be in.
+    """
     for name in (PIPELINE_FILE, MODEL_FILE):
-        found = huggingface_hub.try_to_load_from_cache(model, name, revision=revision)
+        path = f"{subfolder}/{name}".lstrip("/")
+        found = huggingface_hub.try_to_load_from_cache(model, path, revision=revision)
         if isinstance(found, str):
-            return Path(found).parent
+            return Path(found.removesuffix(path))
     of_revision = f" of revision {revision}" if revision else ""
     option = f" --revision {revision}" if revision else ""
     raise JobBlockedError(
@@ -27,8 +31,13 @@ def find_in_cache(model: str, revision: str | None) -> Path:
     )
 
 
-def download(model: str, revision: str | None) -> Path:
+def download(model: str, revision: str | None, subfolder: str = "") -> Path:
     """Download only the files to load: repositories hold the same weights in many forms.
+
+    Returns
+    -------
+    Path
+        The commit's folder, whatever the subfolder that the model is in.
 
     Raises
     ------
@@ -37,10 +46,12 @@ def download(model: str, revision: str | None) -> Path:
     """
     try:
         info = huggingface_hub.HfApi().model_info(model, revision=revision)
-        names = {file.rfilename for file in info.siblings or ()}
+        above = f"{subfolder}/" if subfolder else ""
+        files = [file.rfilename for file in info.siblings or ()]
+        names = {name.removeprefix(above) for name in files if name.startswith(above)}
         index = None
         if PIPELINE_FILE in names:
-            path = huggingface_hub.hf_hub_download(model, PIPELINE_FILE, revision=info.sha)
+            path = huggingface_hub.hf_hub_download(model, above + PIPELINE_FILE, revision=info.sha)
             index = read_json(Path(path), f"The model {model}")
         weights, _ = choose_weights(f"The model {model}", names, index)
         folders = {"", *list_components(index)}
@@ -52,7 +63,9 @@ def download(model: str, revision: str | None) -> Path:
         # By revision, not by commit, so that the cache can resolve the revision offline.
         return Path(
             huggingface_hub.snapshot_download(
-                model, revision=revision, allow_patterns=[*weights, *small]
+                model,
+                revision=revision,
+                allow_patterns=[above + name for name in (*weights, *small)],
             )
         )
     except JobBlockedError:

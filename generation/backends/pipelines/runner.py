@@ -237,6 +237,7 @@ def open_runner(
     checkpoint: Checkpoint,
     options: DiffusionOptions,
     inputs: Mapping[str, float | None] | None = None,
+    components: Mapping[str, Any] | None = None,
 ) -> PipelineRunner:
     """Load and configure a pipeline; see `set_sampling` for its presets.
 
@@ -255,6 +256,8 @@ def open_runner(
         How to paint.
     inputs : mapping of str to (float or None), optional
         As `PipelineRunner` takes them.
+    components : mapping of str to object, optional
+        Parts of the pipeline that are not in the checkpoint, or that take the place of its own.
 
     Raises
     ------
@@ -272,7 +275,7 @@ def open_runner(
             "A compiled denoiser cannot be offloaded layer by layer. Leave compile out, or offload "
             "the model as a whole."
         )
-    loading: dict[str, Any] = {"dtype": dtype}
+    loading: dict[str, Any] = {"dtype": dtype, **(components or {})}
     if "safety_checker" in checkpoint.read_config(PIPELINE_FILE):
         loading |= {"safety_checker": None, "requires_safety_checker": False}
     pipeline = load_model(kind, checkpoint, **loading)

@@ -3,16 +3,23 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 
+from generation.backends.brushnet import BrushNetOptions
+from generation.backends.brushnet import open_backend as open_brushnet
+from generation.backends.pipelines.diffusion import DiffusionBackend
 from generation.image_request import ImageRequest, SourceImage
-from tests.generation.backends.suite import GUIDANCE_SCALES, STEPS, Ask
+from tests.generation.backends.suite import GUIDANCE_SCALES, STEPS, Ask, Find
+from tests.tiny.brushnet import save_brushnet
 from tests.tiny.diffusion import save_pipeline
 from tests.tiny.other_pipelines import save_other_pipeline
+
+Open = Callable[..., DiffusionBackend]
+"""Opens a backend with tiny models and given options."""
 
 PROMPTS = ("a photo of forest", "a photo of ocean, and beach", "cat", "a photo of a woman")
 
@@ -47,6 +54,30 @@ def pipelines(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 def others(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """The folder of a tiny pipeline, by its name in `tests.tiny.other_pipelines`."""
     return saved(tmp_path_factory.mktemp("others"), save_other_pipeline)
+
+
+@pytest.fixture(scope="session")
+def branches(tmp_path_factory: pytest.TempPathFactory) -> Find:
+    """The folder of a tiny BrushNet: ``random_mask_brushnet_ckpt``, or ``zeros``."""
+    root = tmp_path_factory.mktemp("branches")
+    return saved(root, lambda name, into: save_brushnet(into / name, zeros=name == "zeros"))
+
+
+@pytest.fixture(scope="session")
+def opened(pipelines: Find, branches: Find) -> Open:
+    """Opens the backend brushnet with tiny models."""
+
+    def open_one(branch: str = "random_mask_brushnet_ckpt", **options: Any) -> DiffusionBackend:
+        settings = {
+            "model": pipelines("sd-text2img"),
+            "brushnet_model": branches(branch),
+            "steps": 2,
+            "area_px": 64 * 64,
+            **options,
+        }
+        return open_brushnet(BrushNetOptions.model_validate(settings))
+
+    return open_one
 
 
 @pytest.fixture

@@ -120,3 +120,12 @@ def test_the_variant_is_taken_where_a_part_has_nothing_else(copied: Copied) -> N
     assert checkpoint.variant == "fp16"
     assert "unet/diffusion_pytorch_model.fp16.safetensors" in checkpoint.weights
     load_model(diffusers.StableDiffusionPipeline, checkpoint)
+
+
+def test_a_model_in_a_subfolder(pipelines: Find) -> None:
+    folder = Path(pipelines("sd-text2img"))
+    checkpoint = find_checkpoint(str(folder), subfolder="unet")
+    assert checkpoint.folder == folder / "unet"
+    assert (checkpoint.label, checkpoint.weights) == ("unet", (UNET.removeprefix("unet/"),))
+    with pytest.raises(JobBlockedError, match=r"sd-text2img/decoder is not a model"):
+        find_checkpoint(str(folder), subfolder="decoder")

@@ -80,3 +80,27 @@ def test_a_hub_that_fails_is_an_error_that_says_what_to_do(
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", unreachable)
     with pytest.raises(JobBlockedError, match=r"tiny/sd cannot be downloaded: ConnectionError: "):
         find_checkpoint("tiny/sd")
+
+
+def test_a_model_in_a_subfolder(hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = find_checkpoint("tiny/sd", offline=True, subfolder="unet")
+    assert (expected.name, expected.label) == ("tiny/sd/unet", "tiny/sd/unet")
+    assert (expected.revision, expected.folder) == ("a" * 40, hub / "unet")
+    with pytest.raises(JobBlockedError, match="tiny/sd is not on this machine"):
+        find_checkpoint("tiny/sd", offline=True, subfolder="scheduler")
+    asked: list[str] = []
+
+    def info(_: object, model: str, revision: str | None) -> SimpleNamespace:
+        names = [str(path.relative_to(hub)) for path in hub.rglob("*") if path.is_file()]
+        files = [SimpleNamespace(rfilename=name) for name in [*names, "config.json", "unet.json"]]
+        return SimpleNamespace(sha=hub.name, siblings=files)
+
+    def snapshot(model: str, **options: Any) -> str:
+        asked.extend(options["allow_patterns"])
+        return str(hub)
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", info)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    assert find_checkpoint("tiny/sd", subfolder="unet") == expected
+    names = ("config.json", "diffusion_pytorch_model.safetensors")
+    assert sorted(asked) == [f"unet/{name}" for name in names]
