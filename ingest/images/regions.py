@@ -1,15 +1,9 @@
 """Regions (boxes and outlines) of a dataset's images, stored in files beside the graph."""
 
-import filecmp
-import hashlib
-import os
-import secrets
-import shutil
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
@@ -18,20 +12,23 @@ import pyarrow.compute as pc
 from graph.errors import InputError
 from graph.progress import Progress, silent
 from graph.records import Annotations
-from ingest.images.region_file import SCHEMA, RegionFile, open_regions, write_tables, writing
+from ingest.images.region_file import (
+    OF_FEW_VALUES,
+    SCHEMA,
+    STORED,
+    all_regions,
+    digests_of,
+    open_regions,
+    region_files,
+    regions_of,
+)
 from ingest.images.region_rows import RegionRows
+from ingest.stored.sorted_parquet import SortedFile, write_sorted
 
 
 def regions_path(folder: Path, dataset: str) -> Path:
-    """Path of a dataset's region file: readable, and unique to its name.
-
-    Examples
-    --------
-    >>> regions_path(Path("regions"), "a/b").name
-    'a%2Fb-c14cddc033f64b9d.parquet'
-    """
-    digest = hashlib.sha256(dataset.encode()).hexdigest()[:16]
-    return folder / f"{quote(dataset, safe=' ')[:100]}-{digest}.parquet"
+    """Path of a dataset's region file: readable, and unique to its name."""
+    return region_files(folder).path(dataset)
 
 
 def write_regions(
@@ -67,29 +64,29 @@ def write_regions(
     InputError
         The file of earlier regions cannot be read.
     """
-    path = regions_path(folder, dataset)
+    files = region_files(folder)
+    path = files.path(dataset)
     new = RegionRows.of(annotations)
     if not new.ids and not path.exists():
         return 0
-    with writing(folder), ExitStack() as opened:
+    with files.writing(), ExitStack() as opened:
         old = None
         with suppress(InputError) if replace else nullcontext():
             old = open_regions(path)
             if old is not None:
                 opened.enter_context(old.file)
-                if _is_unchanged(old.digests(), new, replace=replace):
+                if _is_unchanged(digests_of(old), new, replace=replace):
                     return int(old.footer.num_rows)
-        temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.tmp")
-        try:
-            tables = _merged(None if replace else old, new)
-            n_rows = write_tables(temporary, tables, len(new.order), progress)
-            if n_rows:
-                os.replace(temporary, path)
-            else:
-                path.unlink(missing_ok=True)
-        finally:
-            temporary.unlink(missing_ok=True)
-    return n_rows
+        total = len(new.order)
+        progress("write regions", 0, total)
+        with files.replacing(dataset) as temporary:
+            return write_sorted(
+                temporary,
+                _merged(None if replace else old, new),
+                STORED,
+                dictionary=OF_FEW_VALUES,
+                progress=lambda done: progress("write regions", min(done, total), total),
+            )
 
 
 def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.DataFrame:
@@ -113,28 +110,19 @@ def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.D
     if found is None:
         return _frame(SCHEMA.empty_table())
     with found.file:
-        places = {bisect_left(found.last_ids, image) for image in image_ids}
-        table = found.read(sorted(places - {len(found.last_ids)}))
+        table = regions_of(found, found.groups_of(image_ids))
     wanted = pa.array(list(image_ids), pa.string())
     return _frame(table.filter(pc.is_in(table["id"], wanted)))
 
 
 def drop_regions(folder: Path, dataset: str) -> None:
     """Delete a dataset's regions, if it has any."""
-    path = regions_path(folder, dataset)
-    if path.exists():
-        with writing(folder):
-            path.unlink(missing_ok=True)
+    region_files(folder).drop(dataset)
 
 
 def rename_regions(folder: Path, dataset: str, new: str) -> None:
     """Rename a dataset's region file, replacing any leftover of a dropped dataset."""
-    path, target = regions_path(folder, dataset), regions_path(folder, new)
-    if path.exists():
-        with writing(folder):
-            os.replace(path, target)
-    elif path != target:
-        drop_regions(folder, new)
+    region_files(folder).rename(dataset, new)
 
 
 def copy_regions(folder: Path, dataset: str, into: str) -> None:
@@ -145,16 +133,7 @@ def copy_regions(folder: Path, dataset: str, into: str) -> None:
     StoreError
         The file cannot be written.
     """
-    path, target = regions_path(folder, dataset), regions_path(folder, into)
-    if not path.exists():
-        drop_regions(folder, into)
-        return
-    with writing(folder):
-        if target.exists() and filecmp.cmp(path, target, shallow=False):
-            return
-        temporary = target.with_name(f".{target.stem}.{secrets.token_hex(8)}.tmp")
-        shutil.copyfile(path, temporary)
-        os.replace(temporary, target)
+    region_files(folder).copy(dataset, into)
 
 
 def _is_unchanged(held: Mapping[str, int | None], new: "RegionRows", *, replace: bool) -> bool:
@@ -169,10 +148,10 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
-def _merged(old: RegionFile | None, new: RegionRows) -> Iterator[pa.Table]:
+def _merged(old: SortedFile | None, new: RegionRows) -> Iterator[pa.Table]:
     """Merge the new regions with the old ones of other images, row group by row group."""
     start = 0
-    for table, last in old.groups() if old is not None else ():
+    for table, last in all_regions(old) if old is not None else ():
         others = [image not in new.all_ids for image in table["id"].to_pylist()]
         kept = table.filter(pa.array(others, pa.bool_()))
         ids = kept["id"].to_pylist()

@@ -1,0 +1,1 @@
+"""Files of datasets beside the graph: one a dataset, replaced at once, read by image id."""
