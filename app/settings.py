@@ -240,6 +240,10 @@ class Settings(BaseSettings):
         """The folder with the boxes and outlines of all datasets."""
         return self.cobalance_home.expanduser() / "regions"
 
+    def captions_folder(self) -> Path:
+        """The folder with the captions and licences of all datasets' images."""
+        return self.cobalance_home.expanduser() / "captions"
+
     def local_server(self) -> LocalServerSettings:
         """Settings of the local server, which is used when `neo4j_uri` is not set."""
         return LocalServerSettings(

@@ -41,6 +41,7 @@ class ReaderOptions(TypedDict, total=False):
     class_file: str | Path
     class_captions: str | Path
     class_words: str
+    captions: str | Path
     vocabulary: str | Path | Sequence[str]
     match: Literal["words", "substring"]
     keep_classes: Sequence[str]
@@ -173,6 +174,8 @@ def read(
         COCO categories that are classes, perhaps with the class that each stands for.
     class_file, class_captions, class_words
         A table of image and class; COCO captions, and the word list to search them with.
+    captions : str or Path
+        A file of captions to keep: COCO captions, or a table of image id or file name, and caption.
     vocabulary : str, Path or sequence of str
         A file of concepts to find in captions, or the concepts.
     match : {"words", "substring"}
@@ -290,7 +293,7 @@ def _placed(keyword: str, value: Any) -> tuple[str, Any]:
             return "vocabulary.concepts", tuple(value)
         case "class_categories" if not isinstance(value, Mapping):
             value = {name: name for name in _names(value)}
-        case "class_file" | "class_captions" | "concept_table" | "vocabulary":
+        case "class_file" | "class_captions" | "captions" | "concept_table" | "vocabulary":
             value = Path(value)
         case "keep_classes" | "keep_splits":
             value = _names(value)

@@ -37,6 +37,7 @@ KEYWORDS = {
     "limits.columns": "max_columns",
     "limits.rows": "max_rows",
     "limits.mentions": "max_mentions",
+    "captions": "captions",
     "limits.table_mb": "max_table_mb",
     "limits.skipped": "max_skipped",
     "split": "split",

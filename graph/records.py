@@ -168,6 +168,10 @@ class Annotations:
         Regions of what gives an image its class, where the annotations have them: no concepts, in
         no count, and kept for cutting the object out. ``image``, the numbers, ``segmentation``
         and ``crowd`` as in `mentions`.
+    texts : pandas.DataFrame or None
+        What is written about images, of no count either: ``image`` (int64, each row once),
+        ``captions`` (a list of str, or None where none was looked for), ``license``,
+        ``license_url`` and ``attribution`` (str or None).
 
     Examples
     --------
@@ -182,6 +186,7 @@ class Annotations:
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     objects: pd.DataFrame | None = None
+    texts: pd.DataFrame | None = None
 
     @classmethod
     def from_records(

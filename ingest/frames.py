@@ -18,6 +18,7 @@ TEXT = pa.large_string()
 
 ObjectArray = npt.NDArray[np.object_]
 Scalar = TypeVar("Scalar", np.integer, np.float64, np.object_, np.bool_)
+TEXT_COLUMNS = ("captions", "license", "license_url", "attribution")
 NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 
@@ -88,6 +89,49 @@ class MentionColumns:
     crowds: BoolArray | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class TextColumns:
+    """What is written about images; None where unknown.
+
+    Parameters
+    ----------
+    image : int64 array, shape (m,)
+        Row of each image, each once.
+    captions : sequence of (list of str or None)
+        Captions of each image in their order.
+    licenses, license_urls, attributions : sequence of (str or None)
+        Name and address of its licence, and whom or where it is from.
+    """
+
+    image: IntArray
+    captions: Sequence[list[str] | None]
+    licenses: Sequence[str | None]
+    license_urls: Sequence[str | None]
+    attributions: Sequence[str | None]
+
+    def frame(self, new_row: IntArray) -> pd.DataFrame | None:
+        """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
+        rows = new_row[self.image]
+        columns = (self.captions, self.licenses, self.license_urls, self.attributions)
+        told = [
+            (row, *values)
+            for row, *values in zip(rows.tolist(), *columns, strict=True)
+            if row >= 0 and any(value is not None for value in values)
+        ]
+        if not told:
+            return None
+        values = [list(column) for column in zip(*told, strict=True)]
+        return pd.DataFrame(
+            {
+                "image": np.array(values[0], dtype=np.int64),
+                **{
+                    name: pd.Series(column, dtype=object)
+                    for name, column in zip(TEXT_COLUMNS, values[1:], strict=True)
+                },
+            }
+        )
+
+
 def annotations(
     images: ImageColumns,
     labels: Labels,
@@ -95,6 +139,7 @@ def annotations(
     keep: BoolArray,
     *,
     objects: MentionColumns | None = None,
+    texts: TextColumns | None = None,
     set_aside: Mapping[str, int] | None = None,
     skipped: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -107,6 +152,8 @@ def annotations(
         False where an image is malformed.
     objects : MentionColumns or None
         Instances of the images' classes, which are their concepts.
+    texts : TextColumns or None
+        Captions and licences of images.
     set_aside : mapping of str to int or None
         Counts of other records that were left out on purpose, by reason.
     """
@@ -140,6 +187,7 @@ def annotations(
         tuple(skipped),
         tuple(notes),
         None if objects is None else _object_frame(objects, new_row),
+        None if texts is None else texts.frame(new_row),
     )
 
 

@@ -11,6 +11,7 @@ from graph.errors import InputError, OptionError, Part, Setting, UnknownNameErro
 from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations
+from ingest.captions.caption_file import with_captions
 from ingest.concepts.plurals import counted
 from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
@@ -56,7 +57,8 @@ def read_annotations(
         read_head(path)
     _check_uses(reader, name, options)
     annotations = refine(reader.read(path, options, progress), options, str(path))
-    return _require_images(annotations, str(path))
+    annotations = _require_images(annotations, str(path))
+    return with_captions(annotations, options, str(path), progress)
 
 
 def read_frame(
@@ -91,7 +93,8 @@ def read_frame(
     annotations = read_table(
         load_frame(frame, Problems(name, options.on_error, options.limits)), options, progress
     )
-    return _require_images(refine(annotations, options, name), name)
+    annotations = _require_images(refine(annotations, options, name), name)
+    return with_captions(annotations, options, name, progress)
 
 
 def _require_images(annotations: Annotations, file: str) -> Annotations:
@@ -184,6 +187,7 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
         images=_without_unused(images if kept.all() else images[kept], "class_name", "split"),
         mentions=_without_unused(_of_images(mentions, kept), "concept", "source"),
         objects=None if objects is None else _of_images(objects, kept),
+        texts=None if annotations.texts is None else _of_images(annotations.texts, kept),
         set_aside=set_aside,
         skipped=(*annotations.skipped, *problems.messages),
         notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)),

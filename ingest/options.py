@@ -181,7 +181,8 @@ class ReadLimits:
     rows : int
         Rows of a table, or images of a COCO file.
     mentions : int
-        Concepts in all rows of a table or in all captions, or annotations of a COCO file.
+        Concepts in all rows of a table or in all captions, captions of a table, or annotations of a
+        COCO file.
     table_mb : int
         Size of a table's columns in memory, in MB.
     skipped : int
@@ -213,6 +214,9 @@ class ReadOptions:
         Split of all images, overriding the file's.
     on_error : {"fail", "skip"}
         Raise at a malformed record, or skip and report it.
+    captions : Path or None
+        Second file with captions to keep: COCO captions, or a table of image id or file name and
+        caption.
 
     Examples
     --------
@@ -227,6 +231,7 @@ class ReadOptions:
     limits: ReadLimits = ReadLimits()
     split: str | None = None
     on_error: OnError = "fail"
+    captions: Path | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in ("fail", "skip"):

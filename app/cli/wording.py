@@ -28,6 +28,7 @@ FLAGS = {
     "limits.columns": "--max-columns",
     "limits.rows": "--max-rows",
     "limits.mentions": "--max-mentions",
+    "captions": "--captions",
     "limits.table_mb": "--max-table-mb",
     "limits.skipped": "--max-skipped",
     "timeout_s": "--timeout",

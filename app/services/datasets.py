@@ -1,4 +1,4 @@
-"""Load, drop and rename a dataset together with its boxes and outlines."""
+"""Load, drop and rename a dataset together with its regions and captions."""
 
 from pathlib import Path
 
@@ -9,6 +9,11 @@ from graph.dataset.write import IngestReport, write_annotations
 from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations
+from ingest.captions.image_texts import (
+    drop_image_texts,
+    rename_image_texts,
+    write_image_texts,
+)
 from ingest.concepts.plurals import counted
 from ingest.images.regions import drop_regions, rename_regions, write_regions
 
@@ -34,7 +39,7 @@ def load_dataset(
     replace: bool = False,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Load annotations into the graph, and their boxes and outlines into the regions folder.
+    """Load annotations into the graph, and regions and captions into files beside it.
 
     Parameters
     ----------
@@ -47,20 +52,28 @@ def load_dataset(
     ------
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
-        images' boxes and outlines cannot be written.
+        images' regions or captions cannot be written.
     """
     report = write_annotations(
         store, dataset, annotations, source=source, replace=replace, progress=progress
     )
     folder = settings.regions_folder()
     write_regions(folder, dataset, annotations, replace=replace, progress=progress)
+    write_image_texts(
+        settings.captions_folder(),
+        dataset,
+        annotations,
+        replace=replace,
+        afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
+        progress=progress,
+    )
     return report
 
 
 def drop_dataset(
     store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
 ) -> None:
-    """Delete a dataset from the graph, and its boxes and outlines.
+    """Delete a dataset from the graph, and its regions and captions.
 
     Raises
     ------
@@ -69,12 +82,13 @@ def drop_dataset(
     """
     drop_rename.drop_dataset(store, dataset, progress)
     drop_regions(settings.regions_folder(), dataset)
+    drop_image_texts(settings.captions_folder(), dataset)
 
 
 def rename_dataset(
     store: GraphStore, settings: Settings, dataset: str, new: str, progress: Progress = silent
 ) -> None:
-    """Rename a dataset in the graph, and its boxes and outlines.
+    """Rename a dataset in the graph, and its regions and captions.
 
     Raises
     ------
@@ -83,6 +97,7 @@ def rename_dataset(
     """
     drop_rename.rename_dataset(store, dataset, new, progress)
     rename_regions(settings.regions_folder(), dataset, new)
+    rename_image_texts(settings.captions_folder(), dataset, new)
 
 
 def describe_load(dataset: str, report: IngestReport) -> str:

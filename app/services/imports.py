@@ -135,6 +135,7 @@ def _placed(options: ReadOptions, folder: Path) -> ReadOptions:
         words = str(_in_folder(words, folder))
     return replace(
         options,
+        captions=at(options.captions),
         classes=replace(
             options.classes,
             file=at(options.classes.file),

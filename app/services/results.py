@@ -24,6 +24,7 @@ from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Mention
 from ingest.annotators import ANNOTATORS
+from ingest.captions.image_texts import copy_image_texts
 from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.regions import copy_regions
@@ -148,6 +149,7 @@ def rebalanced_dataset(
         real, left_out = composed.real, composed.left_out
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     copy_regions(settings.regions_folder(), job.dataset, name)
+    copy_image_texts(settings.captions_folder(), job.dataset, name)
     n_real = None if real is None else len(real)
     return RebalancedDataset(name, len(images), report, n_real, left_out)
 

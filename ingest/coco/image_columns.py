@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from graph.arrays import IntArray
 from graph.progress import Progress
 from ingest.coco.records import Id, Image, Records, decode, id_columns
-from ingest.frames import TEXT, ImageColumns
+from ingest.coco.texts import coco_texts
+from ingest.frames import TEXT, ImageColumns, TextColumns
 from ingest.names import Coded, unreadable
 from ingest.problems import Problems, RowProblems, first_rows
 
@@ -109,8 +110,10 @@ def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:
 
 def read_captions(
     path: Path, split: str | None, problems: Problems, progress: Progress
-) -> tuple[CocoImages, list[str]]:
+) -> tuple[CocoImages, list[str], TextColumns]:
     """Read a COCO captions file: its images, and the text of each annotation that is sound.
+
+    The last is what it tells about its images, with their captions.
 
     Raises
     ------
@@ -124,4 +127,6 @@ def read_captions(
     sound = np.flatnonzero(~found.annotations.bad)
     texts = [captions.items[row].caption for row in sound.tolist()]
     progress("read", len(texts), len(texts))
-    return replace(found, image=found.image[sound]), texts
+    image = found.image[sound]
+    told = coco_texts(lists["images"], lists["licenses"], (image, texts))
+    return replace(found, image=image), texts, told

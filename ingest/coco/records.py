@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import GenericAlias
@@ -33,6 +34,10 @@ class Image(msgspec.Struct, gc=False):
     file_name: str | None = None
     width: int | None = None
     height: int | None = None
+    license: Any = None
+    flickr_url: Any = None
+    coco_url: Any = None
+    attribution: Any = None
 
 
 class Category(msgspec.Struct, gc=False):
@@ -40,6 +45,14 @@ class Category(msgspec.Struct, gc=False):
 
     id: Id
     name: str
+
+
+class License(msgspec.Struct, gc=False):
+    """An entry of ``licenses``."""
+
+    id: Id
+    name: str | None = None
+    url: str | None = None
 
 
 def coco_kind(path: Path, head: bytes) -> str | None:
@@ -99,7 +112,9 @@ class Records(Generic[T]):
 def decode(
     path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
-    """Decode lists of a COCO file into typed records, ignoring other keys.
+    """Decode lists of a COCO file into typed records, ignoring other keys but ``licenses``.
+
+    The licences are of the type `License`, and those that are not are ignored.
 
     The file is decoded at once; only if a record is malformed and to be skipped are the records
     decoded one by one. A field of the type `msgspec.Raw` is a view of the content, which stays in
@@ -118,9 +133,8 @@ def decode(
         The file is not JSON, its top level is not an object, a list is missing, or a record is
         malformed.
     """
-    whole = msgspec.defstruct(
-        "CocoFile", [(name, _list_of(type_)) for name, type_ in types.items()]
-    )
+    fields: list[Any] = [(name, _list_of(type_)) for name, type_ in types.items()]
+    whole = msgspec.defstruct("CocoFile", [*fields, ("licenses", Any, None)])
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
     raw = path.read_bytes()
@@ -138,7 +152,16 @@ def decode(
         return _decode_singly(content, types, problems)
     for name in types:
         _check_number(name, getattr(decoded, name), problems)
-    return {name: Records(getattr(decoded, name), Place(name)) for name in types}
+    found = {name: Records(getattr(decoded, name), Place(name)) for name in types}
+    return {**found, "licenses": _licenses(decoded.licenses)}
+
+
+def _licenses(given: object) -> "Records[License]":
+    found = []
+    for record in given if isinstance(given, list) else []:
+        with suppress(msgspec.ValidationError):
+            found.append(msgspec.convert(record, License))
+    return Records(found, Place("licenses"))
 
 
 def _check_number(name: str, records: Sized, problems: Problems) -> None:
@@ -177,13 +200,14 @@ def _decode_singly(
     content: memoryview, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
     """Decode record by record, and skip malformed ones."""
-    raw_type = msgspec.defstruct("RawCocoFile", [(name, list[msgspec.Raw]) for name in types])
+    fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
+    raw_type = msgspec.defstruct("RawCocoFile", [*fields, ("licenses", Any, None)])
     try:
         raw = _decoded(content, raw_type, problems)
     except msgspec.ValidationError as error:
         reason, _, fix = _validation_fault(str(error))
         raise problems.fatal(reason, (*parts_of(fix), ".")) from None
-    result: dict[str, Records[Any]] = {}
+    result: dict[str, Records[Any]] = {"licenses": _licenses(raw.licenses)}
     for name, type_ in types.items():
         _check_number(name, getattr(raw, name), problems)
         decoder = msgspec.json.Decoder(type_)

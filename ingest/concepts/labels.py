@@ -165,7 +165,7 @@ def labels_from_captions(
     """Assign each image the only class named in its captions, from a COCO captions file."""
     ids = columns.ids
     read_head(path)
-    captions, texts = read_captions(path, None, problems.beside(str(path)), progress)
+    captions, texts, _ = read_captions(path, None, problems.beside(str(path)), progress)
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
     unique = np.flatnonzero(first == np.arange(len(known)))

@@ -37,7 +37,7 @@ class CocoCaptions:
                 ("Set ", Setting("vocabulary.file"), " to a file of a concept a line."),
             )
         vocabulary = load_vocabulary(options.vocabulary)
-        images, texts = read_captions(path, options.split, problems, progress)
+        images, texts, told = read_captions(path, options.split, problems, progress)
         n = len(images.columns.ids)
         notes: tuple[str, ...] = ()
         if options.classes.own_captions:
@@ -53,6 +53,7 @@ class CocoCaptions:
             labels,
             [mentions],
             ~images.images.bad,
+            texts=told,
             skipped=problems.messages,
             notes=notes,
         )

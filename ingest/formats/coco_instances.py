@@ -18,6 +18,7 @@ from graph.records import ANNOTATION, Annotations
 from ingest import frames
 from ingest.coco.image_columns import CocoImages, coco_images, field
 from ingest.coco.records import Category, Id, Image, Records, coco_kind, decode, id_columns
+from ingest.coco.texts import coco_texts
 from ingest.concepts.labels import labels_beside, labels_from_mentions
 from ingest.frames import Labels, MentionColumns, ObjectArray
 from ingest.names import Coded, recode_names
@@ -81,6 +82,7 @@ class CocoInstances:
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
         numbers = {name: values[sound] for name, values in numbers.items()}
         segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
+        texts = coco_texts(lists["images"], lists["licenses"])
         del lists, instances  # hundreds of megabytes
         labels, concept, objects, notes = _labels(
             images, image, category, options, problems, progress
@@ -95,6 +97,7 @@ class CocoInstances:
             [MentionColumns(image, concept, ANNOTATION, numbers, segmentations, crowds)],
             ~images.images.bad,
             objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations, crowds),
+            texts=texts,
             set_aside=set_aside,
             skipped=problems.messages,
             notes=notes,

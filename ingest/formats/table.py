@@ -13,11 +13,17 @@ from graph.errors import Setting
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
+from ingest.captions.caption_columns import (
+    caption_column,
+    is_text,
+    read_caption_cells,
+    table_texts,
+)
 from ingest.concepts.labels import labels_beside, labels_from_texts
 from ingest.concepts.plurals import counted
 from ingest.concepts.vocabulary import CAPTION
 from ingest.concepts.vocabulary_file import load_vocabulary
-from ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
+from ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from ingest.names import Coded, encode_names, recode_names, unreadable
 from ingest.options import ReadOptions
 from ingest.problems import Problems, RowProblems, first_rows
@@ -77,6 +83,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     if further.any():
         notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
     labels, more = _labels(table, columns, images, rows, options, progress)
+    texts = _texts(table, columns)
     progress("check", table.n_rows, table.n_rows)
     kept = ~rows.bad
     if further.any():
@@ -89,6 +96,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         labels,
         mentions,
         kept,
+        texts=texts,
         skipped=problems.messages,
         notes=([taken] if columns.guessed or notes else []) + list(more),
     )
@@ -198,10 +206,10 @@ def _mentions(
     if columns.indicators:
         mentions.append(_indicated(table, columns.indicators, rows))
     if options.vocabulary and "caption" in columns.of:
-        captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
+        row, captions = _captions(table, columns)
         vocabulary = load_vocabulary(options.vocabulary)
         found, concept = vocabulary.find_all(captions, table.problems, progress)
-        mentions.append(MentionColumns(found, concept, CAPTION, {}))
+        mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
     if not mentions:
         raise table.problems.fatal(
             f"no column looks like concepts (columns: {listed(table.columns)})",
@@ -211,6 +219,22 @@ def _mentions(
             ),
         )
     return mentions, notes
+
+
+def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | None]]:
+    """Row and text of each caption to search."""
+    name = columns.of["caption"]
+    if not is_text(table.columns[name]):
+        text_column(table, name, Setting("table.caption"))  # raises
+    return read_caption_cells(table, name)
+
+
+def _texts(table: Table, columns: ColumnMap) -> TextColumns:
+    """Captions and licences of images; the first row of an image counts."""
+    name = columns.of.get("caption")
+    if name is None or not is_text(table.columns[name]):
+        name = caption_column(table, [*columns.of.values(), *columns.indicators])
+    return table_texts(table, name)
 
 
 def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
@@ -243,11 +267,8 @@ def _labels(
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
     if options.classes.own_captions:
-        captions = text_column(table, columns.of["caption"], Setting("table.caption")).to_pylist()
-        every = np.arange(table.n_rows)
-        return labels_from_texts(
-            every, captions, table.n_rows, options, table.problems, progress
-        ), ()
+        row, captions = _captions(table, columns)
+        return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
     if "class_name" not in columns.of or options.classes.file or options.classes.from_captions:
         return labels_beside(images, options, table.problems, progress, Setting("table.class_name"))
     name = columns.of["class_name"]

@@ -53,6 +53,7 @@ _TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
 _CLASSES = "Where the class comes from, when not from a column"
 _CAPTIONS = "Concepts from captions"
 _KEPT = "What to keep"
+_KEPT_TEXTS = "Captions to keep"
 _TOO_MUCH = "Limits, so that no file takes all memory"
 _LIMITS = ReadLimits()
 
@@ -136,6 +137,14 @@ def ingest(
         typer.Option(
             help=f"Word list of the classes: {', '.join(word_list_names())}, or a TOML file.",
             rich_help_panel=_CLASSES,
+        ),
+    ] = None,
+    captions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Captions of the images: COCO captions, or a table of image id or file name, and "
+            "caption.",
+            rich_help_panel=_KEPT_TEXTS,
         ),
     ] = None,
     vocabulary: Annotated[
@@ -232,6 +241,7 @@ def ingest(
         ),
         split=split,
         on_error=on_error.value,
+        captions=captions,
     )
     if dataset is not None:
         check_name(dataset)

@@ -45,6 +45,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "limits.columns": "`--max-columns` of `cobalance ingest`",
     "limits.rows": "`--max-rows` of `cobalance ingest`",
     "limits.mentions": "`--max-mentions` of `cobalance ingest`",
+    "captions": "`--captions` of `cobalance ingest`",
     "limits.table_mb": "`--max-table-mb` of `cobalance ingest`",
     "limits.skipped": "`--max-skipped` of `cobalance ingest`",
     "timeout_s": "“Time limit in seconds”",

@@ -1,4 +1,4 @@
-"""The command line keeps boxes and outlines with their dataset."""
+"""The command line keeps regions and captions with their dataset."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from ingest.captions.image_texts import read_image_texts
 from ingest.images.regions import read_regions, regions_path
 
 
@@ -45,6 +46,38 @@ def instances(tmp_path, name, images):
         )
     )
     return path
+
+
+def captions(tmp_path, name, of):
+    path = tmp_path / name
+    images = [{"id": image} for image in of]
+    told = [{"image_id": image, "caption": caption} for image, caption in of.items()]
+    path.write_text(json.dumps({"images": images, "annotations": told}))
+    return path
+
+
+def test_captions_follow_their_dataset(run, home, store, dataset, tmp_path):
+    folder, new = home / "captions", f"{dataset} renamed"
+
+    def held(name):
+        texts = read_image_texts(folder, name)
+        return dict(zip(texts["id"], texts["captions"], strict=True))
+
+    file = instances(tmp_path, "first.json", [1, 2])
+    load = ("ingest", file, "-d", dataset, "--class-category=farm")
+    run(*load)
+    assert held(dataset) == {}
+    run(*load, "--captions", captions(tmp_path, "a.json", {1: "one", 2: "two", 3: "three"}))
+    assert held(dataset) == {"1": ["one"], "2": ["two"]}
+    run(*load, "--captions", captions(tmp_path, "b.json", {2: "A second one"}))
+    run(*load)
+    assert held(dataset) == {"1": ["one"], "2": ["A second one"]}
+    run("datasets", "rename", dataset, new)
+    assert (held(dataset), held(new)) == ({}, {"1": ["one"], "2": ["A second one"]})
+    run("datasets", "drop", "--yes", new)
+    assert held(new) == {}
+    run(*load)
+    assert held(dataset) == {}
 
 
 def test_regions_follow_their_dataset(run, home, store, dataset, tmp_path):

@@ -1,0 +1,68 @@
+"""Captions, licences and attribution of the images of a COCO file."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from graph.arrays import IntArray
+from ingest.coco.records import Image, License, Records
+from ingest.frames import TextColumns
+
+_SOURCES = ("attribution", "flickr_url", "coco_url")
+
+
+def coco_texts(
+    images: Records[Image],
+    licenses: Records[License],
+    captions: tuple[IntArray, Sequence[str]] | None = None,
+) -> TextColumns:
+    """What a COCO file tells about its images.
+
+    Parameters
+    ----------
+    captions : tuple of int64 array and sequence of str, or None
+        The image's row and the text of each caption, in their order.
+    """
+    known = {str(one.id): one for one in licenses.items}
+    given = [_license(image.license, known) for image in images.items]
+    return TextColumns(
+        np.arange(len(images.items)),
+        [None] * len(images.items)
+        if captions is None
+        else captions_by_image(*captions, len(images.items)),
+        [one.name if one else None for one in given],
+        [one.url if one else None for one in given],
+        [_attribution(image) for image in images.items],
+    )
+
+
+def captions_by_image(
+    image: IntArray, texts: Sequence[str | None], n_images: int
+) -> list[list[str] | None]:
+    """Captions of each image in their order; None for an image without any.
+
+    Blank ones are left out.
+
+    Examples
+    --------
+    >>> captions_by_image(np.array([1, 0, 1]), ["b", " ", "a"], 3)
+    [None, ['b', 'a'], None]
+    """
+    found: list[list[str] | None] = [None] * n_images
+    for row, text in zip(image.tolist(), texts, strict=True):
+        if text is not None and text.strip():
+            own = found[row]
+            if own is None:
+                found[row] = [text]
+            else:
+                own.append(text)
+    return found
+
+
+def _license(given: object, known: Mapping[str, License]) -> License | None:
+    return known.get(str(given)) if isinstance(given, int | str) else None
+
+
+def _attribution(image: Image) -> str | None:
+    values = (getattr(image, name) for name in _SOURCES)
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)
