@@ -60,7 +60,7 @@ def plain(points: np.ndarray, k: int) -> np.ndarray:
     for start in range(0, len(rows), 256):
         block = -(rows[start : start + 256] @ rows.T)
         block[np.arange(len(block)), start + np.arange(len(block))] = inf
-        found.append(np.argpartition(block, k - 1, axis=1)[:, :k])
+        found.append(np.argpartition(block, k - 1, axis=1)[:, :k].copy())
     return np.concatenate(found)
 
 

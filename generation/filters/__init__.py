@@ -12,6 +12,7 @@ FILTERS = Filters(
         "objects": "generation.filters.objects",
         "same_objects": "generation.filters.same_objects",
         "same_colours": "generation.filters.same_colours",
+        "embedding": "generation.filters.embedding",
         "safety": "generation.filters.safety",
     },
 )

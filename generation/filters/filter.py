@@ -6,7 +6,6 @@ from typing import Any, Protocol, cast
 
 from generation.filters.pool import Pool, Vector
 from generation.image_request import GeneratedImage, ImageRequest
-from graph.options import Options
 from graph.plugins import Plugin, Plugins
 
 
@@ -64,7 +63,7 @@ class PoolCheck:
         takes the place of the first one. Pure, and independent of the order of the candidates.
     """
 
-    judge: Callable[[Pool, Options], Mapping[str, Judgement]]
+    judge: Callable[[Pool, Any], Mapping[str, Judgement]]
 
 
 @dataclass(frozen=True)

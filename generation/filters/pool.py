@@ -1,6 +1,10 @@
-"""Pool of embedded images: a job's edited images and their sources, as vectors."""
+"""Pool of embedded images: a job's edited images and their sources, as vectors.
 
-from collections.abc import Iterable
+What is counted are the neighbours of *GenSynth* (appendix, A.3 and F): the share of real images
+among the neighbours of an edited one, and the share of its group.
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from generation.neighbours import neighbourhoods
+from graph.arrays import BoolArray, IntArray
 from graph.errors import OptionError
 
 Vector = npt.NDArray[np.float32]
@@ -119,6 +125,75 @@ class Pool:
             tuple(by_source[name].source_class for name in real),
             _stacked([by_source[name].source_vector for name in real]),
         )
+
+
+def count_real_neighbours(pool: Pool, k: int) -> tuple[IntArray, int]:
+    """How many of each candidate's nearest neighbours are real images.
+
+    The neighbours are the k nearest of all other images of the pool, real and edited, by cosine
+    distance; of images at the same distance real ones are nearer, then those with the lower id.
+    Where there are fewer than k others, all of them.
+
+    Parameters
+    ----------
+    pool : Pool
+        The images.
+    k : int
+        Neighbours to look at.
+
+    Returns
+    -------
+    counts : int64 array, shape (candidates,)
+        Real images among them.
+    n : int
+        Neighbours that were looked at: k, or fewer.
+
+    Examples
+    --------
+    >>> a, b, c = np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32)
+    >>> pool = Pool.of(
+    ...     [EmbeddedImage("j/0", "woman", a, "7", "man", b),
+    ...      EmbeddedImage("j/1", "woman", c, "7", "man", b)]
+    ... )
+    >>> count_real_neighbours(pool, 1)
+    (array([1, 1]), 1)
+    """
+    n_real = len(pool.real)
+    return _count(pool, k, np.ones(len(pool.candidates), np.bool_), lambda at, _: at < n_real)
+
+
+def count_group_neighbours(pool: Pool, k: int, kept: BoolArray) -> tuple[IntArray, int]:
+    """How many of each kept candidate's nearest neighbours are of its group.
+
+    As `count_real_neighbours`, but only real images and the candidates in `kept` are neighbours. A
+    candidate counts as of the group that it was asked to show, a real image as of its own class.
+
+    Returns
+    -------
+    counts : int64 array, shape (kept candidates,)
+        Images of the same group among the neighbours of each kept candidate.
+    n : int
+        Neighbours that were looked at: k, or fewer.
+    """
+    groups = [group for group, is_kept in zip(pool.groups, kept, strict=True) if is_kept]
+    known: dict[str, int] = {}
+    names = [*pool.real_classes, *groups]
+    codes = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
+    own = codes[len(pool.real) :, np.newaxis]
+    return _count(pool, k, kept, lambda at, queries: codes[at] == own[queries])
+
+
+def _count(
+    pool: Pool, k: int, kept: BoolArray, is_counted: Callable[[IntArray, slice], BoolArray]
+) -> tuple[IntArray, int]:
+    """Count neighbours of kept candidates among them and the real images, which come first."""
+    queries = pool.vectors[kept]
+    points = np.concatenate([pool.real_vectors, queries])
+    own = len(pool.real) + np.arange(len(queries))
+    counts = np.zeros(len(queries), dtype=np.int64)
+    for block, found in neighbourhoods(queries, points, k, own=own):
+        counts[block] = is_counted(found, block).sum(axis=1)
+    return counts, min(k, max(0, len(points) - 1))
 
 
 def _stacked(vectors: list[Vector]) -> npt.NDArray[np.float32]:

@@ -107,11 +107,22 @@ def open_vision(
         The device has no room for it.
     """
     checkpoint = find_checkpoint(options.model, options.revision_or(revision), options.offline)
+    return load_vision(options, checkpoint, kind, processor_kind)
+
+
+def load_vision(
+    options: ModelOptions, checkpoint: Checkpoint, kind: Any, processor_kind: Any, **loading: Any
+) -> VisionModel:
+    """Load a checkpoint that was found already, as `open_vision` does.
+
+    `loading` are further arguments of the model's ``from_pretrained``; the others and the errors
+    are those of `open_vision`.
+    """
     processor = load_processor(processor_kind, _with_processor(checkpoint))
     device = choose_device(options.device)
     dtype = choose_dtype(options.dtype, device)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
-        model = load_model(kind, checkpoint, dtype=dtype).to(device).eval()
+        model = load_model(kind, checkpoint, dtype=dtype, **loading).to(device).eval()
     digest = checkpoint.weights_sha256  # now, as the folder may change later
     return VisionModel(model, processor, checkpoint, digest, device, dtype, options.batch_size)
 

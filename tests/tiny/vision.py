@@ -20,6 +20,9 @@ from transformers import (
     SegformerConfig,
     SegformerForSemanticSegmentation,
     SegformerImageProcessorPil,
+    ViTConfig,
+    ViTImageProcessorPil,
+    ViTModel,
 )
 
 from ingest.models.loading import quiet
@@ -44,6 +47,14 @@ def save_clip(folder: Path, seed: int = 0) -> Path:
     _save(CLIPModel(config), folder)
     _clip_processor().save_pretrained(folder)
     tokens.save_pretrained(folder)
+    return folder
+
+
+def save_dino(folder: Path, seed: int = 0) -> Path:
+    """A ViT without a pooling layer, as DINO's are published."""
+    torch.manual_seed(seed)
+    _save(ViTModel(ViTConfig(**EYE), add_pooling_layer=False), folder)
+    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
     return folder
 
 
