@@ -105,6 +105,8 @@ class ImageRequest:
         The class of the image that is edited; None where none is.
     caption : str
         The caption of the edited image; empty where the recipe needs none.
+    captions : tuple of str
+        All captions of the edited image, for the manifest.
     variant : int
         Its number among the job's variants.
     guidance_scale, image_guidance_scale : float or None
@@ -121,6 +123,7 @@ class ImageRequest:
     source: SourceImage | None = None
     source_class: str | None = None
     caption: str = ""
+    captions: tuple[str, ...] = ()
     variant: int = 0
     guidance_scale: float | None = None
     image_guidance_scale: float | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from generation.export.images.image import ExportImage
-from generation.output.manifest import MANIFEST_SCHEMA
+from generation.output.manifest import MANIFEST_SCHEMA, with_all_columns
 from graph.errors import OptionError
 from graph.records import plain_values
 
@@ -57,6 +57,7 @@ class ExportDataset:
     def __post_init__(self) -> None:
         if self.real is not None:
             _require(self.real, REAL_COLUMNS, "real")
+        object.__setattr__(self, "generated", with_all_columns(self.generated))
         _require(self.generated, MANIFEST_SCHEMA.names, "generated")
         real = [] if self.real is None else self.real["id"].tolist()
         ids = pd.Series([*real, *self.generated["candidate"]], dtype=object)
@@ -91,14 +92,16 @@ def list_images(dataset: ExportDataset, default_split: str | None = None) -> lis
     """
     images = []
     split_of = dict(dataset.splits)
+    edited = dataset.generated["source_class"].notna()
+    twins = set(dataset.generated["source_image"][edited])
     if dataset.real is not None:
         columns = [plain_values(dataset.real[name]) for name in REAL_COLUMNS]
         for image_id, class_name, split, uri, width, height, concepts in zip(*columns, strict=True):
             split_of[image_id] = split
             shown = tuple(sorted(set(concepts)))
-            images.append(
-                ExportImage(image_id, class_name, split, shown, uri, _whole(width), _whole(height))
-            )
+            size = _whole(width), _whole(height)
+            twin = image_id if image_id in twins else None
+            images.append(ExportImage(image_id, class_name, split, shown, uri, *size, twin=twin))
     default = default_split or ("train" if any(split_of.values()) else None)
     columns = [plain_values(dataset.generated[name]) for name in MANIFEST_SCHEMA.names]
     for values in zip(*columns, strict=True):
@@ -106,7 +109,10 @@ def list_images(dataset: ExportDataset, default_split: str | None = None) -> lis
         split = split_of.get(row["source_image"]) or default
         shown = tuple(sorted(set(row["concepts"])))
         size = _whole(row["width_px"]), _whole(row["height_px"])
-        images.append(ExportImage(row["candidate"], row["class"], split, shown, None, *size, row))
+        twin = row["source_image"] if row["source_class"] is not None else None
+        images.append(
+            ExportImage(row["candidate"], row["class"], split, shown, None, *size, row, twin)
+        )
     return sorted(images, key=lambda image: (image.synthetic, image.id))
 
 

@@ -36,6 +36,8 @@ MANIFEST_SCHEMA = pa.schema(
         pa.field("sha256", _TEXT),
         pa.field("source_image", _TEXT),
         pa.field("source_uri", _TEXT),
+        pa.field("source_class", _TEXT),  # of an image that was edited
+        pa.field("captions", _TEXTS),  # that image's, edited
         pa.field("mask_sha256", _TEXT),
         pa.field("chunk", _TEXT),
         pa.field("chunk_items", _TEXTS),
@@ -51,7 +53,13 @@ MANIFEST_SCHEMA = pa.schema(
         pa.field("decided_by", _TEXT),
     ]
 )
+_ADDED = ("source_class", "captions")  # that earlier versions of the program do not write
 GROUP_ROWS = 10_000
+
+
+def with_all_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns that rows of earlier versions of the program lack."""
+    return frame.assign(**{name: None for name in _ADDED if name not in frame.columns})
 
 
 def manifest_table(frame: pd.DataFrame) -> pa.Table:
@@ -68,6 +76,7 @@ def manifest_table(frame: pd.DataFrame) -> pa.Table:
     OptionError
         A column is missing, a value has the wrong type, or two rows have the same candidate.
     """
+    frame = with_all_columns(frame)
     missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
     if missing:
         raise OptionError(

@@ -75,6 +75,8 @@ def new_row(
         "seed": request.seed,
         "source_image": source.image_id if source else None,
         "source_uri": unsigned(source.uri) if source else None,
+        "source_class": request.source_class,
+        "captions": list(request.captions) if request.source_class is not None else None,
         "mask_sha256": source.mask_sha256() if source else None,
         "chunk": chunk,
         "chunk_items": list(chunk_items),

@@ -159,6 +159,7 @@ class JobRunner:
             source,
             source_class=source_class,
             caption=caption,
+            captions=() if edit is None else edit.captions,
             variant=number,
             guidance_scale=variant.guidance_scale,
             image_guidance_scale=variant.image_guidance_scale,

@@ -35,6 +35,15 @@ IMAGE_TABLE = TableFile(
         "width": Column(pa.int32(), "In pixels."),
         "height": Column(pa.int32(), "In pixels."),
         "synthetic": Column(pa.bool_(), "Whether it was generated."),
+        "twin": Column(
+            pa.string(),
+            "Of an edited image and of its counterfactuals: the edited image's id. Keep images of "
+            "one twin in one part of any split.",
+        ),
+        "changed": Column(
+            pa.bool_(),
+            "Of a counterfactual: whether it shows another group than the image that was edited.",
+        ),
         "original_uri": Column(pa.string(), "Where a real image came from."),
         "sha256": Column(pa.string(), "Digest of the image's file."),
         "file": Column(pa.string(), "The file in this folder that the image is in."),
@@ -60,6 +69,8 @@ def image_row(image: ExportImage, location: ImageLocation) -> Mapping[str, Any]:
         "width": image.width_px,
         "height": image.height_px,
         "synthetic": image.synthetic,
+        "twin": image.twin,
+        "changed": image.changed,
         "original_uri": image.uri,
         "sha256": image.sha256,
         "file": location.file,

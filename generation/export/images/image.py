@@ -25,6 +25,8 @@ class ExportImage:
         Its size; None if neither the dataset nor the file says.
     provenance : mapping or None
         A generated image's row of the manifest; None for a real image.
+    twin : str or None
+        What an edited image shares with all that were made of it: its id; None for other images.
     content : bytes or None
         Its file's content; None before it is read, and for an image that is not copied.
     suffix : str or None
@@ -48,6 +50,7 @@ class ExportImage:
     width_px: int | None
     height_px: int | None
     provenance: Mapping[str, Any] | None = None
+    twin: str | None = None
     content: bytes | None = None
     suffix: str | None = None
     sha256: str | None = None
@@ -59,6 +62,13 @@ class ExportImage:
     def synthetic(self) -> bool:
         """Whether it is generated."""
         return self.provenance is not None
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether a counterfactual shows another group than its source; None for other images."""
+        if self.provenance is None or self.provenance["source_class"] is None:
+            return None
+        return bool(self.provenance["source_class"] != self.class_name)
 
     @property
     def stem(self) -> str:

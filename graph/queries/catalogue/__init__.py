@@ -1,11 +1,20 @@
 """Named Cypher reads by theme: each with its purpose, parameters and columns."""
 
 from graph.database.query import Query
-from graph.queries.catalogue import cliques, concepts, edges, images, overview, plans, recounts
+from graph.queries.catalogue import (
+    cliques,
+    concepts,
+    counterfactuals,
+    edges,
+    images,
+    overview,
+    plans,
+    recounts,
+)
 from graph.registry import Registry
 
 CATALOGUE: Registry[Query] = Registry("query")
 
-for _theme in (recounts, cliques, concepts, overview, edges, images, plans):
+for _theme in (recounts, cliques, concepts, overview, edges, images, plans, counterfactuals):
     for _query in _theme.QUERIES:
         CATALOGUE.register(_query.name, _query)

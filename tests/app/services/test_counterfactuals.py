@@ -20,6 +20,7 @@ from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.merge import read_accepted
 from graph.jobs.status import read_job
+from graph.queries.binding import bind_named
 from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 COUNT = Statement(
@@ -167,6 +168,30 @@ def test_a_counterfactual_has_the_mentions_and_the_split_of_its_source(store, da
             ]
     again = merged(store, own, job, real="unedited").report
     assert (again.created, again.updated, again.deleted, again.unchanged) == (0, 0, 0, 5)
+
+
+def test_twins_are_found_in_the_graph_and_so_is_who_lacks_one(store, dataset_of, own):
+    records = [ImageRecord(f"{at}", "man", (Mention("x"),), None, f"{at}.jpg") for at in range(3)]
+    dataset = dataset_of(records)
+    job = made_job(store, dataset, records, ("man", "woman"), lost={("1", "woman")})
+
+    def ask(query, **result):
+        name = merged(store, own, job, **result).dataset
+        found, bound = bind_named(store, query, {"dataset": name})
+        return store.read(found.text, **bound)
+
+    pairs = ask("counterfactual-twins", real="none")
+    assert [(row["source"], row["source_class"], row["groups"]) for row in pairs] == [
+        ("0", None, ["man", "woman"]),
+        ("2", None, ["man", "woman"]),
+    ]
+    assert all(len(set(row["images"])) == 2 for row in pairs)
+    assert ask("unpaired-counterfactuals", real="none") == []
+    beside = ask("counterfactual-twins", real="all")
+    assert [(row["source_class"], row["groups"]) for row in beside] == [("man", ["woman"])] * 2
+    assert ask("unpaired-counterfactuals", real="all") == []
+    (lacking,) = ask("unpaired-counterfactuals", real="none", incomplete="keep")
+    assert lacking == {"source": "1", "source_class": None, "groups": ["man"], "missing": ["woman"]}
 
 
 def test_recipes_decide_unless_an_option_is_given(store, dataset_of, own):
