@@ -7,15 +7,18 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from app.services.stores import open_store
 from app.settings import Settings
 from generation.image_request import GenerationError
 from generation.jobs.settings import JobSettings
 from generation.output.folder import OutputFolder
-from generation.sources.object_masks import Segment
+from generation.sources.body_parts import FindParts
+from generation.sources.object_masks import FindInstances, Segment
 from generation.sources.sampler import Sources
 from generation.sources.segmenters import SEGMENTERS
+from generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
 from generation.worker.resources import WorkerResources
 from generation.worker.worker import Worker, WorkerOptions
 from graph.database.store import GraphStore
@@ -31,12 +34,13 @@ from graph.errors import (
 )
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
-from graph.records import Box
 from ingest.concepts.plurals import counted
-from ingest.images.arrays import ImageArray, MaskArray
 from ingest.images.image_file import ImageFileError
 from ingest.images.regions import read_regions
 from ingest.images.roots import ImageRoots
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 def worker_resources(settings: Settings) -> WorkerResources:
@@ -59,18 +63,13 @@ def worker_resources(settings: Settings) -> WorkerResources:
         images = read_class_images(store, dataset, split=_split(store, dataset, job))
         if not any(of_class.ids for of_class in images.values()):
             return None
-        segment = described = None
-        if job.segmenter is not None:
-            segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
-            segment, described = _one_at_a_time(segmenter.segment), segmenter.describe()
         folder = settings.regions_folder()
         return Sources(
             images,
             read_image,
             lambda ids: read_regions(folder, dataset, ids),
             job.masks,
-            segment,
-            described,
+            **_open_segmenters(job),
         )
 
     return WorkerResources(
@@ -88,14 +87,41 @@ def _split(store: GraphStore, dataset: str, job: JobSettings) -> str | None:
         return None
 
 
-def _one_at_a_time(segment: Segment) -> Segment:
+class _Segmenting(TypedDict, total=False):
+    """What `Sources` takes of a job's segmenters."""
+
+    segment: Segment
+    segmented_by: Mapping[str, Any]
+    find_instances: FindInstances
+    find_parts: FindParts
+
+
+def _open_segmenters(job: JobSettings) -> _Segmenting:
+    """Open a job's segmenters, for the object and for its parts; one computes at a time."""
     lock = threading.Lock()
+    opened = _Segmenting()
+    described = dict[str, Any]()
+    if job.segmenter is not None:
+        segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
+        opened["segment"] = _alone(lock, segmenter.segment)
+        if isinstance(segmenter, InstanceSegmenter):
+            opened["find_instances"] = _alone(lock, segmenter.instances)
+        described |= segmenter.describe()
+    if job.parts is not None:
+        parts = SEGMENTERS.open(job.parts, job.parts_options)
+        opened["find_parts"] = _alone(lock, find_parts(parts, job.parts))
+        described["parts"] = dict(parts.describe())
+    if described:
+        opened["segmented_by"] = described
+    return opened
 
-    def segment_alone(image: ImageArray, box: Box | None) -> MaskArray:
+
+def _alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]:
+    def call_alone(*args: _P.args, **options: _P.kwargs) -> _T:
         with lock:
-            return segment(image, box)
+            return function(*args, **options)
 
-    return segment_alone
+    return call_alone
 
 
 def run_worker(

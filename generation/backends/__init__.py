@@ -11,5 +11,6 @@ BACKENDS: Plugins[Backend] = Plugins(
         "inpaint": "generation.backends.inpaint",
         "instruct": "generation.backends.instruct",
         "brushnet": "generation.backends.brushnet",
+        "patch": "generation.backends.patch",
     },
 )

@@ -37,6 +37,8 @@ class Backend(Protocol):
     ----------
     needs_source : bool
         Whether each request must have a source.
+    needs_patch : bool, optional
+        Whether it must have a patch, too; no backend that leaves this out gets any.
     """
 
     needs_source: bool

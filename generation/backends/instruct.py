@@ -1,4 +1,4 @@
-"""Backend that edits the whole image by an instruction, with InstructPix2Pix.
+"""Backend that edits an image, or its object's box, by an instruction, with InstructPix2Pix.
 
 ConBias (table 3) and ALIA use it; the object may change with the rest, so that `inpaint` and
 `paste` are better where masks are at hand. The prompt of a request is the instruction.
@@ -7,10 +7,18 @@ ConBias (table 3) and ALIA use it; the object may change with the rest, so that 
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import Field
 
-from generation.backends.compositing.cutout import to_pillow
-from generation.backends.compositing.framing import choose_output_size, crop_source, resize_image
+from generation.backends.compositing.cutout import find_box, to_pillow
+from generation.backends.compositing.framing import (
+    choose_model_size,
+    choose_output_size,
+    crop_source,
+    fit_source,
+    kept_pixels,
+    resize_image,
+)
 from generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     DiffusionOptions,
@@ -33,16 +41,19 @@ class InstructOptions(DiffusionOptions):
 
     Parameters
     ----------
+    crop : bool
+        Edit the crop of the object's box alone; everything outside the box stays.
     image_guidance_scale : float or None
         How closely to follow the source; None for the pipeline's own.
     """
 
+    crop: bool = False
     image_guidance_scale: float | None = Field(default=None, ge=1)
 
 
 PLUGIN = Plugin(
     "instruct",
-    "Edits the whole image as an instruction says.",
+    "Edits the whole image, or its object's box, as an instruction says.",
     extra="models",
     options=InstructOptions,
 )
@@ -55,6 +66,11 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
 
     Images of another shape than the source's show as much of it as fills them, about its object.
     An image has no mask: no pixel is sure to be the object's any more.
+
+    With the option ``crop`` the model sees the object's box alone, at a size of its own, and the
+    box is pasted back: all other pixels are the source's, or those of the fitted source in images
+    of another size, as `fit_source` fits it. ``details`` then has ``scale`` and the ``box``: top,
+    left, bottom, right.
 
     Raises
     ------
@@ -84,7 +100,8 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
         kind = diffusers.StableDiffusionInstructPix2PixPipeline
     inputs = {"image_guidance_scale": options.image_guidance_scale}
     runner = open_runner(kind, checkpoint, options, inputs)
-    return DiffusionBackend("instruct", runner, partial(_prepare, runner, options))
+    prepare = _prepare_crop if options.crop else _prepare
+    return DiffusionBackend("instruct", runner, partial(prepare, runner, options))
 
 
 def _is_xl(checkpoint: "Checkpoint") -> bool:
@@ -105,3 +122,24 @@ def _prepare(
         return GeneratedImage(resize_image(painted, size))
 
     return PipelineTask(seen, finish, {"image": image})
+
+
+def _prepare_crop(
+    runner: "PipelineRunner", options: InstructOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    image, mask, scale = fit_source(source, choose_output_size(options, source))
+    box = find_box(mask)
+    crop = image[box.slices]
+    size = crop.shape[0], crop.shape[1]
+    details = {"scale": scale, "box": list(box)}
+    stays = np.ones_like(mask)
+    stays[box.slices] = False
+
+    def finish(painted: ImageArray) -> GeneratedImage:
+        whole = image.copy()
+        whole[box.slices] = resize_image(painted, size)
+        return GeneratedImage(whole, None, details, kept_pixels(stays, source))
+
+    # the size that people set is the image's, not the crop's
+    seen = choose_model_size(size, runner.native_px, runner.multiple_px, is_set=False)
+    return PipelineTask(seen, finish, {"image": to_pillow(resize_image(crop, seen))})

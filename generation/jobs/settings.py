@@ -192,14 +192,18 @@ min_luminance, threshold.
         FILTERS.check(name, options)
     if settings.segmenter is not None:
         SEGMENTERS.check(settings.segmenter, settings.segmenter_options)
-    elif settings.masks.masks == "segmenter":
-        raise OptionError("The setting masks.masks is 'segmenter', and segmenter names none.")
+    elif settings.masks.needs_segmenter:
+        raise OptionError(
+            f"The setting masks.masks is {settings.masks.masks!r}, and segmenter names none."
+        )
     elif settings.segmenter_options:
         raise OptionError("There are segmenter_options, and segmenter names none.")
     if settings.parts is not None:
         SEGMENTERS.check(settings.parts, settings.parts_options)
     elif settings.parts_options:
         raise OptionError("There are parts_options, and parts names no segmenter.")
+    elif settings.masks.parts != "all":
+        raise OptionError("The setting masks.parts is 'random', and parts names no segmenter.")
     if settings.best_of > 1 and not settings.rank_by:
         raise OptionError(
             f"The setting best_of is {settings.best_of}, and rank_by names no score to choose by. "

@@ -1,4 +1,4 @@
-"""Mask settings: where object masks come from."""
+"""Mask settings: where object masks come from, and which part of an object they are of."""
 
 import re
 from typing import Annotated, Literal
@@ -21,16 +21,26 @@ class MaskSettings(BaseModel):
 
     Parameters
     ----------
-    masks : {"regions", "boxes", "files", "segmenter"}
-        From the annotations' outlines; from their boxes, filled; from a mask file for each image;
-        or from a model that finds the object, within its box where the annotations have one.
+    masks : {"regions", "regions+segmenter", "boxes", "files", "segmenter"}
+        From the annotations' outlines; from these, and where an object has none, from a model; from
+        their boxes, filled; from a mask file for each image; or from a model alone. A model finds
+        the object within its box where the annotations have one.
     object : str or tuple of str
         Concepts whose regions are the object, or ``"*"`` for those of any. By default the class's
         own name, which is what regions have that gave an image its class; for classes such as man
         and woman else ``person``; else the image's regions where all are of one concept. It is
         never guessed among several. A crowd, many instances that are outlined as one, is no object.
-    instances : {"largest", "all"}
-        Which of several regions of the object: the one with the most pixels, or all as one.
+    instances : {"largest", "largest_box", "all", "single"}
+        Which of several regions of the object: the one with the most pixels; the one with the
+        largest box; all as one; or none, as only images with exactly one are used.
+    second_above_px : float or None
+        With ``largest_box``, the next largest too, as one with it, if its box is larger than so
+        many pixels of the annotated image.
+    parts : {"all", "random"}
+        Where the job names a second segmenter for parts of the object, such as skin: all that it
+        finds, as one, or one of them by the image's seed. The mask is what is the object's of them.
+    grow_px : int
+        How often the mask is dilated by a square of 3 × 3 pixels, after everything else.
     mask_folder : str or None
         Where mask files are; bright pixels are the object's.
     mask_pattern : str
@@ -42,18 +52,28 @@ class MaskSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    masks: Literal["regions", "boxes", "files", "segmenter"] = "regions"
+    masks: Literal["regions", "regions+segmenter", "boxes", "files", "segmenter"] = "regions"
     object: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
-    instances: Literal["largest", "all"] = "largest"
+    instances: Literal["largest", "largest_box", "all", "single"] = "largest"
+    second_above_px: float | None = Field(default=None, ge=0)
+    parts: Literal["all", "random"] = "all"
+    grow_px: int = Field(default=0, ge=0, le=256)
     mask_folder: str | None = None
     mask_pattern: str = "{stem}.png"
     min_share: float = Field(default=0.01, ge=0, le=1)
     max_share: float = Field(default=0.9, ge=0, le=1)
 
+    @property
+    def needs_segmenter(self) -> bool:
+        """Whether a model may have to find the object."""
+        return self.masks in ("segmenter", "regions+segmenter")
+
     @model_validator(mode="after")
     def _fits(self) -> "MaskSettings":
         if self.masks == "files" and self.mask_folder is None:
             raise ValueError("masks from files need a mask_folder")
+        if self.second_above_px is not None and self.instances != "largest_box":
+            raise ValueError("second_above_px is of use only with instances=largest_box")
         if not PLACEHOLDER.search(self.mask_pattern):
             raise ValueError(f"mask_pattern {self.mask_pattern!r} has none of {{id}}, {{stem}} "
                              "and {path}")  # fmt: skip

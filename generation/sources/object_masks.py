@@ -1,11 +1,14 @@
 """Object masks from outlines, boxes or a segmenter."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from generation.sources.body_parts import FindParts
+from generation.sources.instances import bounds_area, choose_instances
 from generation.sources.mask_settings import MaskSettings
 from generation.sources.object_regions import (
     area_of,
@@ -14,32 +17,20 @@ from generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
+from generation.sources.unusable import UnusableError
 from graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from graph.records import Box
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray, MaskArray
 from ingest.images.masks import SegmentationError, mask
 
+T = TypeVar("T")
+
 Segment = Callable[[ImageArray, Box | None], MaskArray]
 """Segments the object in an image, or in a box (x, y, width, height in pixels) of it."""
 
-
-class UnusableError(Exception):
-    """An image that cannot be used, with a remedy.
-
-    Parameters
-    ----------
-    problem : str
-        What is wrong, as a clause behind "an image": ``"has no mask file"``.
-    remedy : str
-        What to do, as a sentence without its full stop.
-    detail : str
-        What was found in this image.
-    """
-
-    def __init__(self, problem: str, remedy: str, detail: str = "") -> None:
-        super().__init__(problem)
-        self.problem, self.remedy, self.detail = problem, remedy, detail
+FindInstances = Callable[[ImageArray], Sequence[MaskArray]]
+"""Finds all instances of the object in an image, each by itself; at least one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +45,9 @@ class ObjectMasks:
         Returns the regions of some images by id, as `ingest.images.regions.read_regions` does.
     segment : callable or None
         The segmenter, for masks from one.
+    find_instances : callable or None
+        Its function for images without annotated boxes; None where it does not tell instances
+        apart.
 
     Raises
     ------
@@ -64,16 +58,23 @@ class ObjectMasks:
     settings: MaskSettings
     read_regions: Callable[[Collection[str]], pd.DataFrame]
     segment: Segment | None = None
+    find_instances: FindInstances | None = None
 
     def __post_init__(self) -> None:
-        if self.settings.masks == "segmenter" and self.segment is None:
+        if self.settings.needs_segmenter and self.segment is None:
             raise OptionError(
                 "Masks are to come from a segmenter, and the job names none. Name one, "
                 "or take masks from regions, boxes or files."
             )
 
     def regions(self, image_id: str, class_name: str) -> pd.DataFrame:
-        """Select the regions of an image's object; may be empty only with a segmenter."""
+        """Select the regions of an image's object; may be empty only with a segmenter.
+
+        Raises
+        ------
+        UnusableError
+            There are none, or only crowds, or none as the settings want them.
+        """
         regions = self.read_regions([image_id])
         drawn = regions[regions["segmentation"].notna() | regions["x_px"].notna()]
         of_object = object_regions(drawn, class_name, self.settings.object)
@@ -84,15 +85,18 @@ class ObjectMasks:
                 "Ingest outlines of single objects, or take masks from files",
                 f"{counted(len(of_object), 'regions')} marked iscrowd",
             )
+        if self.settings.instances == "single" and len(of_object) > len(chosen):
+            raise UnusableError(
+                "shows a crowd of its object, and exactly one is wanted",
+                "Choose another value for the setting masks.instances",
+            )
         if self.settings.masks == "regions":
             outlined = chosen[chosen["segmentation"].notna()]
             if outlined.empty and not chosen.empty:
-                raise UnusableError(
-                    "has a box of its object and no outline",
-                    "Take masks from boxes, from a segmenter or from files",
-                )
-            chosen = outlined
-        if chosen.empty and self.settings.masks != "segmenter":
+                raise _without_outline()
+            if self.settings.instances in ("largest", "all"):
+                chosen = outlined
+        if chosen.empty and not self.settings.needs_segmenter:
             wanted = ", ".join(map(repr, self.settings.object or (class_name,)))
             concepts = ", ".join(map(repr, sorted(set(drawn["concept"]))[:5])) or "none"
             raise UnusableError(
@@ -111,49 +115,77 @@ class ObjectMasks:
         UnusableError
             No usable mask can be computed.
         """
-        height, width = pixels.shape[:2]
+        rows = regions.to_dict("records")
         if self.settings.masks == "segmenter":
-            return self._segmented(regions, pixels, class_name)
-        found = []
-        for row in regions.to_dict("records"):
-            try:
-                if self.settings.masks == "boxes" and not np.isnan(row["x_px"]):
-                    found.append(fill_box(box_of(row), width, height))
-                    continue
-                outlined = mask(row["segmentation"], width, height)
-            except SegmentationError as error:
-                raise UnusableError(
-                    "has an outline that cannot be read", "Correct it", str(error)
-                ) from error
-            found.append(outlined if self.settings.masks == "regions" else fill_bounds(outlined))
-        return self._combine(found)
+            rows = [row for row in rows if _has_box(row)]
+        if not rows:
+            return self._combine(self._unannotated(pixels, class_name))
+        chosen = self._chosen(rows, pixels)
+        return self._combine([self._mask_of(row, pixels, class_name) for row in chosen])
 
-    def _segmented(self, regions: pd.DataFrame, pixels: ImageArray, class_name: str) -> MaskArray:
-        assert self.segment is not None  # noqa: S101
-        boxed = regions[regions["x_px"].notna()].to_dict("records")
-        boxes = sorted(map(box_of, boxed), key=area_of, reverse=True)
+    def parts(self, pixels: ImageArray, find: FindParts) -> Mapping[str, MaskArray]:
+        """Find parts in an image with a second segmenter.
+
+        Raises
+        ------
+        UnusableError
+            It finds none.
+        """
+        found = _asked(lambda: find(pixels), "no part that its segmenter of parts finds")
+        return {name: _checked(part, pixels, name) for name, part in found.items()}
+
+    def _chosen(
+        self, rows: list[dict[Hashable, Any]], pixels: ImageArray
+    ) -> list[dict[Hashable, Any]]:
+        """The rows of the instances to take, by their boxes; all where their pixels decide."""
+        if self.settings.instances == "largest" and not self.settings.needs_segmenter:
+            return rows
+        areas = [
+            area_of(box_of(row)) if _has_box(row) else bounds_area(_outline(row, pixels))
+            for row in rows
+        ]
+        order = choose_instances(self.settings, areas)
         if self.settings.instances == "largest":
-            boxes = boxes[:1]
-        found = []
-        for box in boxes or (None,):
-            try:
-                made = self.segment(pixels, box)
-            except (JobBlockedError, OutOfMemoryError):
-                raise
-            except CobalanceError as error:
-                raise UnusableError(
-                    "has an object that the segmenter does not find",
-                    "Take masks from another segmenter, regions, boxes or files",
-                    str(error),
-                ) from error
-            if made.dtype != np.bool_ or made.shape != pixels.shape[:2]:
-                raise OptionError(
-                    f"The segmenter gave {made.dtype} of shape {made.shape} for an image of "
-                    f"{pixels.shape[:2]} and class {class_name!r}. Use one that gives a bool mask "
-                    "of the image's size."
-                )
-            found.append(made)
-        return self._combine(found)
+            order = order[:1]
+        return [rows[at] for at in order]
+
+    def _mask_of(
+        self, row: Mapping[Hashable, Any], pixels: ImageArray, class_name: str
+    ) -> MaskArray:
+        masks, outlined = self.settings.masks, not pd.isna(row["segmentation"])
+        if masks == "segmenter" or (masks == "regions+segmenter" and not outlined):
+            return self._segmented(pixels, box_of(row), class_name)
+        if masks == "boxes":
+            if _has_box(row):
+                return fill_box(box_of(row), pixels.shape[1], pixels.shape[0])
+            return fill_bounds(_outline(row, pixels))
+        if not outlined:
+            raise _without_outline()
+        return _outline(row, pixels)
+
+    def _segmented(self, pixels: ImageArray, box: Box | None, class_name: str) -> MaskArray:
+        segment = self.segment
+        assert segment is not None  # noqa: S101 - as checked when this was made
+        made = _asked(lambda: segment(pixels, box), "an object that the segmenter does not find")
+        return _checked(made, pixels, class_name)
+
+    def _unannotated(self, pixels: ImageArray, class_name: str) -> list[MaskArray]:
+        """Masks of the instances to take, in an image without a box or outline of its object."""
+        find = self.find_instances
+        if find is not None:
+            every = _asked(lambda: find(pixels), "an object that the segmenter does not find")
+            found = [_checked(one, pixels, class_name) for one in every]
+            if self.settings.instances == "largest":
+                return found
+            order = choose_instances(self.settings, [bounds_area(one) for one in found])
+            return [found[at] for at in order]
+        if self.settings.instances == "single":
+            raise UnusableError(
+                "has no annotated box of its object, and its segmenter does not tell one from "
+                "several",
+                "Take the segmenter people, or choose another value for masks.instances",
+            )
+        return [self._segmented(pixels, None, class_name)]
 
     def _combine(self, found: list[MaskArray]) -> MaskArray:
         if self.settings.instances == "largest":
@@ -171,3 +203,47 @@ class ObjectMasks:
                 "Change the settings masks.min_share and masks.max_share, or masks.object",
                 f"{share:.2%}",
             )
+
+
+def _has_box(row: Mapping[Hashable, Any]) -> bool:
+    return not pd.isna(row["x_px"])
+
+
+def _outline(row: Mapping[Hashable, Any], pixels: ImageArray) -> MaskArray:
+    try:
+        return mask(row["segmentation"], pixels.shape[1], pixels.shape[0])
+    except SegmentationError as error:
+        raise UnusableError(
+            "has an outline that cannot be read", "Correct it", str(error)
+        ) from error
+
+
+def _without_outline() -> UnusableError:
+    return UnusableError(
+        "has a box of its object and no outline",
+        "Take masks from boxes, from a segmenter or from files",
+    )
+
+
+def _asked(ask: Callable[[], T], problem: str) -> T:
+    """What a segmenter gives; UnusableError with a problem where it finds nothing."""
+    try:
+        return ask()
+    except (JobBlockedError, OutOfMemoryError):
+        raise
+    except CobalanceError as error:
+        raise UnusableError(
+            f"has {problem}",
+            "Take masks from another segmenter, regions, boxes or files",
+            str(error),
+        ) from error
+
+
+def _checked(made: MaskArray, pixels: ImageArray, class_name: str) -> MaskArray:
+    if made.dtype == np.bool_ and made.shape == pixels.shape[:2]:
+        return made
+    raise OptionError(
+        f"The segmenter gave {made.dtype} of shape {made.shape} for an image of "
+        f"{pixels.shape[:2]} and class {class_name!r}. Use one that gives a bool mask of the "
+        "image's size."
+    )

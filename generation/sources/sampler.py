@@ -3,21 +3,23 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 
 from generation.image_request import NoSourceError, SourceImage
-from generation.sources.mask_settings import PLACEHOLDER, MaskSettings
-from generation.sources.object_masks import ObjectMasks, Segment, UnusableError
+from generation.sources.body_parts import FindParts, grow, restrict
+from generation.sources.mask_cache import MaskCache
+from generation.sources.mask_files import mask_path
+from generation.sources.mask_settings import MaskSettings
+from generation.sources.object_masks import FindInstances, ObjectMasks, Segment
 from generation.sources.object_regions import annotated_px
+from generation.sources.unusable import UnusableError
 from graph.dataset.read import ClassImages
 from graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
-from ingest.images.arrays import MaskArray
+from ingest.images.arrays import ImageArray, MaskArray
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.image_file import ImageFileError
 from ingest.images.mask_images import mask_array
@@ -55,6 +57,10 @@ class Sources:
         The segmenter, for masks from one.
     segmented_by : mapping or None
         Its description, for provenance.
+    find_instances : callable or None
+        Its function that finds all instances of the object; None where it does not tell them apart.
+    find_parts : callable or None
+        Finds parts, to which the object's mask is restricted; None where it is not.
 
     Raises
     ------
@@ -68,19 +74,23 @@ class Sources:
     settings: MaskSettings = _DEFAULTS
     segment: Segment | None = None
     segmented_by: Mapping[str, Any] | None = None
+    find_instances: FindInstances | None = None
+    find_parts: FindParts | None = None
     _masks: ObjectMasks = field(init=False, repr=False)
     _read_before: list[str] = field(default_factory=list, init=False, repr=False)
     _places: dict[str, tuple[str, str]] = field(default_factory=dict, init=False, repr=False)
+    _found: MaskCache = field(default_factory=MaskCache, init=False, repr=False)
+    _single: "Sources | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        masks = ObjectMasks(self.settings, self.read_regions, self.segment)
+        masks = ObjectMasks(self.settings, self.read_regions, self.segment, self.find_instances)
         object.__setattr__(self, "_masks", masks)
 
-    def sample(self, class_name: str, seed: int) -> SourceImage:
+    def sample(self, class_name: str, seed: int, *, without: str | None = None) -> SourceImage:
         """Sample an image of a class with its object mask; the same for the same seed everywhere.
 
         Images are looked at in an order that the seed decides. Those without a file or a mask that
-        can be used are passed over, `TRIES` at most.
+        can be used are passed over, `TRIES` at most, as is the image with the id `without`.
 
         Raises
         ------
@@ -96,16 +106,32 @@ class Sources:
                 "the images with their paths, or ask for another split."
             )
         problems: list[tuple[str, UnusableError]] = []
-        for at in islice(shuffled(len(images.ids), seed), TRIES):
+        order = (at for at in shuffled(len(images.ids), seed) if images.ids[at] != without)
+        for at in islice(order, TRIES):
             try:
-                return self._source(images.ids[at], images.uris[at], class_name)
+                return self._source(images.ids[at], images.uris[at], class_name, seed)
             except UnusableError as problem:
                 problems.append((images.ids[at], problem))
+        if not problems:
+            raise NoSourceError(
+                f"Image {without!r} is the only one of class {class_name!r} that has an address. "
+                "Ingest others with their paths, or ask for another split."
+            )
         self._check_reachable()
         raise _none_usable(class_name, len(images.ids), problems)
 
-    def take(self, image_id: str) -> tuple[SourceImage, str]:
-        """Give an image with its object mask, and its class.
+    def sample_single(self, class_name: str, seed: int, *, without: str) -> SourceImage:
+        """Sample as `sample` does, from images with exactly one object of the class, as a whole."""
+        if self._single is None:
+            whole = {"instances": "single", "second_above_px": None, "parts": "all", "grow_px": 0}
+            settings = self.settings.model_copy(update=whole)
+            single = replace(self, settings=settings, find_parts=None)
+            object.__setattr__(self, "_single", single)
+        assert self._single is not None  # noqa: S101 - for mypy
+        return self._single.sample(class_name, seed, without=without)
+
+    def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
+        """Give an image with its object mask, and its class; the seed decides what is drawn by lot.
 
         Raises
         ------
@@ -127,7 +153,7 @@ class Sources:
             )
         uri, class_name = self._places[image_id]
         try:
-            return self._source(image_id, uri, class_name), class_name
+            return self._source(image_id, uri, class_name, seed), class_name
         except UnusableError as problem:
             if problem.problem == UNREADABLE:
                 self._check_reachable()
@@ -145,7 +171,7 @@ class Sources:
                     "mounting their folder again; then retry the job."
                 ) from error
 
-    def _source(self, image_id: str, uri: str, class_name: str) -> SourceImage:
+    def _source(self, image_id: str, uri: str, class_name: str, seed: int) -> SourceImage:
         if self.settings.masks == "files":
             picture, found = self._from_file(image_id, uri)
             pixels = rgb_array(picture)
@@ -153,9 +179,27 @@ class Sources:
             regions = self._masks.regions(image_id, class_name)
             picture = self._picture(uri, annotated_px(regions))
             pixels = rgb_array(picture)
-            found = self._masks.find(regions, pixels, class_name)
+            found = self._object(image_id, regions, pixels, class_name)
+        if self.find_parts is not None:
+            found = restrict(found, self._parts(image_id, pixels), self.settings.parts, seed)
+        found = grow(found, self.settings.grow_px)
         self._masks.check_share(found)
         return SourceImage(image_id, uri, pixels, found)
+
+    def _object(
+        self, image_id: str, regions: pd.DataFrame, pixels: ImageArray, class_name: str
+    ) -> MaskArray:
+        if not self.settings.needs_segmenter:
+            return self._masks.find(regions, pixels, class_name)
+        return self._found.masks(
+            (image_id, class_name, "object"),
+            lambda: {"object": self._masks.find(regions, pixels, class_name)},
+        )["object"]
+
+    def _parts(self, image_id: str, pixels: ImageArray) -> Mapping[str, MaskArray]:
+        find = self.find_parts
+        assert find is not None  # noqa: S101 - as its caller has checked
+        return self._found.masks((image_id, "parts"), lambda: self._masks.parts(pixels, find))
 
     def _picture(self, uri: str, wanted_px: tuple[int, int] | None) -> "Image.Image":
         try:
@@ -198,28 +242,6 @@ class Sources:
                 problem.problem = problem.problem.replace("annotations", "a mask file")
                 problem.detail = f"{path}: {problem.detail}"
             raise
-
-
-def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
-    """Path of an image's mask file; UnusableError if it would be outside the folder.
-
-    Examples
-    --------
-    >>> settings = MaskSettings(masks="files", mask_folder="masks", mask_pattern="{path}_m.png")
-    >>> mask_path(settings, "7", "birds/007.jpg").as_posix()
-    'masks/birds/007_m.png'
-    """
-    folder = Path(settings.mask_folder or "")
-    address = urlsplit(uri).path if "://" in uri else uri
-    pure = PurePosixPath(address)
-    values = {"id": image_id, "stem": pure.stem, "path": str(pure.with_suffix("")).lstrip("/")}
-    inside = PLACEHOLDER.sub(lambda found: values[found[1]], settings.mask_pattern)
-    path = folder / inside
-    if "\0" in inside or not path.resolve().is_relative_to(folder.resolve()):
-        raise UnusableError(
-            "has a mask file outside of the folder", "Rename the image", f"{inside!r}"
-        )
-    return path
 
 
 def shuffled(count: int, seed: int) -> Iterator[int]:

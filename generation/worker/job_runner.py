@@ -149,7 +149,10 @@ class JobRunner:
         if with_source and edit is None:
             source = self._picker.pick(class_name, seed)
         elif with_source and edit is not None:
-            source, source_class = self._picker.take(edit.source_image)
+            source, source_class = self._picker.take(edit.source_image, seed)
+        patch = None
+        if source is not None and getattr(self.backend, "needs_patch", False):
+            patch = self._picker.patch(class_name, seed, without=source.image_id)
         return ImageRequest(
             candidate_id(self.job, *item),
             class_name,
@@ -163,6 +166,7 @@ class JobRunner:
             variant=number,
             guidance_scale=variant.guidance_scale,
             image_guidance_scale=variant.image_guidance_scale,
+            patch=patch,
         )
 
     def _generate(

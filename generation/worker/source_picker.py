@@ -57,8 +57,8 @@ class SourcePicker:
                 raise
             return None
 
-    def take(self, image_id: str) -> tuple[SourceImage, str]:
-        """Give the image that a query edits, and its class.
+    def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
+        """Give the image that a query edits, and its class; the seed decides what is drawn by lot.
 
         Raises
         ------
@@ -70,7 +70,22 @@ class SourcePicker:
                 f"The image {image_id!r} is to be edited, and the dataset names no image files. "
                 "Ingest it with them."
             )
-        return self._sources.take(image_id)
+        return self._sources.take(image_id, seed)
+
+    def patch(self, class_name: str, seed: int, *, without: str) -> SourceImage:
+        """Pick an image of a class with a single object of it, other than the one of an id.
+
+        Raises
+        ------
+        NoSourceError
+            There is none.
+        """
+        if self._sources is None:
+            raise NoSourceError(
+                f"An object of class {class_name!r} is to be taken from another image, and the "
+                "dataset names no image files. Ingest it with them."
+            )
+        return self._sources.sample_single(class_name, seed, without=without)
 
     def missing(self, class_name: str) -> MissingSource | None:
         """Reason why a class has no source; None if it has one. The same in every process."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from generation.sources.segmenters.segmenter import check_box, check_mask
 from graph.errors import OptionError
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 class ParsingOptions(ModelOptions):
     """Model, and labels of the parts that belong to the object.
+
+    The default model was trained from NVIDIA's SegFormer, whose licence allows no commercial use,
+    as were most others for human parsing. The segmenter clipseg is free of that.
 
     Parameters
     ----------
@@ -72,19 +76,30 @@ class ParsingSegmenter:
             mask &= _within(image, box)
         return check_mask(mask, "parsing")
 
+    def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
+        """The mask of each label by its name; empty for one that is not in the image."""
+        with self.vision.computing("human parsing on one image"):
+            found = self._labels_of(image)
+        return {name: found == number for number, name in self.labels.items()}
+
     def describe(self) -> Mapping[str, Any]:
         """The labels, and the model with its weights."""
         settings = {"labels": list(self.labels.values())}
         return {"segmenter": "parsing", "settings": settings, **self.vision.describe()}
 
     def _predict(self, image: ImageArray) -> MaskArray:
+        mask: MaskArray = np.isin(self._labels_of(image), list(self.labels))
+        return mask
+
+    def _labels_of(self, image: ImageArray) -> npt.NDArray[np.int64]:
+        """The number of each pixel's label."""
         output = self.vision.model(pixel_values=self.vision.pixels([image]))
         output.logits = output.logits.float().cpu()
         found = self.vision.processor.post_process_semantic_segmentation(
             output, target_sizes=[image.shape[:2]]
         )[0]
-        mask: MaskArray = np.isin(found.numpy(), list(self.labels))
-        return mask
+        labels: npt.NDArray[np.int64] = found.numpy()
+        return labels
 
 
 def _within(image: ImageArray, box: Box) -> MaskArray:

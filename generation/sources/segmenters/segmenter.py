@@ -1,7 +1,7 @@
 """Segmenter protocol: segment the object of an image without annotated outlines."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from generation.image_request import GenerationError
 from graph.records import Box
@@ -33,6 +33,37 @@ class Segmenter(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Settings, model, revision and weights for provenance; JSON values."""
         ...
+
+
+@runtime_checkable
+class InstanceSegmenter(Protocol):
+    """A segmenter that finds all instances of the object where none is annotated."""
+
+    def instances(self, image: ImageArray) -> Sequence[MaskArray]:
+        """Masks of the instances, at least one.
+
+        Raises
+        ------
+        GenerationError
+            It finds none.
+        """
+        ...
+
+
+@runtime_checkable
+class PartSegmenter(Protocol):
+    """A segmenter that tells parts by name."""
+
+    def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
+        """Masks of the parts that it was opened for; those that it does not find are empty."""
+        ...
+
+
+def find_parts(segmenter: Segmenter, name: str) -> Callable[[ImageArray], Mapping[str, MaskArray]]:
+    """A segmenter's function that finds parts: what it segments is one part, if it names none."""
+    if isinstance(segmenter, PartSegmenter):
+        return segmenter.parts
+    return lambda image: {name: segmenter.segment(image, None)}
 
 
 def check_box(image: ImageArray, box: Box) -> None:

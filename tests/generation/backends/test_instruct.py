@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from generation.backends.compositing.framing import fit_source
 from generation.backends.instruct import InstructOptions
 from generation.backends.instruct import open_backend as open_instruct
 from generation.backends.pipelines.diffusion import DiffusionBackend
@@ -50,6 +52,63 @@ def test_images_have_the_sources_size_and_no_mask(
     made = backend.generate(ask(1, *size))[0]
     assert made.image.shape == (*size, 3)
     assert made.mask is None
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("size", [(60, 84), (37, 151), (101, 53)])
+def test_a_crop_is_edited_and_all_outside_its_box_is_kept(
+    pipelines: Find, ask: Ask, size: tuple[int, int], two: bool
+) -> None:
+    backend = open_instruct(InstructOptions(model=pipelines("sd-ip2p"), steps=1, crop=True))
+    request = ask(1, *size, two=two)[0]
+    made = backend.generate([request])[0]
+    assert request.source is not None
+    rows, columns = np.nonzero(request.source.mask)
+    box = [rows.min(), columns.min(), rows.max() + 1, columns.max() + 1]
+    outside = np.ones(size, bool)
+    outside[box[0] : box[2], box[1] : box[3]] = False
+    suite.check_kept(request, made, outside)
+    assert made.mask is None
+    assert made.details == {"scale": 1.0, "box": box}
+
+
+def test_the_model_sees_the_crop_alone_at_its_own_size(
+    pipelines: Find, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = open_instruct(InstructOptions(model=pipelines("sd-ip2p"), steps=1, crop=True))
+    request = ask(1, 80, 80)[0]
+    assert request.source is not None
+    elsewhere = request.source.image.copy()
+    elsewhere[50:] = 7
+    other = replace(request, source=replace(request.source, image=elsewhere))
+    one, two = backend.generate([request, other])
+    assert np.array_equal(one.image[:50], two.image[:50])
+    sizes = list[tuple[int, int]]()
+    paint = backend.runner.paint
+
+    def recorded(prompts: object, seeds: object, size: tuple[int, int], *rest: object) -> object:
+        sizes.append(size)
+        return paint(prompts, seeds, size, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(backend.runner, "paint", recorded)
+    backend.generate([request])
+    ((height, width),) = sizes  # a crop of 20 × 14 px, with the area of 64² px
+    assert abs(height * width - 64 * 64) < 64 * 16
+    assert height > width
+
+
+def test_a_crop_in_an_image_of_ones_own_size(pipelines: Find, ask: Ask) -> None:
+    own = {"model": pipelines("sd-ip2p"), "steps": 1, "crop": True}
+    settings = InstructOptions.model_validate({**own, "width_px": 72, "height_px": 96})
+    request = ask()[0]
+    made = open_instruct(settings).generate([request])[0]
+    assert request.source is not None
+    image, mask, _ = fit_source(request.source, (96, 72))
+    rows, columns = np.nonzero(mask)
+    outside = np.ones((96, 72), bool)
+    outside[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = False
+    assert np.array_equal(made.image[outside], image[outside])
+    assert made.kept is None
 
 
 def test_the_image_guidance_matters(pipelines: Find, ask: Ask) -> None:

@@ -169,3 +169,19 @@ def test_four_templates_at_two_scales_are_eight_candidates_a_group(open_runner):
 def test_a_job_without_variants_has_no_number_of_one(open_runner):
     (image,) = open_runner({"a.png": png(), "b.png": png()}).run(Chunk("job", "c", ((0, 0),)))
     assert "variant_number" not in json.loads(image.row["settings"])
+
+
+def test_a_patch_is_of_the_group_and_never_the_source(open_runner):
+    contents = {f"{name}.png": png() for name in "abc"}
+    runner = open_runner(contents, backend="patch", prompt="{noun}")
+    for position, group in ((1, "cat"), (2, "cow")):
+        runner.queries[position] = PlannedQuery(group, (), 1, Edit("1"))
+    items = tuple((1, index) for index in range(12))
+    first, again = (
+        [one.row for one in runner.run(Chunk("job", "c", (*items, (2, 0))))] for _ in range(2)
+    )
+    patches = [json.loads(row["settings"]).get("patch_image") for row in first]
+    assert [json.loads(row["settings"]).get("patch_image") for row in again] == patches
+    assert set(patches[:12]) == {"0", "2"}
+    assert first[12]["verdict"] == "rejected"
+    assert "No image of class 'cow' has an address" in first[12]["reason"]
