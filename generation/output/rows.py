@@ -20,10 +20,13 @@ WITHOUT_SOURCE = "without_source"
 VARIANT = "variant_number"
 """In an image's settings: the number of the job's variant that it was made with."""
 
+CONSENT = "consent"
+"""In an image's settings: on what basis people were painted, in the words of who ordered it."""
+
 # The parts of a backend's description that decide pixels or verdicts, beside its settings.
 _MADE_WITH = (
     *("pipeline", "scheduler", "scheduler_config", "variant", "device", "dtype"),
-    *("filters", "segmenter"),
+    *("filters", "segmenter", CONSENT),
 )
 
 

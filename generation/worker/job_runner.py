@@ -210,4 +210,5 @@ class JobRunner:
         segmenter = dict((self.sources and self.sources.segmented_by) or {})
         packages = [part.pop("software", {}) for part in (*filters.values(), segmenter)]
         about["software"] = dict(ChainMap(about.get("software", {}), *packages))
+        about["consent"] = self.settings.consent or None
         return about | {"filters": filters, "segmenter": segmenter or None}

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from generation.export.writing.tables import TableFile
+from generation.output.rows import CONSENT
 from ingest.concepts.plurals import counted
 
 NAME = "README.md"
@@ -24,6 +25,17 @@ LIMITS = (
     "Classes are balanced over the planned combinations of concepts, and over no others; what is "
     "not annotated cannot be balanced.",
     "Evaluate models on real images alone.",
+)
+
+OF_GROUPS = (
+    "The group of a counterfactual is the one that was asked for. It is nobody's identity, and was "
+    "not inferred for any real image.",
+)
+OF_SHORTCUTS = (
+    "Real images stand beside counterfactuals of the other groups alone. Where the groups differ "
+    "in number, a model can learn the traces of generation as a sign of a group, as the authors of "
+    "Resampled Datasets Are Not Enough found (section 3.3). Counterfactuals of every group, "
+    "without real images, have these traces in all groups alike.",
 )
 
 
@@ -95,9 +107,11 @@ def data_card(facts: CardFacts) -> bytes:
     ]
     if len(facts.generated):
         parts += ["## How images were generated", _generation(facts.generated)]
+        if consent := _consent(facts.generated):
+            parts += ["## People", consent]
         parts += ["## Filters", _filters(facts.generated)]
     parts += ["## Files", facts.layout.strip(), _files(facts.tables)]
-    parts += ["## Limits", _list(LIMITS if len(facts.generated) else LIMITS[2:])]
+    parts += ["## Limits", _list(_limits(facts))]
     parts += ["## Licence", _LICENCE]
     return ("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "replace")
 
@@ -152,6 +166,29 @@ def _other_counts(facts: CardFacts) -> str:
     in_table = {"real images", "generated images"}
     others = (item for item in sorted(facts.counts.items()) if item[0] not in in_table)
     return _list(counted(n, name) for name, n in others)
+
+
+def _limits(facts: CardFacts) -> Sequence[str]:
+    if not len(facts.generated):
+        return LIMITS[2:]
+    edited = facts.generated[facts.generated["source_class"].notna()]
+    if edited.empty:
+        return LIMITS
+    is_beside = (
+        facts.total(synthetic=False) > 0 and (edited["source_class"] != edited["class"]).all()
+    )
+    return (*LIMITS, *OF_GROUPS, *(OF_SHORTCUTS if is_beside else ()))
+
+
+def _consent(generated: pd.DataFrame) -> str:
+    """State the basis on which people were painted, as whoever ordered it gave it."""
+    given = Counter(_mapping(text).get(CONSENT) for text in generated["settings"])
+    told = [
+        f"{counted(n, 'images')} of people were painted on this basis: {escaped(str(basis))}"
+        for basis, n in sorted(given.items(), key=str)
+        if basis
+    ]
+    return _list(told)
 
 
 def _origin(facts: CardFacts) -> str:

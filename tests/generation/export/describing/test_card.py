@@ -1,5 +1,8 @@
 """The data card says what is in an export, whatever its names contain."""
 
+import json
+from dataclasses import replace
+
 from generation.export import export
 
 
@@ -22,3 +25,24 @@ def test_the_card_tells_what_is_in_it(any_format, sample, tmp_path):
         assert "| clip | 5 | 0.7 | 2.7 | 4.7 | 0 |" in card
         assert "Software: cobalance 0.1.0" in card
         assert "compositeWithTrainedAlgorithmicMedia" in card
+
+
+def test_counterfactuals_are_told_with_their_limits_and_the_consent_given(sample, tmp_path):
+    def card(groups, name):
+        made = sample.dataset.generated.assign(source_class=groups)
+        basis = json.dumps({"consent": "paid <models>, signed"})
+        dataset = replace(sample.dataset, generated=made.assign(settings=basis))
+        export(dataset, "folder", tmp_path / name)
+        return (tmp_path / name / "README.md").read_text()
+
+    number = len(sample.dataset.generated)
+    told = card(["another"] * number, "beside")
+    assert f"{number} images of people were painted on this basis: paid &lt;models&gt;" in told
+    assert "It is nobody's identity" in told
+    assert "the traces of generation as a sign of a group" in told
+    own = sample.dataset.generated["class"].tolist()
+    assert "traces of generation" not in card(own, "every group")
+    export(sample.dataset, "folder", tmp_path / "plain")
+    plain = (tmp_path / "plain" / "README.md").read_text()
+    assert "## People" not in plain
+    assert "nobody's identity" not in plain
