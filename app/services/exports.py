@@ -24,6 +24,7 @@ from graph.dataset.read import read_annotations
 from graph.jobs.merge import generated_id
 from graph.jobs.status import Job
 from graph.progress import Progress, silent
+from ingest.captions.image_texts import read_image_texts
 from ingest.images.image_file import ImageFileError
 from ingest.images.regions import read_regions
 from ingest.images.roots import ImageRoots
@@ -83,6 +84,7 @@ def export_job(
         lambda ids: read_regions(settings.regions_folder(), job.dataset, ids),
         splits=splits,
         job=job.id,
+        texts=lambda ids: read_image_texts(settings.captions_folder(), job.dataset, ids),
     )
     return export(exported, format_, folder, options, progress)
 

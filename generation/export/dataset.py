@@ -38,6 +38,9 @@ class ExportDataset:
     job : str or None
         The job that generated the images; an export replaces one of another job only with
         `overwrite`.
+    texts : callable or None
+        Reads captions and licences of real images by their ids, as
+        `ingest.captions.image_texts.read_image_texts` does.
 
     Raises
     ------
@@ -53,6 +56,7 @@ class ExportDataset:
     regions: Callable[[Sequence[str]], pd.DataFrame] | None = None
     splits: Mapping[str, str | None] = field(default_factory=dict)
     job: str | None = None
+    texts: Callable[[Sequence[str]], pd.DataFrame] | None = None
 
     def __post_init__(self) -> None:
         if self.real is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from generation.export.describing.texts import TextCounts
 from generation.export.writing.tables import TableFile
 from generation.output.rows import CONSENT
 from ingest.concepts.plurals import counted
@@ -63,6 +64,8 @@ class CardFacts:
         Tables in the folder.
     patterns : mapping of str to str
         For each split a glob of its files, for the Hugging Face Hub.
+    texts : TextCounts
+        Captions and licences of the images.
     """
 
     name: str
@@ -74,6 +77,7 @@ class CardFacts:
     generated: pd.DataFrame
     tables: Sequence[TableFile] = ()
     patterns: Mapping[str, str] = field(default_factory=dict)
+    texts: TextCounts = field(default_factory=TextCounts)
 
     def total(self, *, synthetic: bool) -> int:
         """Number of generated, or of real images."""
@@ -104,6 +108,7 @@ def data_card(facts: CardFacts) -> bytes:
         _other_counts(facts),
         "## Where they come from",
         _origin(facts),
+        *_texts(facts.texts),
     ]
     if len(facts.generated):
         parts += ["## How images were generated", _generation(facts.generated)]
@@ -198,6 +203,15 @@ def _origin(facts: CardFacts) -> str:
     left_out = facts.counts.get("real images left out", 0)
     lost = f" {left_out:,} of them could not be read and are left out." if left_out else ""
     return f"The real images {where} the dataset {escaped(facts.name)}.{lost}"
+
+
+def _texts(texts: TextCounts) -> list[str]:
+    """A section about captions and licences, where any are known."""
+    if not (told := texts.sentences()):
+        return []
+    rows = [(escaped(name), f"{real:,}", f"{made:,}") for name, real, made in texts.license_rows()]
+    table = [_table(("Licence", "Real", "Generated"), rows)] if rows else []
+    return ["## Captions and licences", " ".join(told), *table]
 
 
 def _generation(generated: pd.DataFrame) -> str:

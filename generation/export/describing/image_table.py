@@ -1,13 +1,14 @@
 """The table of all images, part of every export with images; `ingest` reads it."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 
 from generation.export.formats.exporter import ImageLocation
 from generation.export.images.image import ExportImage
-from generation.export.writing.tables import Column, TableFile
+from generation.export.writing.tables import TEXT_COLUMNS, Column, TableFile
 from graph.records import Mention
 
 _REGION = pa.struct(
@@ -54,6 +55,7 @@ IMAGE_TABLE = TableFile(
             "Where concepts are: box as x, y, width and height in pixels, segmentation as in COCO.",
         ),
         "objects": Column(pa.list_(_REGION), "Regions of the image's class, in the same form."),
+        **TEXT_COLUMNS,
     },
 )
 
@@ -78,6 +80,7 @@ def image_row(image: ExportImage, location: ImageLocation) -> Mapping[str, Any]:
         "mask": location.mask,
         "regions": [_region_row(region) for region in image.regions],
         "objects": [_region_row(region) for region in image.objects],
+        **asdict(image.text),
     }
 
 

@@ -23,7 +23,7 @@ from generation.export.formats.exporter import (
     write_image,
 )
 from generation.export.images.coco_regions import coco_region
-from generation.export.images.image import ExportImage
+from generation.export.images.image import ExportImage, ImageText
 from generation.export.images.stream import ImageStream
 from generation.export.writing.staging import Staging
 from graph.options import Options
@@ -49,6 +49,9 @@ PLUGIN = ExportPlugin(
   instances of a real one. Categories are classes. "Images" above counts the real and generated
   images with such objects. If only some have them, a detector trained on all images would learn
   that the others do not show their class: train it on the images of this file.
+- `annotations/captions_<split>.json`: COCO captions of the images that have some; those of
+  generated images are edited, and the unedited ones are in `images[].cobalance`. Licences are in
+  `licenses`, as in COCO, and origins in `images[].attribution`.
 - `classes.csv`: the class of each image, by its number in the COCO files.
 - `manifest.parquet`: all images with all concepts and their regions.
 
@@ -62,7 +65,8 @@ coco = COCO("annotations/instances_train.json")
 ```
 
 cobalance can ingest `annotations/instances_<split>.json` with `classes.csv` as the class file, for
-the concepts with a region, or `manifest.parquet`, for all of them.
+the concepts with a region, or `manifest.parquet`, for all of them; `--captions` takes
+`annotations/captions_<split>.json`.
 """,
 )
 
@@ -99,10 +103,15 @@ class _CocoFile:
     def __init__(self, file: IO[bytes], buffer: IO[bytes], description: str) -> None:
         self._file, self._buffer = file, buffer
         self._n_images = self.n_annotations = 0
+        self._licenses: dict[tuple[str | None, str | None], int] = {}
         info = msgspec.json.encode({"description": description})
-        file.write(b'{"info":' + info + b',"licenses":[],"images":[')
+        file.write(b'{"info":' + info + b',"images":[')
 
-    def add_image(self, entry: dict[str, Any]) -> None:
+    def add_image(self, entry: dict[str, Any], text: ImageText) -> None:
+        if text.license or text.license_url:
+            known = self._licenses
+            key = text.license, text.license_url
+            entry = {**entry, "license": known.setdefault(key, len(known) + 1)}
         self._file.write((b",\n" if self._n_images else b"\n") + msgspec.json.encode(entry))
         self._n_images += 1
 
@@ -111,12 +120,18 @@ class _CocoFile:
         numbered = msgspec.json.encode({"id": self.n_annotations, **entry})
         self._buffer.write((b",\n" if self.n_annotations > 1 else b"\n") + numbered)
 
-    def finish(self, categories: list[dict[str, Any]]) -> None:
+    def finish(self, categories: list[dict[str, Any]] | None = None) -> None:
         self._file.write(b'\n],"annotations":[')
         self._buffer.seek(0)
         while part := self._buffer.read(1 << 20):
             self._file.write(part)
-        self._file.write(b'\n],"categories":' + msgspec.json.encode(categories) + b"}\n")
+        licenses = [
+            {"id": number, "name": name or url, "url": url}
+            for (name, url), number in self._licenses.items()
+        ]
+        rest = {"categories": categories} if categories is not None else {}
+        end = msgspec.json.encode({"licenses": licenses, **rest})
+        self._file.write(b"\n]," + end.removeprefix(b"{") + b"\n")
 
 
 @dataclass(eq=False)
@@ -145,24 +160,33 @@ class _CocoWriter:
             "file_name": location.uri,
             "width": image.width_px,
             "height": image.height_px,
+            "attribution": image.text.attribution,
             "cobalance": image_facts(image),
         }
         entry = {name: value for name, value in entry.items() if value is not None}
         split = self.splits[image.split]
         instances = self._file(f"instances_{split}")
-        instances.add_image(entry)
+        instances.add_image(entry, image.text)
         self._annotate(instances, image, image.regions, self.concepts, "regions")
         if image.objects:
             objects = self._file(f"objects_{split}")
-            objects.add_image(entry)
+            objects.add_image(entry, image.text)
             self._annotate(objects, image, image.objects, self.classes, "objects")
             self.counts[f"{_KINDS[image.synthetic]} images with objects"] += 1
+        if image.text.captions:
+            captions = self._file(f"captions_{split}")
+            captions.add_image(entry, image.text)
+            for caption in image.text.captions:
+                captions.add_annotation({"image_id": number, "caption": caption})
+            self.counts["captions"] += len(image.text.captions)
         return location
 
     def finish(self) -> WriterReport:
         for name, file in sorted(self.files.items()):
             if name.startswith("objects_"):
                 file.finish(self.classes.records("class"))
+            elif name.startswith("captions_"):
+                file.finish()
             else:
                 file.finish(self.concepts.records("concept"))
         self.opened.close()

@@ -5,7 +5,7 @@ its options and returns a `StartExport`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, cast
 
 from generation.export.images.image import ExportImage
@@ -123,6 +123,7 @@ def image_facts(image: ExportImage) -> dict[str, Any]:
         "synthetic": image.synthetic,
         "original_uri": image.uri,
     }
+    facts |= {name: value for name, value in asdict(image.text).items() if value}
     if image.provenance is not None:
         facts["generated"] = {name: image.provenance[name] for name in _PROVENANCE}
     return facts

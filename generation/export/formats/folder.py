@@ -21,7 +21,7 @@ PLUGIN = ExportPlugin(
     layout="""\
 - `images/`: the images, under names that are valid in every file system.
 - `masks/`: masks of the objects that generated images were made around, white on the object.
-- `manifest.parquet`: their ids, classes, concepts, splits and regions.
+- `manifest.parquet`: their ids, classes, concepts, splits, regions, captions and licences.
 
 ```python
 import pandas as pd

@@ -3,7 +3,7 @@
 https://huggingface.co/docs/datasets/image_dataset
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,13 @@ from generation.export.formats.exporter import (
 )
 from generation.export.images.image import ExportImage
 from generation.export.writing.staging import Staging
-from generation.export.writing.tables import Column, TableFile, TableWriter, table_writer
+from generation.export.writing.tables import (
+    TEXT_COLUMNS,
+    Column,
+    TableFile,
+    TableWriter,
+    table_writer,
+)
 from graph.options import Options
 
 _COLUMNS = {
@@ -35,6 +41,7 @@ _COLUMNS = {
         ),
         "Where concepts are: x, y, width and height in pixels.",
     ),
+    **TEXT_COLUMNS,
 }
 
 PLUGIN = ExportPlugin(
@@ -42,7 +49,8 @@ PLUGIN = ExportPlugin(
     "An image folder for load_dataset of Hugging Face.",
     extra="worker",
     layout="""\
-- A folder for each split, with its images and their `metadata.parquet`.
+- A folder for each split, with its images and their `metadata.parquet`; `captions` and `license`
+  where they are known.
 - `manifest.parquet`: all images with their regions, original addresses and digests.
 
 ```python
@@ -96,6 +104,7 @@ def _row(image: ExportImage) -> dict[str, Any]:
             "bbox": [region.box for region in boxed],
             "categories": [region.concept for region in boxed],
         },
+        **asdict(image.text),
     }
 
 

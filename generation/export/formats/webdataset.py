@@ -52,8 +52,8 @@ PLUGIN = ExportPlugin(
     layout="""\
 - `shards/<split>-<number>.tar`: samples, in an order that mixes classes, and real and generated
   images. Each has the image under its own ending, `cls` (the class's number) and `json` (id, class,
-  concepts, regions of concepts, objects: the regions of its class; for generated images the
-  prompt, the seed and the model).
+  concepts, regions of concepts, objects: the regions of its class; captions, licence and
+  attribution where known; for generated images the prompt, the seed and the model).
 - `classes.json`: the classes in order of their numbers.
 - `manifest.parquet`: all images; `file` is the shard, `key` the image's name in it.
 

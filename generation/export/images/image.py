@@ -11,6 +11,27 @@ from ingest.images.decoding import is_turned, read_header
 from ingest.images.image_file import ImageFileError
 
 
+@dataclass(frozen=True, slots=True)
+class ImageText:
+    """What is written about an image.
+
+    Parameters
+    ----------
+    captions : tuple of str
+        Its captions in their order; those of a generated image are edited.
+    source_captions : tuple of str
+        Of a generated image with captions those that were edited.
+    license, license_url, attribution : str or None
+        As its dataset states them; a generated image has those of its source.
+    """
+
+    captions: tuple[str, ...] = ()
+    source_captions: tuple[str, ...] = ()
+    license: str | None = None
+    license_url: str | None = None
+    attribution: str | None = None
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class ExportImage:
     """An image to export.
@@ -40,6 +61,8 @@ class ExportImage:
         real one the annotated instances. The class is not a concept.
     mask : bytes or None
         A generated image's mask file, a PNG.
+    text : ImageText
+        Captions, licence and attribution.
     """
 
     id: str
@@ -57,6 +80,7 @@ class ExportImage:
     regions: tuple[Mention, ...] = ()
     objects: tuple[Mention, ...] = ()
     mask: bytes | None = None
+    text: ImageText = ImageText()
 
     @property
     def synthetic(self) -> bool:

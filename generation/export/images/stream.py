@@ -15,6 +15,7 @@ from generation.export.images.coco_regions import object_region
 from generation.export.images.file_names import split_names
 from generation.export.images.image import (
     ExportImage,
+    ImageText,
     UnreadableError,
     WrongSizeError,
     with_content,
@@ -93,10 +94,11 @@ class ImageStream:
         for start in range(0, len(images), _BATCH):
             batch = images[start : start + _BATCH]
             regions = self._read_regions([image.id for image in batch if not image.synthetic])
+            texts = self._read_texts(batch)
             for done, listed in enumerate(batch, start=start + 1):
                 image = self._read(listed, regions.get(listed.id, []))
                 if image is not None:
-                    yield image
+                    yield replace(image, text=_text_of(image, texts))
                 self.progress("export", done, len(images))
 
     def _read(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage | None:
@@ -173,6 +175,18 @@ class ImageStream:
             ".",
         )
 
+    def _read_texts(self, batch: Sequence[ExportImage]) -> dict[str, ImageText]:
+        """Captions and licences of real images and of the sources of generated ones, by id."""
+        if self.dataset.texts is None:
+            return {}
+        ids = {_origin(image) for image in batch} - {None}
+        rows = self.dataset.texts(sorted(map(str, ids))).to_dict("records")
+        names = ("license", "license_url", "attribution")
+        return {
+            str(row["id"]): ImageText(tuple(row["captions"]), (), *(row[name] for name in names))
+            for row in rows
+        }
+
     def _read_regions(self, ids: Sequence[str]) -> dict[str, list[Mention]]:
         if self.dataset.regions is None or not ids:
             return {}
@@ -180,6 +194,20 @@ class ImageStream:
         for region in self.dataset.regions(ids).to_dict("records"):
             found.setdefault(str(region["id"]), []).append(_mention(region))
         return found
+
+
+def _origin(image: ExportImage) -> str | None:
+    """The real image that an image is, or was made from."""
+    return image.id if image.provenance is None else image.provenance["source_image"]
+
+
+def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
+    """Texts of an image; a generated one has edited captions, if any, and its source's licence."""
+    own = texts.get(_origin(image) or "", ImageText())
+    if image.provenance is None:
+        return own
+    edited = tuple(image.provenance.get("captions") or ())
+    return replace(own, captions=edited, source_captions=own.captions if edited else ())
 
 
 def _mention(region: Mapping[Any, Any]) -> Mention:

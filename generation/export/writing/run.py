@@ -8,6 +8,7 @@ from typing import Any
 from generation.export.dataset import ExportDataset
 from generation.export.describing import card, croissant
 from generation.export.describing.image_table import IMAGE_TABLE, image_row
+from generation.export.describing.texts import TextCounts
 from generation.export.formats.exporter import ExportPlugin, StartExport, Writer
 from generation.export.images.stream import ImageStream
 from generation.export.options import ExportError, ExportOptions, ExportReport
@@ -55,8 +56,9 @@ def run_export(
         writer = start(stream, staging)
         tables: list[TableFile] = []
         rows: list[dict[str, Any]] = []
+        texts = TextCounts()
         if plugin.has_images:
-            images, rows = _write_images(stream, staging, writer, shuffled=plugin.shuffled)
+            images, rows = _write_images(stream, staging, writer, texts, shuffled=plugin.shuffled)
             tables.append(IMAGE_TABLE)
         else:
             real = (image for image in stream.listed if not image.synthetic)
@@ -78,6 +80,7 @@ def run_export(
             generated=generated,
             tables=tables,
             patterns=report.patterns,
+            texts=texts,
         )
         _describe(staging, facts, [*tables, *([GENERATED] if rows else [])])
         staging.seal(
@@ -88,7 +91,7 @@ def run_export(
 
 
 def _write_images(
-    stream: ImageStream, staging: Staging, writer: Writer, *, shuffled: bool
+    stream: ImageStream, staging: Staging, writer: Writer, texts: TextCounts, *, shuffled: bool
 ) -> tuple[ImageCounts, list[dict[str, Any]]]:
     """Write all images and the table of them; return their counts, and rows of generated ones."""
     counts, rows = ImageCounts(), []
@@ -97,6 +100,7 @@ def _write_images(
             location = writer.add(image)
             table.add(image_row(image, location))
             counts[image.split, image.class_name, image.synthetic] += 1
+            texts.add(image)
             if image.provenance is not None:
                 path = "/".join(filter(None, (location.file, location.key)))
                 rows.append({**image.provenance, "path": path, "mask_path": location.mask})
@@ -118,7 +122,7 @@ def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]
 
 def _describe(staging: Staging, facts: card.CardFacts, tables: list[TableFile]) -> None:
     rai = {
-        "dataCollection": card.summary(facts),
+        "dataCollection": " ".join([card.summary(facts), *facts.texts.sentences()]),
         "dataBiases": card.LIMITS[2],
         "dataLimitations": " ".join(card.LIMITS if len(facts.generated) else card.LIMITS[2:]),
     }

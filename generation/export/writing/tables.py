@@ -21,6 +21,22 @@ class Column:
     meaning: str
 
 
+TEXT_COLUMNS = {
+    "captions": Column(
+        pa.list_(pa.string()), "What is written about it; of a generated image, edited."
+    ),
+    "source_captions": Column(
+        pa.list_(pa.string()), "Of a generated image with captions, these before they were edited."
+    ),
+    "license": Column(pa.string(), "Licence of the image, or of the one that it was made from."),
+    "license_url": Column(pa.string(), "Where that licence is."),
+    "attribution": Column(
+        pa.string(), "Where the image, or the one that it was made from, is from."
+    ),
+}
+"""Columns of `generation.export.images.image.ImageText`."""
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A Parquet file of an export.
