@@ -8,7 +8,8 @@ import pandas as pd
 
 from app.services.datasets import rename_dataset
 from app.services.job_settings import check_settings
-from app.services.plans import keep_plan, order_plan, plan_dataset
+from app.services.orders import order_plan
+from app.services.plans import keep_plan, plan_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
 from cobalance.diagnosis import Comparison, Imbalances

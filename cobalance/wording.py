@@ -42,6 +42,10 @@ KEYWORDS = {
     "limits.skipped": "max_skipped",
     "split": "split",
     "on_error": "on_error",
+    "plan.groups": "groups",
+    "plan.made": "made",
+    "plan.words": "words",
+    "plan.split": "split",
 }
 """Keywords of `cobalance.read`, by the option of `ingest.options.ReadOptions` that they set."""
 
@@ -49,6 +53,7 @@ CALLS = {
     "ingest": "store.load(data, {dataset})",
     "mine": "store[{0}].mine({options})",
     "plan": "store[{0}].plan({options})",
+    "plan_counterfactuals": "store[{0}].plan_counterfactuals({options})",
     "rebalance": "store.job({0}).rebalance({options})",
     "rename_dataset": "store[{0}].rename({1})",
     "drop_dataset": "store.drop({0})",

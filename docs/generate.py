@@ -104,12 +104,16 @@ def _recipes() -> Iterator[str]:
             f"**{name}**: {recipe.purpose} Backend `{recipe.backend}`; prompt `{recipe.prompt}`; "
             f"filters {filters}. {recipe.reference}"
         )
+        if recipe.choices:
+            yield "Choices of our own:\n\n" + "\n".join(f"- {said}" for said in recipe.choices)
 
 
 def _plugin_parts(plugins: "Plugins[Any]", prefix: str) -> Iterator[str]:
     """A heading, a sentence and a table of its own options for each implementation."""
     for name, plugin in plugins.items():
-        yield f"**{name}** (`cobalance[{plugin.extra}]`): {plugin.purpose}"
+        licence = f" Licence of its default model: {plugin.licence}." if plugin.licence else ""
+        about = " ".join([plugin.purpose + licence, plugin.non_commercial]).strip()
+        yield f"**{name}** (`cobalance[{plugin.extra}]`): {about}"
         rows = [
             row
             for row in _settings_of(plugin.options)

@@ -48,10 +48,17 @@ class Plugin(Declaration):
         The extra that installs its packages, a name in `EXTRAS`; None where it needs none.
     options : type
         Its options; by default it has none.
+    licence : str
+        The licence of its default model, by its publisher; empty where it has none of its own.
+    non_commercial : str
+        What to take where that licence does not allow the use, as a sentence for whoever orders
+        images; empty where it allows any.
     """
 
     extra: str | None = None
     options: type[Options] = Options
+    licence: str = ""
+    non_commercial: str = ""
 
 
 class Declarations(Registry[Any], Generic[RecordT]):

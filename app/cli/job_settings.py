@@ -12,7 +12,7 @@ from ingest.documents import decode_toml
 
 def read_settings(
     file: Path | None,
-    chosen: Mapping[str, str | None],
+    chosen: Mapping[str, str | bool | None],
     making: Mapping[str, str | None],
     filters: Sequence[str] = (),
     assignments: Sequence[str] = (),
@@ -24,7 +24,7 @@ def read_settings(
     file : Path or None
         A TOML file of settings.
     chosen, making : mapping
-        The recipe and backend, and options of the backend; None if not given.
+        The recipe, the backend and other settings, and options of the backend; None if not given.
     filters : sequence of str
         Names; ``none`` alone for none, and no name for the recipe's.
     assignments : sequence of str
@@ -59,7 +59,7 @@ def read_settings(
     return check_settings(values)
 
 
-def _given(options: Mapping[str, str | None]) -> dict[str, str]:
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -35,11 +35,21 @@ FLAGS = {
     "skip_missing": "--skip-missing",
     "reference": "--reference",
     "overwrite": "--overwrite",
+    "consent": '--consent "BASIS"',
+    "alters_real_people": "--alters-real-people",
+    "phrases": "--set phrases.GROUP.adjective=WORD",
+    "plan.groups": "--groups",
+    "plan.made": "--made",
+    "plan.words": "--words",
+    "plan.split": "--split",
 }
+_REPEATED = {"groups": "--groups", "words": "--words", "concepts": "--concept"}
+"""Options of `plan_counterfactuals` that take several values, one each time."""
 COMMANDS = {
     "ingest": "ingest FILE",
     "mine": "mine DATASET",
     "plan": "plan DATASET",
+    "plan_counterfactuals": "plan DATASET",
     "rebalance": "rebalance JOB",
     "rename_dataset": "datasets rename DATASET NEW",
     "drop_dataset": "datasets drop DATASET",
@@ -50,7 +60,7 @@ COMMANDS = {
 
 
 def in_shell(part: Setting | Action) -> str:
-    """Word a setting or an action for the command line.
+    r"""Word a setting or an action for the command line.
 
     Examples
     --------
@@ -64,6 +74,10 @@ def in_shell(part: Setting | Action) -> str:
     'run `cobalance ingest FILE --dataset zoo`'
     >>> in_shell(Action("plan", "zoo", planner_options={"share": 0.5}))
     'run `cobalance plan zoo --set share=0.5`'
+    >>> command(Action("plan_counterfactuals", "zoo", recipe="pinpoint", groups=("a", "b c")))
+    "cobalance plan zoo --recipe pinpoint --groups a --groups 'b c'"
+    >>> command(Action("plan_counterfactuals", "zoo", cliques=(("cow", "road"),), limit=9))
+    'cobalance plan zoo --clique \'["cow", "road"]\' --limit 9'
     """
     if isinstance(part, Action):
         return f"run `{command(part)}`"
@@ -87,6 +101,10 @@ def command(action: Action) -> str:
             words += [_given("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
         elif name == "common" and isinstance(value, tuple):  # of `mine`
             words += [_given("--common", it) for it in value] or ["--any-class"]
+        elif name in _REPEATED and isinstance(value, tuple):
+            words += [_given(_REPEATED[name], it) for it in value]
+        elif name == "cliques" and isinstance(value, tuple):
+            words += [_given("--clique", json.dumps(it, ensure_ascii=False)) for it in value]
         else:
             words.append(_given(f"--{name.replace('_', '-')}", value))
     return " ".join(["cobalance", *words])

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from generation.backends import BACKENDS
-from generation.jobs.settings import read_job_settings
+from generation.filters import FILTERS
+from generation.jobs.settings import JobSettings, read_job_settings
+from generation.sources.segmenters import SEGMENTERS
 from graph.errors import OptionError
 from graph.options import path_options
+from graph.plugins import Plugins
 
 
 def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,6 +31,22 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
             placed[name] = placed_model(placed[name])
     checked: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
     return checked | ({"making": placed} if placed else {})
+
+
+def licence_warnings(settings: JobSettings) -> list[str]:
+    """Warnings about default models whose licences do not allow any use, for whoever orders."""
+    chosen: list[tuple[Plugins[Any], str | None, Mapping[str, Any]]] = [
+        (BACKENDS, settings.backend, settings.making),
+        (SEGMENTERS, settings.segmenter, settings.segmenter_options),
+        (SEGMENTERS, settings.parts, settings.parts_options),
+        *((FILTERS, name, options) for name, options in settings.filter_options().items()),
+    ]
+    return [
+        f"The {plugins.kind} {name} takes its default model, which is under this licence: "
+        f"{plugins[name].licence}. {plugins[name].non_commercial}"
+        for plugins, name, options in chosen
+        if name is not None and plugins[name].non_commercial and options.get("model") is None
+    ]
 
 
 def placed_model(model: str) -> str:

@@ -1,6 +1,6 @@
-"""Plan the missing images of a dataset, keep the plan in the graph, and order its images."""
+"""Plan the missing images of a dataset, and keep the plan in the graph."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,7 @@ from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
 from graph.dataset.plans import write_plan
 from graph.dataset.state import check_name
-from graph.errors import Action, OptionError
-from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
-from graph.records import PlannedQuery
 
 
 @dataclass(frozen=True)
@@ -107,34 +104,3 @@ def keep_plan(
         planner_options=plan.planner_options,
         progress=progress,
     )
-
-
-def order_plan(
-    store: GraphStore,
-    dataset: str,
-    name: str,
-    queries: Sequence[PlannedQuery],
-    settings: Mapping[str, Any],
-    progress: Progress = silent,
-) -> str:
-    """Create a job that makes a plan's images, and return its id.
-
-    Parameters
-    ----------
-    name : str
-        What the plan is called.
-    settings : mapping
-        From `app.services.job_settings.check_settings`.
-
-    Raises
-    ------
-    OptionError
-        The plan asks for no images.
-    """
-    if not queries:
-        raise OptionError(
-            f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
-            "single concepts alone, ",
-            *(Action("plan", dataset, min_size=1), "."),
-        )
-    return create_job(store, dataset, name, queries, settings=settings, progress=progress)

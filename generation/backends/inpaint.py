@@ -52,6 +52,7 @@ PLUGIN = Plugin(
     "Paints everything around the object from words, or the object; the rest is kept.",
     extra="models",
     options=InpaintOptions,
+    licence="CreativeML Open RAIL-M",
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"

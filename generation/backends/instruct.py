@@ -56,6 +56,7 @@ PLUGIN = Plugin(
     "Edits the whole image, or its object's box, as an instruction says.",
     extra="models",
     options=InstructOptions,
+    licence="MIT",
 )
 
 MODEL = "timbrooks/instruct-pix2pix"

@@ -37,6 +37,7 @@ PLUGIN = Plugin(
     "Makes a background from words, and pastes the object onto it.",
     extra="models",
     options=PasteOptions,
+    licence="CreativeML Open RAIL-M",
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"

@@ -67,6 +67,7 @@ PLUGIN = FilterPlugin(
     "The image shows what the prompt says: CLIPScore.",
     extra="models",
     options=ClipOptions,
+    licence="none named on the hub; its code is under MIT",
 )
 
 

@@ -42,6 +42,7 @@ PLUGIN = FilterPlugin(
     "A detector finds the concepts and the class in the image.",
     extra="models",
     options=ObjectsOptions,
+    licence="Apache-2.0",
     takes_vocabulary=True,
 )
 

@@ -38,6 +38,7 @@ PLUGIN = FilterPlugin(
     "The image is safe to look at.",
     extra="models",
     options=SafetyOptions,
+    licence="none named on the hub",
 )
 
 

@@ -43,6 +43,7 @@ PLUGIN = FilterPlugin(
     "A detector finds the same objects in the image as in its source: for ranking.",
     extra="models",
     options=SameObjectsOptions,
+    licence="Apache-2.0",
     takes_vocabulary=True,
 )
 

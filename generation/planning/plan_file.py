@@ -1,6 +1,7 @@
 """Plan files: JSON with stable bytes, every value checked on reading."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -50,14 +51,21 @@ class _PlanFile(_Strict):
     planner: Name
     options: _Options | None = None
     planner_options: dict[str, Any] = Field(default_factory=dict)
+    summary: dict[str, Any] = Field(default_factory=dict)
     queries: tuple[_Query, ...]
 
 
-def plan_to_json(plan: Plan) -> bytes:
+def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     """Serialise a plan as UTF-8 JSON, one query per line; equal plans give equal bytes.
 
     Options that set no limit, or are the planner's defaults, are left out; so are all of them
     where every query edits an image, as they are about cliques.
+
+    Parameters
+    ----------
+    summary : mapping, optional
+        What people want to know of the plan, such as how many images were left out; JSON values.
+        Reading leaves it out.
 
     Examples
     --------
@@ -74,7 +82,8 @@ def plan_to_json(plan: Plan) -> bytes:
     head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
     queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)
     own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
-    text = f'{_dump(head)[:-1]},\n{limits}{own}"queries": [\n{queries}\n]}}\n'
+    about = "" if summary is None else f'"summary": {_dump(summary)},\n'
+    text = f'{_dump(head)[:-1]},\n{limits}{own}{about}"queries": [\n{queries}\n]}}\n'
     return text.encode()
 
 

@@ -10,6 +10,7 @@ RECIPES: Declarations[Recipe] = Declarations(
         "paste": "generation.recipes.paste",
         "inpaint": "generation.recipes.inpaint",
         "instruct": "generation.recipes.instruct",
+        "resampled": "generation.recipes.resampled",
     },
 )
 

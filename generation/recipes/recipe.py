@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from generation.planning.composition import ResultOptions
+from generation.planning.counterfactuals import CounterfactualOptions
 from generation.sources.mask_settings import MaskSettings
 from graph.plugins import Declaration
 
@@ -63,6 +64,8 @@ class Recipe(Declaration):
         Assumed time per image, at best and at worst, while no job has measured it.
     job : mapping
         Other settings of the job than by default; see `generation.jobs.settings.JobSettings`.
+    plan : CounterfactualOptions or None
+        Which images its plans edit; None for a recipe that makes images of classes and concepts.
     result : ResultOptions or None
         Which images the dataset has that its jobs lead to; None for a recipe that edits none.
     people : {"", "paints", "alters"}
@@ -82,6 +85,7 @@ class Recipe(Declaration):
     fields: tuple[FormField, ...] = ()
     seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
     job: Mapping[str, Any] = field(default_factory=dict)
+    plan: CounterfactualOptions | None = None
     result: ResultOptions | None = None
     people: Literal["", "paints", "alters"] = ""
     choices: tuple[str, ...] = ()

@@ -78,6 +78,15 @@ def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
         )
 
 
+def splits_of(store: GraphStore, dataset: str, ids: Sequence[str]) -> set[str | None]:
+    """The splits of some images; None for none."""
+    found: set[str | None] = set()
+    for batch in batches(sorted(set(ids)), 10_000):
+        rows = store.read(statements.SPLITS_OF, dataset=dataset, ids=list(batch))
+        found |= {row["split"] for row in rows}
+    return found
+
+
 def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
     """Images of each class, by name in ascending order."""
     rows = store.read(statements.CLASS_SIZES, dataset=dataset)

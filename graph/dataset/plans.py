@@ -205,13 +205,14 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
     run `plan('zoo', name='small', min_size=1, max_size=2, budget=40)`
     >>> edits = {"images_digest": 1, "planner": "resampled", "planner_options": '{"limit": 9}'}
     >>> print(*planned_again(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
-    run `plan('zoo', recipe='resampled', name='small', limit=9)`
+    run `plan_counterfactuals('zoo', recipe='resampled', name='small', limit=9)`
     """
     kept = dict(plan)
     own = json.loads(kept.get("planner_options") or "{}")
     if kept.get("images_digest") is not None:
         named = {} if kept["name"] == kept["planner"] else {"name": kept["name"]}
-        return (Action("plan", state.name, recipe=kept["planner"], **named, **_hashable(own)),)
+        action = "plan_counterfactuals"
+        return (Action(action, state.name, recipe=kept["planner"], **named, **_hashable(own)),)
     largest = json.loads(state.mining or "{}").get("max_size")
     first: tuple[Part, ...] = ()
     if largest is not None and (kept.get("min_size") or 0) > largest:
@@ -230,10 +231,18 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
 
 
 def _hashable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options from JSON, their lists as tuples."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
-    }
+    """Options from JSON, their lists as tuples, and so are lists in these."""
+
+    def hashable(value: Any) -> Any:
+        return tuple(map(hashable, value)) if isinstance(value, list) else value
+
+    return {name: hashable(value) for name, value in options.items()}
+
+
+def read_plan_options(store: GraphStore, dataset: str, name: str) -> dict[str, Any]:
+    """Read the planner's own options of a plan; none where there is no such plan."""
+    rows = store.read(statements.PLAN, dataset=dataset, plan=name)
+    return dict(json.loads(rows[0]["plan"].get("planner_options") or "{}")) if rows else {}
 
 
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:

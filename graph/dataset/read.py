@@ -159,6 +159,36 @@ def read_class_images(
     return {name: ClassImages(*zip(*sorted(found[name]), strict=True)) for name in sorted(found)}
 
 
+def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """Read class, split and concepts of every image, by id.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``class_name``, ``split`` (None for none), ``synthetic``, ``concepts`` (tuple of
+        str, ascending).
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    dataset_state(store, dataset).require_complete()
+    columns = ["id", "class_name", "split", "synthetic", "concepts"]
+    rows = {
+        str(row["id"]): (
+            row["class_name"],
+            row["split"],
+            bool(row["synthetic"]),
+            tuple(sorted(row["concepts"])),
+        )
+        for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset)
+    }
+    # As objects: a split that is missing stays None.
+    values = [(name, *rows[name]) for name in sorted(rows)]
+    return pd.DataFrame(values, columns=columns, dtype=object).astype({"synthetic": bool})
+
+
 def _mention_frame(
     image: IntArray,
     concepts: list[str],

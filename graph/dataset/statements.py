@@ -118,6 +118,22 @@ RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width
   AS mentions""",
 )
 
+IMAGE_CONCEPTS = Statement(
+    "All images with class, split and concepts.",
+    """
+MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
+RETURN i.id AS id, y.name AS class_name, i.split AS split, i.synthetic AS synthetic,
+  COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
+)
+
+SPLITS_OF = Statement(
+    "The splits of the given images.",
+    """
+UNWIND $ids AS id
+MATCH (i:Image {dataset: $dataset, id: id})
+RETURN DISTINCT i.split AS split""",
+)
+
 INCIDENCE = Statement(
     "Class, split and concepts of each image.",
     """

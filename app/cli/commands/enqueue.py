@@ -1,7 +1,8 @@
 """`cobalance enqueue`: create a job that makes a plan's images."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,15 +19,16 @@ from app.cli.common import (
 from app.cli.job_settings import read_file, read_settings
 from app.cli.tables import Format, check_output, write_frame
 from app.services.frames import jobs_frame
-from app.services.job_settings import is_path
-from app.services.plans import order_plan
+from app.services.job_settings import is_path, licence_warnings
+from app.services.orders import order_plan
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan_file import plan_from_json
 from generation.recipes import DEFAULT, RECIPES
-from graph.dataset.plans import read_plan
-from graph.errors import OptionError
+from graph.database.store import GraphStore
+from graph.dataset.plans import read_plan, read_plan_options
+from graph.errors import Action, OptionError
 from graph.jobs.status import list_jobs, read_job
 from graph.options import path_options
 from graph.plugins import is_installed
@@ -38,7 +40,11 @@ def enqueue(
     dataset: DatasetName,
     plan: Annotated[
         str | None,
-        typer.Option(help="The plan's name in the dataset. Default: conbias.", callback=cleaned),
+        typer.Option(
+            help="The plan's name in the dataset. Default: conbias, or the recipe's own where it "
+            "edits images.",
+            callback=cleaned,
+        ),
     ] = None,
     plan_file: Annotated[
         Path | None,
@@ -79,6 +85,22 @@ def enqueue(
             "filters.clip.threshold=0.65.",
         ),
     ] = None,
+    consent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASIS",
+            help="The basis on which people are painted, in your words; kept with the job, its "
+            "manifest and the dataset. Asked for where a recipe paints people.",
+        ),
+    ] = None,
+    alters_real_people: Annotated[
+        bool,
+        typer.Option(
+            "--alters-real-people",
+            help="Confirm that a part of real people stays in images that show them as somebody "
+            "else.",
+        ),
+    ] = False,
     settings: Annotated[
         Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
     ] = None,
@@ -91,19 +113,23 @@ def enqueue(
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
     checked = read_settings(
         settings,
-        {"recipe": recipe, "backend": backend},
+        {"recipe": recipe, "backend": backend, "consent": consent}
+        | ({"alters_real_people": True} if alters_real_people else {}),
         {"model": model, "preset": preset},
         filter_ or (),
         setting or (),
     )
-    name = plan or "conbias"
+    edits = RECIPES[checked["recipe"]].plan is not None
+    planned: Mapping[str, Any]
+    name = plan or (checked["recipe"] if edits else "conbias")
     with opened_store() as (store, progress):
         if plan_file is None:
-            queries = read_plan(store, dataset, name)
+            queries = _read_plan(store, dataset, name, edits=edits and plan is None)
+            planned = read_plan_options(store, dataset, name)
         else:
-            queries, name = _read_plan_file(plan_file)
+            queries, name, planned = _read_plan_file(plan_file)
         same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
-        job = order_plan(store, dataset, name, queries, checked, progress)
+        job = order_plan(store, dataset, name, queries, checked, progress, planned=planned)
         created = read_job(store, job)
     if format_ is Format.TABLE and output is None:
         out.print(job, markup=False)
@@ -122,6 +148,8 @@ def enqueue(
         if path is not None and is_path(path) and not Path(path).is_dir():
             said = f"There is no folder {path} on this machine; workers need it."
             notes.print(said, markup=False)
+    for warning in licence_warnings(ordered):
+        notes.print(warning, markup=False)
     extra = ordered.extra
     if not is_installed(extra):
         notes.print(
@@ -131,6 +159,20 @@ def enqueue(
         )
 
 
-def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str]:
+def _read_plan(store: GraphStore, dataset: str, name: str, *, edits: bool) -> list[PlannedQuery]:
+    """Read a plan; of a recipe that edits images say how it is made where there is none."""
+    try:
+        return read_plan(store, dataset, name)
+    except OptionError as error:
+        if not edits:
+            raise
+        raise OptionError(
+            f"{dataset!r} has no plan {name!r} yet. ",
+            Action("plan_counterfactuals", dataset, recipe=name),
+            ".",
+        ) from error
+
+
+def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str, Mapping[str, Any]]:
     plan = plan_from_json(read_file(path), file=str(path))
-    return plan.rows(), plan.planner
+    return plan.rows(), plan.planner, plan.planner_options

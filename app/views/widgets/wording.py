@@ -52,11 +52,19 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "skip_missing": "`--skip-missing`",
     "reference": "`--reference`",
     "overwrite": "`--overwrite`",
+    "consent": "“Basis on which people are painted”",
+    "alters_real_people": "“A part of real people stays in the images”",
+    "phrases": "`--set phrases` of `cobalance enqueue`",
+    "plan.groups": "`--groups` of `cobalance plan`",
+    "plan.made": "`--made` of `cobalance plan`",
+    "plan.words": "`--words` of `cobalance plan`",
+    "plan.split": "`--split` of `cobalance plan`",
 }
 _ACTIONS = {
     "ingest": "load it on the Datasets page",
     "mine": "mine it with “Mine” on the Datasets page",
     "plan": "make the plan on the Plan page",
+    "plan_counterfactuals": "plan with `cobalance plan --recipe`",
     "rebalance": "make the dataset from the job on the Jobs page",
     "rename_dataset": "rename it with “Rename” on the Datasets page",
     "drop_dataset": "drop it with “Drop” on the Datasets page",
@@ -79,7 +87,7 @@ _OPTIONS = {
         "max_per_query": "Most per query",
         "budget": "Budget",
     },
-    "ingest": {"dataset": "Dataset"},
+    "ingest": {"dataset": "Dataset", "captions": "Captions"},
     "rebalance": {"into": "Name of the dataset"},
 }
 
@@ -95,6 +103,8 @@ def in_app(part: Setting | Action) -> str:
     'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
     """
     if isinstance(part, Action):
+        if part.name == "plan_counterfactuals":
+            return _ACTIONS[part.name]
         labels = _OPTIONS.get(part.name, {})
         options = dict(part.options)
         own: Any = options.pop("planner_options", {})  # each has a field of its own

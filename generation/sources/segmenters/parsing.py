@@ -39,6 +39,8 @@ PLUGIN = Plugin(
     "Human parsing finds a person, by body parts and clothes.",
     extra="models",
     options=ParsingOptions,
+    licence="NVIDIA Source Code License for SegFormer, for research and evaluation alone",
+    non_commercial="For commercial use take other weights, with a licence that allows it.",
 )
 
 

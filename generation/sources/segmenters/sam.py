@@ -26,6 +26,7 @@ PLUGIN = Plugin(
     "Segment Anything finds the object in an annotated box.",
     extra="models",
     options=SamOptions,
+    licence="Apache-2.0",
 )
 
 

@@ -185,7 +185,7 @@ def test_a_plan_that_edits_images_is_for_the_images_of_its_time(
     write_annotations(store, dataset, random_annotations(31), source="a test")
     assert [row["current"] for row in ask("plans")] == [False]
     again = (
-        f"Run `plan({dataset!r}, recipe='resampled', name='mine', "
+        f"Run `plan_counterfactuals({dataset!r}, recipe='resampled', name='mine', "
         "groups=('class 0', 'someone else'), limit=5)`."
     )
     for read in (

@@ -7,6 +7,8 @@ import shlex
 import pytest
 
 from app.cli.job_settings import read_settings
+from generation.backends import BACKENDS
+from generation.filters import FILTERS
 from generation.recipes import RECIPES
 from graph.jobs.status import read_job
 from tests.app.cli.calling import call, run_without
@@ -70,8 +72,8 @@ def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model,
     ("options", "said"),
     [
         (["--plan", "nope"], "unknown plan 'nope'. Known: conbias."),
-        (["--backend", "nope"], "unknown backend 'nope'. Known: inpaint, instruct, paste"),
-        (["--filter", "nope"], "unknown filter 'nope'. Known: blank, clip, duplicates"),
+        (["--backend", "nope"], f"unknown backend 'nope'. Known: {', '.join(sorted(BACKENDS))}."),
+        (["--filter", "nope"], f"unknown filter 'nope'. Known: {', '.join(sorted(FILTERS))}."),
         (["--recipe", "paste", "--set", "making.steps=0"], "The backend paste: steps is 0"),
         (
             ["--set", "making.steps=9"],
@@ -80,7 +82,7 @@ def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model,
         (["--set", "making.step=1"], "The backend procedural has no option 'step'"),
         (
             ["--recipe", "nope"],
-            "unknown recipe 'nope'. Known: inpaint, instruct, paste, procedural",
+            f"unknown recipe 'nope'. Known: {', '.join(sorted(RECIPES))}.",
         ),
         (["--set", "nope"], "--set 'nope' is no NAME=VALUE"),
         (

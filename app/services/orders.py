@@ -1,0 +1,143 @@
+"""Order a plan's images: checks before a job is created, and what a plan that edits images adds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.services.group_words import combined_words, phrases_of
+from generation.jobs.consent import check_consent
+from generation.jobs.settings import JobSettings, read_job_settings
+from generation.jobs.variants import Phrase, Variant
+from generation.recipes import RECIPES
+from graph.database.store import GraphStore
+from graph.dataset.names import splits_of
+from graph.errors import Action, OptionError, Setting
+from graph.jobs.lifecycle import create_job
+from graph.progress import Progress, silent
+from graph.records import PlannedQuery
+from ingest.concepts.wording import readable
+from ingest.models.prompts import prompt_for
+
+
+def order_plan(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    queries: Sequence[PlannedQuery],
+    settings: Mapping[str, Any],
+    progress: Progress = silent,
+    *,
+    planned: Mapping[str, Any] | None = None,
+    created_by: str = "",
+) -> str:
+    """Create a job that makes a plan's images, and return its id.
+
+    Parameters
+    ----------
+    name : str
+        What the plan is called.
+    settings : mapping
+        From `app.services.job_settings.check_settings`.
+    planned : mapping, optional
+        The plan's own options: of one that edits images, those that differ from the recipe's.
+    created_by : str
+        Who orders it; empty without a login.
+
+    Raises
+    ------
+    OptionError
+        The plan asks for no images, or for others than the recipe makes; a prompt has a place for
+        words that a group does not have; or people would be painted without consent.
+    """
+    if not queries:
+        raise OptionError(
+            f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
+            "single concepts alone, ",
+            *(Action("plan", dataset, min_size=1), "."),
+        )
+    queries = [PlannedQuery(*query) for query in queries]
+    checked = read_job_settings(settings)
+    check_order(checked, dataset, name, queries)
+    kept = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
+    _check_prompts(read_job_settings(kept), queries)
+    return create_job(
+        store, dataset, name, queries, settings=kept, created_by=created_by, progress=progress
+    )
+
+
+def check_order(
+    settings: JobSettings, dataset: str, name: str, queries: Sequence[PlannedQuery]
+) -> None:
+    """Raise OptionError unless a recipe makes what a plan asks for, with consent where it needs it.
+
+    Parameters
+    ----------
+    dataset, name : str
+        The plan's, for messages.
+    """
+    anew = [query for query in queries if query.edit is None]
+    if anew and RECIPES[settings.recipe].plan is not None:
+        raise OptionError(
+            f"The recipe {settings.recipe} edits images, and the plan {name!r} asks for images of "
+            "classes and concepts. ",
+            Action("plan_counterfactuals", dataset, recipe=settings.recipe),
+            ", or order this plan with another recipe.",
+        )
+    check_consent(settings, sorted({query.class_name for query in queries}))
+
+
+def _of_edits(
+    store: GraphStore,
+    dataset: str,
+    settings: JobSettings,
+    queries: Sequence[PlannedQuery],
+    planned: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Settings that follow from a plan that edits images: the words of its groups, its split."""
+    edited = [query.edit.source_image for query in queries if query.edit is not None]
+    if not edited:
+        return {}
+    found: dict[str, Any] = {}
+    if settings.split is None:
+        splits = splits_of(store, dataset, edited)
+        if len(splits) == 1 and (split := splits.pop()) is not None:
+            found["split"] = split
+    usual = RECIPES[settings.recipe].plan
+    names = planned.get("words", () if usual is None else usual.words)
+    if names:
+        groups = sorted({query.class_name for query in queries if query.edit is not None})
+        phrases = phrases_of(combined_words(names), groups)
+        own = {group: phrase.model_dump() for group, phrase in settings.phrases.items()}
+        found["phrases"] = phrases | own
+    return found
+
+
+def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> None:
+    """Raise OptionError if a prompt of an edited image has a place for words that there are not."""
+    variants = settings.variants or (Variant(),)
+    templates = {variant.prompt or settings.prompt_template for variant in variants}
+    # What decides whether a prompt can be rendered: few kinds, of very many queries.
+    kinds = {
+        (query.class_name, bool(query.concepts), bool(query.edit.caption)): query
+        for query in queries
+        if query.edit is not None
+    }
+    for query in kinds.values():
+        phrase = settings.phrases.get(query.class_name, Phrase())
+        edit = query.edit
+        for template in sorted(templates):
+            try:
+                prompt_for(
+                    query.concepts,
+                    template,
+                    class_name=query.class_name,
+                    caption="" if edit is None else edit.caption,
+                    noun=phrase.noun or readable(query.class_name),
+                    adjective=phrase.adjective,
+                )
+            except OptionError as error:
+                raise OptionError(
+                    *error.parts,
+                    " The words of a group are set with ",
+                    Setting("phrases"),
+                    ".",
+                ) from error
