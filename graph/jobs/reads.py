@@ -192,7 +192,7 @@ MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL
 MATCH (q:JobQuery {id: c.query})
 RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image,
   coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, q.concepts AS concepts,
-  q.source_image IS NOT NULL AS edited""",
+  q.source_image IS NOT NULL AS edited, coalesce(q.captions, []) AS captions""",
 )
 
 COUNTERFACTUALS = Statement(
