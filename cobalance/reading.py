@@ -281,11 +281,7 @@ _GROUPS = {
     "refine": Refinement,
     "limits": ReadLimits,
 }
-_PLACES = {
-    keyword: place
-    for place, keyword in KEYWORDS.items()
-    if place.rpartition(".")[0] in ("", *_GROUPS)
-}
+_PLACES = {keyword: place for place, keyword in KEYWORDS.items()}
 
 
 def _placed(keyword: str, value: Any) -> tuple[str, Any]:

@@ -51,7 +51,6 @@ COMMANDS = {
     "plan": "plan DATASET",
     "plan_counterfactuals": "plan DATASET",
     "rebalance": "rebalance JOB",
-    "retry": "retry JOB",
     "rename_dataset": "datasets rename DATASET NEW",
     "drop_dataset": "datasets drop DATASET",
     "server_status": "store status",

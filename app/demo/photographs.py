@@ -89,6 +89,13 @@ COINS: Mapping[Split, tuple[tuple[int, int, int], ...]] = {
 }
 """Centre (x, y) and radius of each coin in scikit-image's ``coins.png``, in pixels."""
 
+OBJECTS: Mapping[str, tuple[str, str, Rectangle]] = {
+    "cat": ("skimage", "data/chelsea.png", (40, 0, 366, 296)),
+    "cup": ("skimage", "data/coffee.png", (77, 8, 483, 388)),
+    "flower": ("sklearn", "datasets/images/flower.jpg", (172, 86, 446, 360)),
+}
+"""Package and path of a photograph, and the box of the ellipse that is about an object in it."""
+
 _COINS_FILE = "data/coins.png"
 
 
@@ -116,6 +123,15 @@ def areas(name: str, split: Split) -> tuple[Pixels, ...]:
     area = picture.crop(photograph.train if split == "train" else photograph.test)
     size = area.width // photograph.shrink, area.height // photograph.shrink
     return (np.asarray(area.resize(size, Image.Resampling.BOX)),)
+
+
+def cut_object(name: str, rng: np.random.Generator) -> Image.Image:
+    """Cut out the box about an object of `OBJECTS`, or about a random coin for training."""
+    if name == "coin":
+        x, y, r = COINS["train"][rng.integers(len(COINS["train"]))]
+        return _open("skimage", _COINS_FILE).crop((x - r, y - r, x + r, y + r))
+    package, path, box = OBJECTS[name]
+    return _open(package, path).crop(box)
 
 
 def cut_piece(name: str, split: Split, side_px: int, rng: np.random.Generator) -> Pixels:

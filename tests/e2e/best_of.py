@@ -32,11 +32,11 @@ def winners(best_of=BEST_OF):
     }
 
 
-def accepted(store, job, n_queries=3):
+def accepted(store, job):
     rows = store.read(
         "MATCH (c:Candidate {job: $job, verdict: 'accepted'}) RETURN c.id AS id", job=job
     )
-    found = {position: set() for position in range(n_queries)}
+    found = {position: set() for position in range(len(QUERIES))}
     for row in rows:
         query, index = map(int, row["id"].split("/")[-2:])
         found[query].add(index)
