@@ -29,6 +29,7 @@ from generation.backends.compositing.framing import (
     kept_pixels,
 )
 from generation.backends.compositing.looks import paint_look
+from generation.backends.compositing.mistakes import plant_mistake
 from generation.backends.compositing.placement import PlacementOptions, place_source
 from generation.backends.compositing.styles import (
     is_ground,
@@ -56,6 +57,9 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
     guidance_scale : float or None
         How much of the class's look a painted object has, beside its own colours: a share of
         scale / (scale + 1); None for 7.5. Objects that are kept have no use for it.
+    mistakes : float
+        How many of the painted objects have a mistake, from 0 to 1, drawn by their seeds: something
+        added, or shifted colours. For trying how the best of several candidates are chosen.
     exemplars : str or None
         A folder of pictures of concepts, see `generation.backends.compositing.exemplars`; None for
         invented looks.
@@ -65,6 +69,7 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
 
     paint: Literal["surroundings", "object"] = "surroundings"
     guidance_scale: float | None = Field(default=None, gt=0)
+    mistakes: float = Field(default=0, ge=0, le=1)
     exemplars: Annotated[str | None, MayBePath()] = None
 
     @model_validator(mode="after")
@@ -73,6 +78,8 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
             raise ValueError("an object that is painted stays in its place; leave placement out")
         if self.paint != "object" and self.guidance_scale is not None:
             raise ValueError("guidance_scale is of use only with paint=object; leave it out")
+        if self.paint != "object" and self.mistakes:
+            raise ValueError("mistakes are planted only with paint=object; leave them out")
         return self
 
 
@@ -213,6 +220,9 @@ class ProceduralBackend:
             "box": list(find_box(mask)),
             "digital_source_type": COMPOSITE,
         }
+        mistakes = Draws(request.seed, "mistake")
+        if mistakes.uniform() < self._options.mistakes:
+            painted, details["mistake"] = plant_mistake(painted, image, mask, mistakes)
         return GeneratedImage(painted, mask, details, kept_pixels(~mask, source))
 
     def _object(self, request: ImageRequest) -> tuple[ImageArray, MaskArray, dict[str, Any]]:

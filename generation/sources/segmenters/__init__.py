@@ -8,7 +8,5 @@ SEGMENTERS: Plugins[Segmenter] = Plugins(
     {
         "sam": "generation.sources.segmenters.sam",
         "parsing": "generation.sources.segmenters.parsing",
-        "people": "generation.sources.segmenters.people",
-        "clipseg": "generation.sources.segmenters.clipseg",
     },
 )

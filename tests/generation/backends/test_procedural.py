@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -206,6 +207,30 @@ def test_an_object_is_painted_where_there_is_one() -> None:
         BACKENDS.check("procedural", {"paint": "object", "placement": "resample"})
     with pytest.raises(OptionError, match="guidance_scale is of use only with paint=object"):
         BACKENDS.check("procedural", {"guidance_scale": 9.5})
+
+
+@pytest.mark.parametrize("size", [(40, 56), (41, 57)])
+def test_planted_mistakes_are_recorded_and_far_from_the_source(size: tuple[int, int]) -> None:
+    given = replace(request(), source=source(*size))
+    inside = given.source.mask
+    own = given.source.image[inside].astype(int)
+    found = []
+    for seed in range(40):
+        asked = replace(given, seed=seed)
+        flawed = make(asked, paint="object", mistakes=0.5)
+        check_kept(asked, flawed, ~inside)
+        plain = make(asked, paint="object")
+        mistake = flawed.details.get("mistake")
+        found.append(mistake)
+        assert same(flawed, plain) == (mistake is None)
+        far = [np.abs(one.image[inside] - own).sum() for one in (flawed, plain)]
+        assert mistake is None or far[0] > far[1]
+        assert same(flawed, make(asked, paint="object", mistakes=0.5))
+    counts = Counter(found)
+    assert set(counts) == {None, "object added", "colours shifted"}
+    assert 10 <= counts[None] <= 30
+    with pytest.raises(OptionError, match="mistakes are planted only with paint=object"):
+        BACKENDS.check("procedural", {"mistakes": 0.5})
 
 
 def test_no_concept_and_many() -> None:
