@@ -19,6 +19,7 @@ from app.cli.commands import (
     enqueue,
     jobs,
     load,
+    plan,
     results,
     server,
     web,
@@ -58,7 +59,7 @@ app.command()(load.ingest)
 app.add_typer(datasets.app, name="datasets")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
-app.command()(diagnosis.plan)
+app.command()(plan.plan)
 app.command()(enqueue.enqueue)
 app.command()(jobs.jobs)
 app.command()(jobs.work)

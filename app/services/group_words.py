@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graph.errors import OptionError, Setting
+from ingest.captions.editor import CaptionEditor
 from ingest.concepts.group_words import GroupWords
 from ingest.concepts.word_lists import load_group_words
 
@@ -16,7 +17,8 @@ def combined_words(names: Sequence[str]) -> GroupWords:
     UnknownNameError, InputError
         There is no such list, or its file cannot be used.
     OptionError
-        More than one has words of groups, or an attribute is in two.
+        More than one has words of groups, none has any to edit captions with, or an attribute is in
+        two.
 
     Examples
     --------
@@ -44,6 +46,7 @@ def combined_words(names: Sequence[str]) -> GroupWords:
                     ".",
                 )
             base = base.times(attribute, adjectives, () if base.people else words.people)
+    CaptionEditor(base)  # raises where nothing can be edited with it
     return replace(base, children=tuple(sorted({one for each in lists for one in each.children})))
 
 

@@ -11,6 +11,10 @@ RECIPES: Declarations[Recipe] = Declarations(
         "inpaint": "generation.recipes.inpaint",
         "instruct": "generation.recipes.instruct",
         "resampled": "generation.recipes.resampled",
+        "resampled-control": "generation.recipes.resampled_control",
+        "pinpoint": "generation.recipes.pinpoint",
+        "gensynth": "generation.recipes.gensynth",
+        "genswap": "generation.recipes.genswap",
     },
 )
 

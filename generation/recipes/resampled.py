@@ -5,6 +5,16 @@ from generation.planning.counterfactuals import CounterfactualOptions
 from generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
 from generation.sources.mask_settings import MaskSettings
 
+PERSON_ANEW = MaskSettings(
+    masks="regions+segmenter",
+    object=("person",),
+    instances="largest_box",
+    second_above_px=55_000,
+    min_share=0.0,
+    max_share=1.0,
+)
+"""The paper's section 3: the largest person, and the second one if that is large, too."""
+
 PLUGIN = Recipe(
     name="resampled",
     purpose="Paints the person anew as each group, many times, and keeps the image that is closest "
@@ -12,16 +22,17 @@ PLUGIN = Recipe(
     backend="inpaint",
     prompt="{caption}",
     filters={
-        "sanity": {},
+        "sanity": {"min_background": 0.0},
         "safety": {},
         "clip": {"text": "{caption}", "threshold": None},
         "same_objects": {},
         "same_colours": {},
     },
     making={"paint": "object"},
-    masks=MaskSettings(object=("person",), min_share=0.0, max_share=1.0),
+    masks=PERSON_ANEW,
     fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     job={
+        "segmenter": "sam",
         "best_of": 30,
         "rank_by": {"clip cosine": 1.0, "same_objects": 1.0, "same_colours": 1.0},
         "variants": [{"guidance_scale": scale} for scale in (7.5, 9.5, 15.0)],
@@ -35,7 +46,7 @@ PLUGIN = Recipe(
         "Only images of the training split are edited: the paper tests on real images.",
         "The outlines of the largest person, and of the second one if its box is larger than "
         "55,000 px, are painted in one pass, without crowds, without growing them, and however "
-        "small they are.",
+        "small they are; where an annotation has a box alone, SAM finds the outline in it.",
         "The prompt is the first caption that names exactly one group.",
         "The checkpoint is Stable Diffusion 1.5 for inpainting.",
         "CLIP is ViT-B/32, and its score the raw cosine, not 2.5 max(0, cosine).",

@@ -10,40 +10,30 @@ from app.cli.common import (
     DatasetName,
     FormatOption,
     OutputOption,
-    assignments_option,
     cleaned,
     notes,
     opened_store,
     out,
 )
-from app.cli.job_settings import assigned
-from app.cli.tables import Format, check_output, write_frame, write_text
+from app.cli.tables import Format, write_frame
 from app.cli.wording import in_shell
 from app.services.findings import (
     no_clique,
     not_compared,
-    plan_warnings,
-    sizes_of,
     small_classes,
 )
-from app.services.plans import Planned, plan_dataset
 from app.services.reports import (
     comparison_table,
     describe_comparison,
     describe_mining,
-    describe_plan,
     imbalance_table,
-    plan_table,
 )
-from generation.planners import PLANNERS
-from generation.planning.plan import PlanOptions
-from generation.planning.plan_file import plan_to_json
-from graph.dataset.cliques import clique_totals, mined_with, mining_of
+from graph.dataset.cliques import clique_totals, mining_of
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import Comparison
-from graph.errors import OptionError, Text, worded
+from graph.errors import OptionError, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
@@ -198,74 +188,3 @@ def _write_comparison(found: Comparison, format_: Format, output: Path | None) -
     elif not found.cliques.empty:
         write_frame(comparison_table(found), format_, None, out)
     (out if watched else notes).print(describe_comparison(found), markup=False)
-
-
-def plan(
-    dataset: DatasetName,
-    planner: Annotated[
-        str, typer.Option(help="`conbias`: Algorithm 1. `published`: as its authors ran it.")
-    ] = "conbias",
-    setting: Annotated[
-        list[str] | None, assignments_option("--set", "An option of the planner's own.")
-    ] = None,
-    min_size: Annotated[
-        int, typer.Option(min=1, help="Smallest clique to balance; 2 as the paper prints it.")
-    ] = 2,
-    max_size: Annotated[
-        int | None, typer.Option(min=1, help="Largest clique to balance. Default: as mined.")
-    ] = None,
-    max_per_query: Annotated[
-        int | None, typer.Option(min=1, help="Most images of one query.")
-    ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most images in all; every query gives up the same share."),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the plan in the graph. Default: the planner's.", callback=cleaned
-        ),
-    ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
-    """Plan the images that close the gaps, and show the gaps that remain.
-
-    The plan is kept in the graph under its name. As JSON it is a file that workers read.
-    """
-    check_output(format_, output)
-    own = assigned(setting)
-    PLANNERS.check(planner, own)
-    with opened_store() as (store, progress):
-        options = PlanOptions(min_size, max_size, max_per_query, budget)
-        planned = plan_dataset(store, dataset, planner, options, name, progress, own)
-        mining = mined_with(store, dataset)
-    if format_ is Format.JSON:
-        write_text(plan_to_json(planned.plan).decode(), output)
-    elif format_ is Format.TABLE and output is None:
-        notes.print(describe_mining(mining), markup=False)
-        write_frame(plan_table(planned), format_, None, out)
-        out.print(describe_plan(planned.plan), markup=False)
-    else:
-        write_frame(planned.plan.frame(), format_, output, out)
-    total = int(planned.cliques.class_sizes.sum())
-    for warning in plan_warnings(planned.plan, planned.summary, total):
-        notes.print(warning, markup=False)
-    if not planned.plan.images:
-        notes.print(worded(_why_nothing(planned, dataset, mining), in_shell), markup=False)
-
-
-def _why_nothing(planned: Planned, dataset: str, mining: MiningOptions) -> Text:
-    """Explain why a plan has no images, and which option would give some."""
-    sizes = sizes_of(planned.cliques)
-    if not len(planned.cliques.counts) or not_compared(sizes):
-        return no_clique(dataset, mining, sizes)
-    smallest, summary = planned.plan.options.min_size, planned.summary.reset_index()
-    if not summary.loc[summary["size"] < smallest, "total_gap_after"].any():
-        return "There is no gap to close."
-    left_alone = "single concepts" if smallest == 2 else f"cliques of less than {smallest} concepts"
-    return (
-        "There is no gap of its sizes to close. To balance "
-        f"{left_alone} too: cobalance plan {quote(dataset)} --min-size 1"
-    )

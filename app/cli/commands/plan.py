@@ -1,0 +1,274 @@
+"""`cobalance plan`: plan the missing images, or the same images with other groups in them."""
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.common import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from app.cli.job_settings import assigned
+from app.cli.name_lists import listed_names, read_clique
+from app.cli.tables import Format, check_output, write_frame, write_text
+from app.cli.wording import command, in_shell
+from app.services.counterfactual_plans import plan_counterfactual_dataset
+from app.services.findings import no_clique, not_compared, plan_warnings, sizes_of
+from app.services.plans import Planned, plan_dataset
+from app.services.reports import describe_mining, describe_plan, plan_table
+from app.settings import Settings
+from generation.planners import PLANNERS
+from generation.planning.plan import PlanOptions
+from generation.planning.plan_file import plan_to_json
+from generation.recipes import RECIPES
+from graph.dataset.cliques import mined_with
+from graph.dataset.mining_options import MiningOptions
+from graph.errors import Action, OptionError, Text, worded
+from graph.names import clean_name
+
+_EDITS = "Images edited by a recipe"
+
+
+def plan(
+    dataset: DatasetName,
+    planner: Annotated[
+        str | None,
+        typer.Option(
+            help="`conbias`: Algorithm 1. `published`: as its authors ran it. Default: conbias."
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None, assignments_option("--set", "An option of the planner's own.")
+    ] = None,
+    min_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Smallest clique to balance. Default: 2, as the paper prints it."),
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Largest clique to balance. Default: as mined.")
+    ] = None,
+    max_per_query: Annotated[
+        int | None, typer.Option(min=1, help="Most images of one query.")
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most images in all; every query gives up the same share."),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the plan in the graph. Default: the planner's, or the recipe's.",
+            callback=cleaned,
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help="Plan to edit images as this recipe does, in place of a planner: "
+            f"{', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP,...",
+            help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
+            "those of the words, or else the classes.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    made: Annotated[
+        str | None,
+        typer.Option(
+            help="What each image is edited to show: `all` groups, or the `others`.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIST",
+            help="Word list, by name or file, to edit captions with. Repeat it for lists of "
+            "adjectives, such as skin-tone, which make products: darker-skinned woman.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    captions: Annotated[
+        str | None,
+        typer.Option(
+            help="`one-group`: only images whose captions name one group. `unify`: all, every "
+            "word of another group replaced. `none`: all, without captions.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    unnamed: Annotated[
+        str | None,
+        typer.Option(
+            help="Captions that name no group, of an image with others: keep or drop.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="The split whose images are edited. Default: the training split.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Edit at most so many images, chosen by a hash of their ids.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Edit only images that show this concept; repeat it for images that show all.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME + NAME",
+            help="Edit only images that show all of these concepts; repeat it for images of "
+            "any of several cliques. A list in JSON for names with a +.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    children: Annotated[
+        str | None,
+        typer.Option(
+            help="Images whose captions name children: drop or keep. Default: drop.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    no_derivatives: Annotated[
+        str | None,
+        typer.Option(
+            help="Images whose licence forbids to publish changed ones: drop or keep. "
+            "Default: drop.",
+            rich_help_panel=_EDITS,
+        ),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Plan the images that close the gaps, and show the gaps that remain.
+
+    With `--recipe` plan to edit images instead: the same image with each group in it.
+
+    The plan is kept in the graph under its name. As JSON it is a file that workers read.
+    """
+    check_output(format_, output)
+    of_planner = {
+        "--planner": planner,
+        "--set": setting or None,
+        "--min-size": min_size,
+        "--max-size": max_size,
+        "--max-per-query": max_per_query,
+        "--budget": budget,
+    }
+    changes = {
+        "groups": listed_names(groups),
+        "made": made,
+        "words": tuple(words) if words else None,
+        "captions": None if captions is None else captions.replace("-", " "),
+        "unnamed": unnamed,
+        "split": split,
+        "limit": limit,
+        "concepts": tuple(map(clean_name, concept)) if concept else None,
+        "cliques": tuple(map(read_clique, clique)) if clique else None,
+        "children": children,
+        "no_derivatives": no_derivatives,
+    }
+    changes = {option: value for option, value in changes.items() if value is not None}
+    if recipe is not None:
+        given = [flag for flag, value in of_planner.items() if value is not None]
+        if given:
+            raise OptionError(
+                f"{given[0]} is an option of planners, and --recipe {recipe} edits images. Give "
+                "one of them."
+            )
+        _plan_edits(dataset, recipe, changes, name, format_, output)
+        return
+    if changes:
+        flag = command(Action("plan_counterfactuals", "D", **changes)).split()[3]
+        raise OptionError(
+            f"{flag} chooses images to edit, which a recipe does. Name it with --recipe, or leave "
+            f"{flag} out."
+        )
+    planner = planner or "conbias"
+    own = assigned(setting)
+    PLANNERS.check(planner, own)
+    with opened_store() as (store, progress):
+        options = PlanOptions(2 if min_size is None else min_size, max_size, max_per_query, budget)
+        planned = plan_dataset(store, dataset, planner, options, name, progress, own)
+        mining = mined_with(store, dataset)
+    if format_ is Format.JSON:
+        write_text(plan_to_json(planned.plan).decode(), output)
+    elif format_ is Format.TABLE and output is None:
+        notes.print(describe_mining(mining), markup=False)
+        write_frame(plan_table(planned), format_, None, out)
+        out.print(describe_plan(planned.plan), markup=False)
+    else:
+        write_frame(planned.plan.frame(), format_, output, out)
+    total = int(planned.cliques.class_sizes.sum())
+    for warning in plan_warnings(planned.plan, planned.summary, total):
+        notes.print(warning, markup=False)
+    if not planned.plan.images:
+        notes.print(worded(_why_nothing(planned, dataset, mining), in_shell), markup=False)
+
+
+def _plan_edits(
+    dataset: str,
+    recipe: str,
+    changes: dict[str, Any],
+    name: str | None,
+    format_: Format,
+    output: Path | None,
+) -> None:
+    """Plan to edit images, and say what follows."""
+    folder = Settings.from_environment().captions_folder()
+    with opened_store() as (store, progress):
+        made = plan_counterfactual_dataset(store, folder, dataset, recipe, changes, name, progress)
+    if format_ is Format.JSON:
+        write_text(plan_to_json(made.plan, made.summary()).decode(), output)
+    elif format_ is Format.TABLE and output is None:
+        write_frame(made.frame(), format_, None, out)
+        out.print(describe_plan(made.plan), markup=False)
+    else:
+        write_frame(made.plan.frame(), format_, output, out)
+    following = f"cobalance enqueue {quote(dataset)} --recipe {quote(recipe)}"
+    following += "" if name in (None, recipe) else f" --plan {quote(name)}"
+    people = RECIPES[recipe].people
+    following += ' --consent "BASIS"' if people else ""
+    following += " --alters-real-people" if people == "alters" else ""
+    notes.print(f"Next: {following}", markup=False)
+
+
+def _why_nothing(planned: Planned, dataset: str, mining: MiningOptions) -> Text:
+    """Explain why a plan has no images, and which option would give some."""
+    sizes = sizes_of(planned.cliques)
+    if not len(planned.cliques.counts) or not_compared(sizes):
+        return no_clique(dataset, mining, sizes)
+    smallest, summary = planned.plan.options.min_size, planned.summary.reset_index()
+    if not summary.loc[summary["size"] < smallest, "total_gap_after"].any():
+        return "There is no gap to close."
+    left_alone = "single concepts" if smallest == 2 else f"cliques of less than {smallest} concepts"
+    return (
+        "There is no gap of its sizes to close. To balance "
+        f"{left_alone} too: cobalance plan {quote(dataset)} --min-size 1"
+    )

@@ -1,0 +1,149 @@
+"""Plan counterfactuals of a dataset's images, and keep the plan in the graph."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from app.services.group_words import combined_words
+from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
+from generation.planning.plan import Plan, PlanOptions
+from generation.planning.source_selection import Selection, select_sources
+from generation.recipes import RECIPES
+from graph.database.store import GraphStore
+from graph.dataset.plans import write_plan
+from graph.dataset.read import read_image_concepts
+from graph.dataset.state import check_name
+from graph.errors import Action, OptionError, check_known
+from graph.progress import Progress, silent
+from ingest.captions.image_texts import read_image_texts
+from ingest.concepts.group_words import GroupWords
+
+
+@dataclass(frozen=True)
+class CounterfactualPlan:
+    """A plan that edits images, and how its images were chosen.
+
+    Parameters
+    ----------
+    plan : Plan
+        As kept in the graph.
+    selection : Selection
+        The images that it edits, and why others are left out.
+    """
+
+    plan: Plan
+    selection: Selection
+
+    def summary(self) -> dict[str, Any]:
+        """Images that are edited, to be made of each group, and left out by reason."""
+        return {
+            "sources": len(self.selection.sources),
+            "images": self.plan.images_by_class(),
+            "left_out": dict(self.selection.left_out),
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """The summary as a table: ``images`` are what, and how many."""
+        rows = [("edited", self.selection.sources.shape[0])]
+        rows += [(f"to make: {name}", n) for name, n in self.plan.images_by_class().items()]
+        rows += [(f"left out: {reason}", n) for reason, n in self.selection.left_out.items()]
+        return pd.DataFrame(rows, columns=["images", "number"])
+
+
+def plan_counterfactual_dataset(
+    store: GraphStore,
+    captions: Path,
+    dataset: str,
+    recipe: str,
+    changes: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> CounterfactualPlan:
+    """Plan to edit a dataset's images as a recipe does, and keep the plan in the graph.
+
+    Parameters
+    ----------
+    captions : Path
+        Folder of all datasets' captions.
+    recipe : str
+        A name in `generation.recipes.RECIPES`; one that edits images.
+    changes : mapping, optional
+        Fields of `CounterfactualOptions` that differ from the recipe's.
+    name : str or None
+        The plan's name in the dataset; the recipe's by default.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such recipe, option, word list, group, concept or split.
+    OptionError
+        The recipe edits no images, an option cannot be used, captions are needed and there are
+        none, or no image is left to edit.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    if name is not None:
+        check_name(name, "plan")
+    options = options_of(recipe, changes or {})
+    words = combined_words(options.words) if options.words else None
+    progress("read images", 0, None)
+    images = read_image_concepts(store, dataset)
+    texts = read_image_texts(captions, dataset)
+    groups = groups_of(options, words, images)
+    progress("plan", 0, None)
+    selection = select_sources(images, texts, groups, options, words)
+    if selection.sources.empty:
+        reasons = "; ".join(f"{n:,} {reason}" for reason, n in selection.left_out.items())
+        raise OptionError(
+            f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are {reasons}."
+        )
+    queries = plan_counterfactuals(selection.sources, groups, options.made)
+    kept = {key: list(value) if isinstance(value, tuple) else value
+            for key, value in (changes or {}).items()}  # fmt: skip
+    plan = Plan(recipe, PlanOptions(), queries, kept)
+    write_plan(
+        store,
+        dataset,
+        recipe if name is None else name,
+        plan.rows(),
+        planner=recipe,
+        planner_options=kept,
+        progress=progress,
+    )
+    return CounterfactualPlan(plan, selection)
+
+
+def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions:
+    """The plan options of a recipe, some changed.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such recipe, or an option that no plan has.
+    OptionError
+        The recipe edits no images, or an option cannot be used.
+    """
+    usual = RECIPES[recipe].plan
+    if usual is None:
+        editing = [name for name in RECIPES if RECIPES[name].plan is not None]
+        raise OptionError(
+            f"The recipe {recipe} edits no images: it makes those of a planner's plan. ",
+            Action("plan", ...),
+            f" without a recipe, or name one that edits images: {', '.join(editing)}.",
+        )
+    check_known("option of a plan", changes, [each.name for each in fields(usual)])
+    return replace(usual, **changes)
+
+
+def groups_of(
+    options: CounterfactualOptions, words: GroupWords | None, images: pd.DataFrame
+) -> tuple[str, ...]:
+    """The groups that images are to show: those named, of the words, or else the classes."""
+    if options.made == "own" or options.groups:
+        return options.groups
+    if words is not None:
+        return words.groups
+    return tuple(sorted(set(images.loc[~images["synthetic"].astype(bool), "class_name"])))
