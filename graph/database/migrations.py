@@ -116,6 +116,14 @@ MIGRATIONS = (
             "MATCH (j:Job) WHERE j.pending IS NULL SET j.pending = 0",
         ),
     ),
+    Migration(
+        7,
+        "packed lists of images",
+        (
+            "CREATE CONSTRAINT imagelist_key IF NOT EXISTS FOR (n:ImageList) "
+            "REQUIRE (n.dataset, n.key) IS UNIQUE",
+        ),
+    ),
 )
 
 

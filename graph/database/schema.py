@@ -136,6 +136,15 @@ INCIDENCE_TABLE = Node(
         Property("indices", bytes, "concept codes, image after image, zlib"),
     ),
 )
+IMAGE_LIST = Node(
+    "ImageList",
+    "The images of a class or of a concept, packed for finding those that show several",
+    Property("key", list[str], '"class" or "concept" and its name, or "ids" and the page'),
+    (
+        Property("digest", int, "of the dataset's images that it is of"),
+        Property("content", bytes, "ranks among all ids, each less the one before; or ids; zlib"),
+    ),
+)
 PLAN = Node(
     "Plan",
     "Generation queries that rebalance the dataset",
@@ -298,7 +307,7 @@ DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE, "the image that its object was
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
-COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE)
+COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE, IMAGE_LIST)
 """Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 """Nodes that belong to no dataset."""

@@ -5,6 +5,7 @@ the digest of the images that it is of.
 """
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,11 +37,14 @@ class SplitIncidence:
         Split codes, -1 for an image of none.
     split_names : tuple of str
         Names by code.
+    ids : sequence of str
+        Of the images, if they were read with them.
     """
 
     incidence: Incidence
     splits: IntArray
     split_names: tuple[str, ...]
+    ids: Sequence[str] = ()
 
     def of_split(self, split: str | None) -> Incidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""

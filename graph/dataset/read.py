@@ -109,7 +109,9 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     concept_codes: dict[str, int] = {}
     split_codes: dict[Any, int] = {}
     labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
+    ids: list[str] = []
     for row in store.stream(statements.INCIDENCE, dataset=dataset):
+        ids.append(row["id"])
         labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
         splits.append(split_codes.setdefault(row["split"], len(split_codes)))
         found = row["concepts"]
@@ -125,7 +127,7 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     names = [name for name in split_codes if name is not None]
     places = {name: code for code, name in enumerate(names)}
     recode = np.array([places.get(name, -1) for name in split_codes], dtype=np.int64)
-    return SplitIncidence(incidence, recode[np.array(splits, dtype=np.int64)], tuple(names))
+    return SplitIncidence(incidence, recode[np.array(splits, dtype=np.int64)], tuple(names), ids)
 
 
 @dataclass(frozen=True, eq=False)

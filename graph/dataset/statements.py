@@ -135,10 +135,10 @@ RETURN DISTINCT i.split AS split""",
 )
 
 INCIDENCE = Statement(
-    "Class, split and concepts of each image.",
+    "Id, class, split and concepts of each image.",
     """
 MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
-RETURN y.name AS class_name, i.split AS split,
+RETURN i.id AS id, y.name AS class_name, i.split AS split,
   COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
 )
 
@@ -188,6 +188,31 @@ DELETE_INCIDENCE_TABLE = Statement(
 MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
 WITH d WHERE d.writer = $writer
 MATCH (t:IncidenceTable {dataset: d.name}) DELETE t""",
+)
+
+DELETE_IMAGE_LISTS = Statement(
+    "Delete the packed lists of images, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+MATCH (t:ImageList {dataset: d.name}) DELETE t""",
+)
+
+IMAGE_LISTS = Statement(
+    "Packed lists of images, if they are of the images that the dataset has.",
+    """
+MATCH (d:Dataset {name: $dataset})
+UNWIND $keys AS key
+MATCH (t:ImageList {dataset: d.name, key: key}) WHERE t.digest = d.digest
+RETURN t.key AS key, t.content AS content""",
+)
+
+IMAGES_BY_ID = Statement(
+    "Images in the order of the ids given.",
+    """
+UNWIND range(0, size($ids) - 1) AS at
+MATCH (i:Image {dataset: $dataset, id: $ids[at]})
+RETURN i.id AS id, i.uri AS uri, i.split AS split, i.synthetic AS synthetic ORDER BY at""",
 )
 
 INCIDENCE_TABLE = Statement(

@@ -14,6 +14,7 @@ from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset import statements
 from graph.dataset.contents import ImageContents, image_digests
+from graph.dataset.image_lists import write_image_lists
 from graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from graph.dataset.read import scan_incidence
 from graph.dataset.state import (
@@ -92,7 +93,7 @@ def write_annotations(
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
     left = stored.keys() - keys - set(change.deleted)
-    images = scan_incidence(store, dataset) if left else _split_incidence(annotations)
+    images = scan_incidence(store, dataset) if left else _split_incidence(annotations, keys)
     _write_cooccurrence(store, dataset, writer, images.incidence)
     _count_images_without_concepts(store, dataset, writer, images.incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
@@ -101,6 +102,7 @@ def write_annotations(
         raise invalidate(store, dataset, "digest")
     digest = _dataset_digest(digests, (stored[key] for key in left), n_images)
     write_incidence_table(store, dataset, writer, digest, images)
+    write_image_lists(store, dataset, writer, digest, images.ids, images.incidence)
     finish(
         store,
         dataset,
@@ -187,11 +189,10 @@ def _write_images(
     )
 
 
-def _split_incidence(annotations: Annotations) -> SplitIncidence:
+def _split_incidence(annotations: Annotations, ids: list[str]) -> SplitIncidence:
     splits = annotations.images["split"].cat
-    return SplitIncidence(
-        incidence_of(annotations), splits.codes.to_numpy(dtype=np.int64), tuple(splits.categories)
-    )
+    codes = splits.codes.to_numpy(dtype=np.int64)
+    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories), ids)
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:

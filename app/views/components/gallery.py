@@ -11,8 +11,7 @@ from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import class_colors, escape
-from graph.database.store import GraphStore
-from graph.queries.catalogue import CATALOGUE
+from graph.queries.clique_images import read_clique_images
 from ingest.images.regions import read_regions
 
 PER_CLASS = 6
@@ -30,18 +29,6 @@ def image_files() -> ImageFiles:
 @st.cache_resource
 def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
     return ImageFiles(roots, cache)
-
-
-def images_of(
-    store: GraphStore, dataset: str, concepts: list[str], class_name: str, skip: int
-) -> pd.DataFrame:
-    """A page of the images of a class that contain all the concepts.
-
-    The names come from the graph, in the state that the caller has read: they are not checked.
-    """
-    query = CATALOGUE["images-of-clique"]
-    asked = {"dataset": dataset, "concepts": concepts, "class": class_name}
-    return store.read_frame(query.text, **query.bind({**asked, "limit": PER_CLASS, "skip": skip}))
 
 
 def show(
@@ -79,7 +66,8 @@ def _one_class(
     page = 1
     if total > PER_CLASS:
         page = st.pagination(-(-total // PER_CLASS), key=f"_page {class_name} {clique}")
-    found = current.read(images_of, list(clique), class_name, (page - 1) * PER_CLASS)
+    skip = (page - 1) * PER_CLASS
+    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=PER_CLASS)
     color = class_colors(list(current.class_sizes))[class_name]
     pictures = _pictures(current.name, found, clique, color)
     if pictures is None:

@@ -20,6 +20,8 @@ FROZEN = {
     3: "202624b629baf71dfccd3e3ae565701b4ae0286cf5d7084616d79271067903de",
     4: "700786ac656ba1630b2540c8f5426f6a3355c51d2cd0782006da438cc91de77b",
     5: "7019f77ba34ca6943cee8fa81e3d8c8cc7baa4d6deb3321150b62b703a9f2432",
+    6: "10e519ae77868543d8f9f15882d6be7e67e73aae8dccea6f2168371cc7590c74",
+    7: "aacdc34cca8c03ee276ba63f47b906c4d1181b3dee9de5905aacf0ccafb1f887",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}

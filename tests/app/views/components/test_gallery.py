@@ -38,6 +38,6 @@ def test_a_click_reads_the_state_once_and_each_class_once(
     record("read_frame")
     script = AppTest.from_function(gallery, default_timeout=60, kwargs={"dataset": cars})
     assert "**country** \N{MIDDLE DOT} 9 images" in shown_text(script.run())
-    assert len(read) == 1 + 2  # the dataset's state, and a page of images of each class
+    assert len(read) == 1 + 2 * 3  # the dataset's state; each class's lists, ids, and images
     script.run()
-    assert len(read) == 1 + 2 + 1  # the images are cached as long as the state is the same
+    assert len(read) == 1 + 2 * 3 + 1  # the images are cached as long as the state is the same
