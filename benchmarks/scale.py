@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from app.cli.collector import collector_paused
+from app.cli.collector import collector_paused, present_objects_frozen
 from app.services.stores import open_store
 from app.settings import Settings
 from benchmarks.generate import Shape, generate
@@ -57,8 +57,10 @@ def write_table(path: Path, shape: Shape) -> None:
 
 def ingest(path: Path) -> tuple[float, float]:
     """Read and load as the command does; gives this process's CPU seconds and peak in MB."""
-    with open_store(Settings.from_environment()) as store, collector_paused():
-        write_annotations(store, DATASET, read_annotations(path), source="benchmark")
+    with collector_paused():
+        annotations = read_annotations(path)
+    with open_store(Settings.from_environment()) as store, present_objects_frozen():
+        write_annotations(store, DATASET, annotations, source="benchmark")
     times = psutil.Process().cpu_times()
     return times.user + times.system, peak_mb()
 
