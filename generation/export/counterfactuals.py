@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from generation.planning.composition import Composition, ResultOptions, compose_dataset
-from generation.recipes import RECIPES
+from generation.recipes import DEFAULT, RECIPES
 from graph.database.store import GraphStore
 from graph.errors import OptionError, check_known
 from graph.jobs.merge import generated_id, read_counterfactuals
@@ -30,7 +30,8 @@ def compose_job(
         Gives the dataset's images: ``id`` and ``class``. Generated images of earlier jobs count as
         real ones, those of this job as what it generated.
     given : mapping, optional
-        Fields of `ResultOptions` that differ from the recipe's own choice.
+        Fields of `ResultOptions` that differ from the recipe's own choice; ``recipe`` names another
+        recipe than the job's, whose choice it is.
 
     Raises
     ------
@@ -47,10 +48,10 @@ def compose_job(
                 "choice of real images."
             )
         return None
-    check_known("option of the result", given or (), RESULT_OPTIONS)
-    recipe = str(job.settings.get("recipe", ""))
-    usual = RECIPES[recipe].result if recipe in list(RECIPES) else None
-    options = replace(usual or ResultOptions(), **(given or {}))
+    given = dict(given or {})
+    recipe = given.pop("recipe", None) or job.settings.get("recipe") or DEFAULT
+    check_known("option of the result", given, RESULT_OPTIONS)
+    options = replace(RECIPES[str(recipe)].result or ResultOptions(), **given)
     images = read_images()
     own = {generated_id(candidate) for one in asked for candidate in one.images}
     return compose_dataset(images[~images["id"].isin(own)], asked, options)

@@ -28,6 +28,13 @@ _REAL = Annotated[
         "recipe's paper has it."
     ),
 ]
+_RECIPE = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a job that edits images, take those that this recipe's paper takes. Default: the "
+        "job's recipe."
+    ),
+]
 _SHARE = Annotated[
     float | None,
     typer.Option(
@@ -59,6 +66,7 @@ def rebalance(
     model: Annotated[
         str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
     ] = None,
+    recipe: _RECIPE = None,
     real: _REAL = None,
     share: _SHARE = None,
     incomplete: _INCOMPLETE = None,
@@ -75,7 +83,7 @@ def rebalance(
             into,
             annotator=annotate,
             annotator_options=options,
-            result=_chosen(real, share, incomplete),
+            result=_chosen(recipe, real, share, incomplete),
             progress=progress,
         )
     for reason, count in merged.left_out.items():
@@ -125,6 +133,7 @@ def export(
             "--option", "An option of the format's own, such as shard_images=1000 of webdataset."
         ),
     ] = None,
+    recipe: _RECIPE = None,
     real: _REAL = None,
     share: _SHARE = None,
     incomplete: _INCOMPLETE = None,
@@ -150,7 +159,7 @@ def export(
             folder,
             options,
             real=not generated_only,
-            result=_chosen(real, share, incomplete),
+            result=_chosen(recipe, real, share, incomplete),
             progress=progress,
         )
     counts = ", ".join(
@@ -162,9 +171,11 @@ def export(
     out.print(f"{folder}: {counts}; {written}.", markup=False)
 
 
-def _chosen(real: str | None, share: float | None, incomplete: str | None) -> dict[str, Any]:
-    """The options that are given, for `generation.planning.composition.ResultOptions`."""
-    given = {"real": real, "share": share, "incomplete": incomplete}
+def _chosen(
+    recipe: str | None, real: str | None, share: float | None, incomplete: str | None
+) -> dict[str, Any]:
+    """The options that are given, for `generation.export.counterfactuals.compose_job`."""
+    given = {"recipe": recipe, "real": real, "share": share, "incomplete": incomplete}
     return {name: value for name, value in given.items() if value is not None}
 
 

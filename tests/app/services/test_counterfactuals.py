@@ -202,6 +202,11 @@ def test_recipes_decide_unless_an_option_is_given(store, dataset_of, own):
     assert (usual.real, usual.generated) == (2, 2)
     kept = merged(store, own, job, incomplete="keep")
     assert (kept.real, kept.generated) == (3, 2)
+    pairs = merged(store, own, job, recipe="resampled")
+    assert (pairs.real, pairs.generated) == (0, 4)
+    assert merged(store, own, job, recipe="resampled", real="all").real == 2
+    with pytest.raises(UnknownNameError, match="unknown recipe 'resample'"):
+        merged(store, own, job, recipe="resample")
     with pytest.raises(UnknownNameError, match="unknown option of the result 'reel'"):
         merged(store, own, job, reel="all")
 
