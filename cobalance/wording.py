@@ -42,12 +42,15 @@ KEYWORDS = {
     "limits.skipped": "max_skipped",
     "split": "split",
     "on_error": "on_error",
+}
+"""Keywords of `cobalance.read`, by the option of `ingest.options.ReadOptions` that they set."""
+
+_OF_PLANS = {
     "plan.groups": "groups",
     "plan.made": "made",
     "plan.words": "words",
     "plan.split": "split",
 }
-"""Keywords of `cobalance.read`, by the option of `ingest.options.ReadOptions` that they set."""
 
 CALLS = {
     "ingest": "store.load(data, {dataset})",
@@ -71,7 +74,7 @@ def in_python(part: Setting | Action) -> str:
     ("run `store['zoo'].mine(max_size=3)`", 'run `stop_server()`')
     """
     if isinstance(part, Setting):
-        return str(Setting(KEYWORDS.get(part.name, part.name), part.value))
+        return str(Setting((KEYWORDS | _OF_PLANS).get(part.name, part.name), part.value))
     if part.name not in CALLS:
         return str(part)
     given = ["..." if value is ... else repr(value) for value in part.arguments]

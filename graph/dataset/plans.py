@@ -211,8 +211,8 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
     own = json.loads(kept.get("planner_options") or "{}")
     if kept.get("images_digest") is not None:
         named = {} if kept["name"] == kept["planner"] else {"name": kept["name"]}
-        action = "plan_counterfactuals"
-        return (Action(action, state.name, recipe=kept["planner"], **named, **_hashable(own)),)
+        options = {"recipe": kept["planner"], **named, **_hashable(own)}
+        return (Action("plan_counterfactuals", state.name, **options),)
     largest = json.loads(state.mining or "{}").get("max_size")
     first: tuple[Part, ...] = ()
     if largest is not None and (kept.get("min_size") or 0) > largest:

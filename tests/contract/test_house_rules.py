@@ -36,6 +36,13 @@ MINE = {
     "confidence": 0.9,
 }
 
+SPREAD = {
+    "plan": PLAN,
+    "plan_counterfactuals": {"name": "x", "recipe": "resampled", "limit": 9},
+    "mine": MINE,
+}
+"""Options of actions that are given as a mapping."""
+
 
 @cache
 def trees(packages: tuple[str, ...] = BELOW_APP) -> dict[str, ast.Module]:
@@ -78,9 +85,7 @@ def actions() -> list[Action]:
         name = str(call.args[0].value)
         options: dict[str, Any] = {}
         for keyword in call.keywords:
-            options |= (
-                {"plan": PLAN, "mine": MINE}[name] if keyword.arg is None else {keyword.arg: 3}
-            )
+            options |= SPREAD[name] if keyword.arg is None else {keyword.arg: 3}
         arguments = ["a 'b' $c"] * (len(call.args) - 1)
         found[f"{name} {len(arguments)} {sorted(options)}"] = Action(name, *arguments, **options)
     return list(found.values())

@@ -65,8 +65,8 @@ coco = COCO("annotations/instances_train.json")
 ```
 
 cobalance can ingest `annotations/instances_<split>.json` with `classes.csv` as the class file, for
-the concepts with a region, or `manifest.parquet`, for all of them; `--captions` takes
-`annotations/captions_<split>.json`.
+the concepts with a region, or `manifest.parquet`, for all of them; with
+`annotations/captions_<split>.json` as the file of captions.
 """,
 )
 
