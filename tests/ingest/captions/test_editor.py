@@ -172,12 +172,14 @@ def test_whole_words_and_their_case(caption, edited):
 HER_BEFORE_NOUNS = """
 her teeth | her own bike | her two dogs | her brightly colored umbrella | her family |
 her right hand | her back | her "best" friend | her running shoes | her friend's car |
-her lovely cat
+her lovely cat | her all white dress | her next shot | her too big hat | her walking stick |
+her two year old kid | her smiling baby | her dog in the park
 """
 HER_ELSEWHERE = """
 her | her. | her , | her and a dog | her on a bench | her while eating | her closely |
 her standing there | her eating a cake | her holding umbrellas | her is a cat | her (left) |
-her as they eat
+her as they eat | her next to a dog | her playing tennis | her riding in a car | her all alone |
+her down the street | her still
 """
 
 
@@ -195,6 +197,14 @@ def test_her_elsewhere_is_him(phrase):
     edited = GENSYNTH.edit(caption, "man")
     assert edited is not None
     assert edited.startswith("a dog with him")
+
+
+def test_her_between_two_verbs_is_him():
+    for verb in ("helping", "watches", "lets"):
+        edited = GENSYNTH.edit(f"a dog {verb} her cut the cake", "man")
+        assert edited == f"a dog {verb} him cut the cake"
+        edited = GENSYNTH.edit(f"a dog {verb} her friend in the park", "man")
+        assert edited == f"a dog {verb} his friend in the park"
 
 
 @pytest.mark.parametrize(
