@@ -42,11 +42,12 @@ LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 @dataclass(frozen=True)
 class BlankFilter:
-    """Rejects images whose surroundings of the object are blank.
+    """Rejects images of which the painted part is blank.
 
-    The score is the standard deviation of luminance outside the object's mask, from 0 (one colour)
-    to 0.5 (half black, half white); of the whole image where the mask is not known. The object is
-    left out because it would hide that a pasted background is empty.
+    The score is the standard deviation of luminance, from 0 (one colour) to 0.5 (half black, half
+    white), of the pixels that are not kept; outside the object's mask where nothing is promised, as
+    for an object that was moved; of the whole image where that is not known either. What is kept
+    is left out because it would hide that the rest is empty.
     """
 
     options: BlankOptions
@@ -62,8 +63,8 @@ class BlankFilter:
         return {"filter": "blank", "settings": self.options.model_dump()}
 
     def _judge(self, made: GeneratedImage) -> Judgement:
-        outside = _pixels_outside(made)
-        luminance = (outside.astype(np.float32) / 255) @ LUMA
+        painted = _painted_pixels(made)
+        luminance = (painted.astype(np.float32) / 255) @ LUMA
         score = float(luminance.std(dtype=np.float64))
         mean = float(luminance.mean(dtype=np.float64))
         reason = ""
@@ -80,12 +81,12 @@ class BlankFilter:
         return Judgement(score, accepted=not reason, reason=reason, details={"luminance": mean})
 
 
-def _pixels_outside(made: GeneratedImage) -> npt.NDArray[np.uint8]:
-    """The pixels outside the object; all of them without a mask that leaves any."""
-    mask = made.mask
-    if mask is None or mask.shape != made.image.shape[:2] or mask.all():
+def _painted_pixels(made: GeneratedImage) -> npt.NDArray[np.uint8]:
+    """The pixels that are not kept, or those outside the object; all if that leaves none."""
+    stays = made.mask if made.kept is None else made.kept
+    if stays is None or stays.shape != made.image.shape[:2] or stays.all():
         return made.image.reshape(-1, 3)
-    return made.image[~mask]
+    return made.image[~stays]
 
 
 def open_filter(options: BlankOptions) -> BlankFilter:

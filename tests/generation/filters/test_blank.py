@@ -50,6 +50,15 @@ def test_a_grey_level_of_noise_is_rejected_and_ten_are_not() -> None:
     ).accepted
 
 
+def test_the_surroundings_do_not_hide_an_empty_object() -> None:
+    image, mask = noise(), object_mask()
+    image[mask] = 90
+    assert judge(GeneratedImage(image, mask)).accepted
+    found = judge(GeneratedImage(image, mask, kept=~mask))
+    assert found.reason.startswith("The image is nearly one colour")
+    assert judge(GeneratedImage(image, mask, kept=np.ones_like(mask))).accepted  # all of it counts
+
+
 def test_the_object_does_not_hide_an_empty_background() -> None:
     image, mask = flat(90), object_mask()
     image[mask] = noise()[mask]
