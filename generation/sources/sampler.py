@@ -121,7 +121,10 @@ class Sources:
         raise _none_usable(class_name, len(images.ids), problems)
 
     def sample_single(self, class_name: str, seed: int, *, without: str) -> SourceImage:
-        """Sample as `sample` does, from images with exactly one object of the class, as a whole."""
+        """Sample as `sample` does, from images with exactly one object of the class, as a whole.
+
+        Mask files do not say how many objects they are of, and are taken as they are.
+        """
         if self._single is None:
             whole = {"instances": "single", "second_above_px": None, "parts": "all", "grow_px": 0}
             settings = self.settings.model_copy(update=whole)
