@@ -281,7 +281,11 @@ _GROUPS = {
     "refine": Refinement,
     "limits": ReadLimits,
 }
-_PLACES = {keyword: place for place, keyword in KEYWORDS.items()}
+_PLACES = {
+    keyword: place
+    for place, keyword in KEYWORDS.items()
+    if place.rpartition(".")[0] in ("", *_GROUPS)
+}
 
 
 def _placed(keyword: str, value: Any) -> tuple[str, Any]:

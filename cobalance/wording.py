@@ -58,6 +58,7 @@ CALLS = {
     "plan": "store[{0}].plan({options})",
     "plan_counterfactuals": "store[{0}].plan_counterfactuals({options})",
     "rebalance": "store.job({0}).rebalance({options})",
+    "retry": "store.job({0}).retry({options})",
     "rename_dataset": "store[{0}].rename({1})",
     "drop_dataset": "store.drop({0})",
 }

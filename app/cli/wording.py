@@ -51,6 +51,7 @@ COMMANDS = {
     "plan": "plan DATASET",
     "plan_counterfactuals": "plan DATASET",
     "rebalance": "rebalance JOB",
+    "retry": "retry JOB",
     "rename_dataset": "datasets rename DATASET NEW",
     "drop_dataset": "datasets drop DATASET",
     "server_status": "store status",

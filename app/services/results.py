@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from app.settings import Settings
@@ -22,9 +23,9 @@ from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_r
 from graph.jobs.status import Job
 from graph.names import clean_name
 from graph.progress import Progress, silent
-from graph.records import Mention
+from graph.records import Annotations, Mention
 from ingest.annotators import ANNOTATORS
-from ingest.captions.image_texts import copy_image_texts
+from ingest.captions.image_texts import copy_image_texts, read_image_texts, write_image_texts
 from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.regions import copy_regions
@@ -149,9 +150,24 @@ def rebalanced_dataset(
         real, left_out = composed.real, composed.left_out
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     copy_regions(settings.regions_folder(), job.dataset, name)
-    copy_image_texts(settings.captions_folder(), job.dataset, name)
+    _write_captions(settings.captions_folder(), job.dataset, name, images)
     n_real = None if real is None else len(real)
     return RebalancedDataset(name, len(images), report, n_real, left_out)
+
+
+def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
+    """Copy a dataset's captions, and add those of edited images, with their sources' licences."""
+    copy_image_texts(folder, dataset, into)
+    edited = [image for image in images if image.edited]
+    known = read_image_texts(folder, dataset, {str(image.source_image) for image in edited})
+    if known.empty:
+        return
+    licences = known.set_index("id").drop(columns="captions")
+    texts = licences.reindex([image.source_image for image in edited]).reset_index(drop=True)
+    texts.insert(0, "image", range(len(edited)))
+    texts.insert(1, "captions", [list(image.captions) or None for image in edited])
+    texts = texts.astype(object).where(texts.notna(), None)
+    write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))
 
 
 def _annotated(

@@ -12,8 +12,8 @@ from typing import Any
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.database.sync import batches
-from graph.errors import OptionError, check_known
-from graph.jobs import reads, statements
+from graph.errors import Action, OptionError, check_known
+from graph.jobs import reads, statements, verdict_statements
 from graph.jobs.lifecycle import VERDICTS, Verdict, not_found
 
 DISPLACED = "Another candidate was chosen by hand."
@@ -149,7 +149,7 @@ def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerp
 def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
     """Reject candidates with a reason each, by id, except those decided by people."""
     for rows in batches([[candidate, reason] for candidate, reason in reasons.items()]):
-        store.write(statements.REJECT_CANDIDATES, job=job, rows=rows)
+        store.write(verdict_statements.REJECT_CANDIDATES, job=job, rows=rows)
 
 
 def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> QueryCounts:
@@ -172,11 +172,12 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     JobNotFoundError
         There is no such candidate.
     OptionError
-        It is to be accepted, and has no file: none could be made, or it was not kept.
+        It is to be accepted, and has no file: none could be made, or it was not kept. Or it has
+        lost, and its job does not keep the losers.
     """
     check_known("verdict", [verdict], VERDICTS)
     rows = store.write(
-        statements.DECIDE,
+        verdict_statements.DECIDE,
         candidate=candidate,
         verdict=verdict,
         by=by,
@@ -189,6 +190,13 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
             raise OptionError(
                 f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
                 "or queue its query again."
+            )
+        if lost := store.read(reads.DROPPED, query=candidate.rpartition("/")[0]):
+            raise OptionError(
+                f"Candidate {candidate!r} was not kept: another one was chosen, and keep_losers of "
+                "its job is false. To have more made, reject the one that was chosen, and ",
+                Action("retry", lost[0]["job"], short=True),
+                ".",
             )
         raise not_found("candidate", candidate)
     return QueryCounts(**rows[0])

@@ -67,3 +67,15 @@ CALL (j) {{
   SET {", ".join(f"j.{name} = all_{name}" for name in _OF_QUERY)}
 }}"""
 """Count all queries of the job ``j`` anew, after a change to many."""
+
+COUNT_CANDIDATES = """
+CALL (q) {
+  OPTIONAL MATCH (c:Candidate {query: q.id})
+  WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
+    sum(CASE c.verdict WHEN 'pending' THEN 1 ELSE 0 END) AS pending,
+    count(c) AS kept, coalesce(sum(c.seconds), 0.0) AS seconds
+  SET q.accepted = accepted, q.pending = pending,
+    q.rejected = kept + coalesce(q.dropped, 0) - accepted - pending,
+    q.seconds = seconds + coalesce(q.dropped_seconds, 0.0)
+}"""
+"""Count the candidates of the query ``q`` anew, in every write that adds or decides one."""

@@ -41,12 +41,15 @@ class AcceptedImage(ImageRecord):
         edited.
     edited : bool
         Whether it shows what its source shows, with the source's mentions beside its own.
+    captions : tuple of str
+        The source's captions, edited.
     """
 
     synthetic: bool = True
     job: str
     source_image: str | None = None
     edited: bool = False
+    captions: tuple[str, ...] = ()
 
 
 def generated_id(candidate: str) -> str:
@@ -80,6 +83,7 @@ def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
                 job=job,
                 source_image=row["source_image"],
                 edited=row["edited"],
+                captions=tuple(row["captions"]),
             )
         )
     return images

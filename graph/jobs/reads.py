@@ -118,6 +118,11 @@ HAS_CANDIDATE = Statement(
     "Whether a candidate exists.", "MATCH (c:Candidate {id: $candidate}) RETURN c.id AS candidate"
 )
 
+DROPPED = Statement(
+    "The job of a query whose rejected candidates are not kept.",
+    "MATCH (q:JobQuery {id: $query}) WHERE q.dropped > 0 RETURN q.job AS job",
+)
+
 PROVENANCE = Statement(
     "Provenance of a candidate.",
     "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
@@ -131,13 +136,35 @@ RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, coalesce(c.reason, '') 
   c.decided_by AS decided_by""",
 )
 
-ELIGIBLE = Statement(
-    "Candidates to choose the best of, query by query: pending, accepted, and ranked ones.",
+MADE = Statement(
+    "All candidates of queries, query by query, and whether each may be chosen.",
     """
 UNWIND $queries AS query
 MATCH (c:Candidate {query: query})
-WHERE c.verdict IN ['accepted', 'pending'] OR c.rank IS NOT NULL AND c.decided_at IS NULL
-RETURN query, c.id AS id, c.scores AS scores ORDER BY query, id""",
+RETURN query, c.id AS id, c.scores AS scores, coalesce(c.reason, '') AS reason,
+  c.decided_by AS decided_by, c.verdict IN ['accepted', 'pending']
+    OR c.rank IS NOT NULL AND c.decided_at IS NULL AS eligible
+ORDER BY query, id""",
+)
+
+KEPT = Statement(
+    "The candidates that are left of queries whose others were dropped.",
+    """
+MATCH (j:Job {id: $job})
+UNWIND $queries AS query
+MATCH (q:JobQuery {id: query}) WHERE q.job = j.id AND q.dropped > 0
+WITH q, COLLECT { MATCH (c:Candidate {query: q.id}) RETURN c.id } AS kept
+WHERE size(kept) >= q.accepted
+RETURN q.position AS position, q.settled AS settled, kept""",
+)
+
+NUMBERS = Statement(
+    "The ids of the candidates of queries, query by query.",
+    """
+UNWIND $queries AS query
+MATCH (q:JobQuery {id: query})
+RETURN q.position AS position, coalesce(q.settled, 0) * sign(coalesce(q.dropped, 0)) AS dropped,
+  COLLECT { MATCH (c:Candidate {query: q.id}) RETURN c.id } AS ids""",
 )
 
 FINGERPRINTS = Statement(
@@ -165,7 +192,7 @@ MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL
 MATCH (q:JobQuery {id: c.query})
 RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image,
   coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, q.concepts AS concepts,
-  q.source_image IS NOT NULL AS edited""",
+  q.source_image IS NOT NULL AS edited, coalesce(q.captions, []) AS captions""",
 )
 
 COUNTERFACTUALS = Statement(

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
+from graph.database.sync import batches
 from graph.dataset.plans import edit_properties, stored_edit
 from graph.jobs import reads, statements
-from graph.jobs.lifecycle import QueryState
+from graph.jobs.lifecycle import QueryState, query_id
 from graph.records import Edit
 
 _EDITED = edit_properties(None).keys()
@@ -132,6 +133,29 @@ def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
         )
         for row in (row | {"concepts": tuple(row["concepts"])} for row in rows)
     ]
+
+
+def missing_numbers(
+    store: GraphStore, job: str, progress: Sequence[QueryProgress]
+) -> dict[int, list[int]]:
+    """Numbers of candidates that lack while later ones of their query are there, by query.
+
+    A query that fails leaves such gaps, as several workers are on it; a retry is to fill them.
+
+    Parameters
+    ----------
+    progress : sequence of QueryProgress
+        Queries of the job; only those that are open and were queued again are looked at.
+    """
+    again = [query for query in progress if query.is_open and query.retries and query.made]
+    missing = {}
+    for some in batches([query_id(job, query.position) for query in again]):
+        for row in store.read(reads.NUMBERS, queries=some):
+            there = {int(candidate.rpartition("/")[2]) for candidate in row["ids"]}
+            there.update(range(row["dropped"]))
+            if lacking := sorted(set(range(max(there, default=0))) - there):
+                missing[row["position"]] = lacking
+    return missing
 
 
 def active_jobs(store: GraphStore) -> list[str]:

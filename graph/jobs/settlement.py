@@ -10,17 +10,36 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from graph.database.store import GraphStore
-from graph.database.sync import BATCH
-from graph.jobs import reads, statements
+from graph.database.sync import BATCH, batches
+from graph.jobs import reads, verdict_statements
 from graph.jobs.candidates import DISPLACED
+from graph.jobs.lifecycle import query_id
 
 
 @dataclass(frozen=True)
-class EligibleCandidate:
-    """A candidate that may be chosen, with the filters' scores."""
+class MadeCandidate:
+    """A candidate of a query that is to be settled.
+
+    Parameters
+    ----------
+    id : str
+        Its own name.
+    scores : mapping of str to float
+        The filters'.
+    eligible : bool
+        Whether it may be chosen: the filters accept it and no person has rejected it, or a person
+        has accepted it.
+    reason : str
+        Why it is rejected.
+    decided_by : str or None
+        Who has decided; None for the filters.
+    """
 
     id: str
     scores: Mapping[str, float]
+    eligible: bool = True
+    reason: str = ""
+    decided_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,24 +75,46 @@ class Settlement:
     short_message: str = ""
 
 
-def read_eligible(store: GraphStore, queries: Sequence[str]) -> dict[str, list[EligibleCandidate]]:
-    """Read the candidates that may be chosen, by query, each query's in order of id.
+def read_made(store: GraphStore, queries: Sequence[str]) -> dict[str, list[MadeCandidate]]:
+    """Read all candidates of queries, by query, each query's in order of id.
 
-    They are those that the filters accept and no person has rejected, and those that people have
-    accepted. A query without any is left out.
+    A query without any is left out.
     """
-    rows = store.read(reads.ELIGIBLE, queries=list(queries))
+    rows = store.read(reads.MADE, queries=list(queries))
     return {
-        query: [EligibleCandidate(row["id"], json.loads(row["scores"])) for row in of_query]
-        for query, of_query in groupby(rows, key=lambda row: str(row["query"]))
+        query: [MadeCandidate(**(row | {"scores": json.loads(row["scores"])})) for row in of_query]
+        for query, of_query in groupby(rows, key=lambda row: str(row.pop("query")))
     }
 
 
-def settle_queries(store: GraphStore, job: str, settlements: Sequence[Settlement]) -> None:
+def judge_made(
+    store: GraphStore, job: str, judged: Mapping[str, tuple[Mapping[str, float], str]]
+) -> None:
+    """Give candidates other scores, by id, and reject those pending ones that have a reason.
+
+    May be repeated. What people have decided stays.
+    """
+    rows = [
+        [candidate, json.dumps(dict(scores), ensure_ascii=False, sort_keys=True), reason]
+        for candidate, (scores, reason) in judged.items()
+    ]
+    for some in batches(rows):
+        store.write(verdict_statements.JUDGE_CANDIDATES, job=job, rows=some)
+
+
+def settle_queries(
+    store: GraphStore, job: str, settlements: Sequence[Settlement], *, keep_losers: bool = True
+) -> None:
     """Accept the best candidates of queries, reject the others, and end the queries.
 
     Accepted ones stay. A query that was settled meanwhile, or has more candidates by now, is left
     as it is, so that this may be repeated, by any number of workers.
+
+    Parameters
+    ----------
+    keep_losers : bool
+        Keep the nodes of rejected candidates. Without, a query that has enough accepted ones keeps
+        these alone, and how many others there were.
     """
     for some in _in_batches(settlements):
         rows = [
@@ -86,7 +127,44 @@ def settle_queries(store: GraphStore, job: str, settlements: Sequence[Settlement
             }
             for one in some
         ]
-        store.write(statements.SETTLE_QUERIES, job=job, rows=rows, chosen=None, displaced=DISPLACED)
+        store.write(
+            verdict_statements.SETTLE_QUERIES,
+            job=job,
+            rows=rows,
+            keep_losers=keep_losers,
+            chosen=None,
+            displaced=DISPLACED,
+        )
+
+
+@dataclass(frozen=True)
+class KeptCandidates:
+    """What is left of a query whose other candidates were dropped.
+
+    Parameters
+    ----------
+    query : int
+        Its position in the job.
+    settled : int
+        Of how many candidates the best were chosen, the first ones.
+    kept : frozenset of str
+        Ids of its candidates.
+    """
+
+    query: int
+    settled: int
+    kept: frozenset[str]
+
+
+def read_kept(store: GraphStore, job: str, queries: Sequence[int]) -> list[KeptCandidates]:
+    """Read what is left of queries, by position, as far as any of them dropped candidates."""
+    found = []
+    for some in batches([query_id(job, query) for query in queries]):
+        rows = store.read(reads.KEPT, job=job, queries=some)
+        found += [
+            KeptCandidates(row["position"], row["settled"], frozenset(row["kept"])) for row in rows
+        ]
+    return found
 
 
 def _in_batches(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]:
@@ -94,10 +172,10 @@ def _in_batches(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]
     batch: list[Settlement] = []
     size = 0
     for one in settlements:
-        if batch and size + len(one.ranked) > BATCH:
+        if batch and size + one.made > BATCH:
             yield batch
             batch, size = [], 0
         batch.append(one)
-        size += len(one.ranked)
+        size += one.made
     if batch:
         yield batch

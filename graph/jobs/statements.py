@@ -4,8 +4,8 @@ from graph.database.query import Statement
 from graph.database.schema import CANDIDATE, JOB, JOB_QUERY
 from graph.database.statements import merge_clause
 from graph.jobs.counters import (
+    COUNT_CANDIDATES,
     ENDED,
-    MADE,
     MADE_OR_ENDED,
     PUT_IN_NEW,
     RECOUNT,
@@ -14,40 +14,11 @@ from graph.jobs.counters import (
     take_out,
 )
 
-_LOCK = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j"
+LOCK = "MATCH (j:Job {id: $job}) SET j.updated_at = datetime() WITH j"
 """Begin a write to a job, one at a time."""
 
-_OPEN = "q.state IN ['queued', 'running']"
-
-# Counted anew from the candidates in every write that adds or decides one: nothing can drift.
-_COUNT_CANDIDATES = """
-CALL (q) {
-  OPTIONAL MATCH (c:Candidate {query: q.id})
-  WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
-    sum(CASE c.verdict WHEN 'pending' THEN 1 ELSE 0 END) AS pending,
-    count(c) AS kept, coalesce(sum(c.seconds), 0.0) AS seconds
-  SET q.accepted = accepted, q.pending = pending,
-    q.rejected = kept + coalesce(q.dropped, 0) - accepted - pending,
-    q.seconds = seconds + coalesce(q.dropped_seconds, 0.0)
-}"""
-
-# The accepted stay, the one that a person has just chosen before all, then those that people chose
-# last; the rest of the seats go to the best, except those that people have rejected.
-_CHOOSE_BEST = """
-CALL (q) {
-  MATCH (c:Candidate {query: q.id})
-  WHERE q.settled IS NOT NULL
-    AND (c.verdict = 'accepted' OR c.rank IS NOT NULL AND c.decided_at IS NULL)
-  WITH q, c ORDER BY c.verdict <> 'accepted', coalesce(c.id <> $chosen, false),
-    c.decided_at IS NULL, c.decided_at DESC, c.rank, c.id
-  WITH q, collect(c) AS found
-  FOREACH (c IN found[..q.n] |
-    SET c.reason = CASE c.verdict WHEN 'accepted' THEN c.reason ELSE '' END,
-      c.verdict = 'accepted')
-  FOREACH (c IN found[q.n..] |
-    SET c.reason = CASE c.verdict WHEN 'accepted' THEN $displaced ELSE c.reason END,
-      c.verdict = 'rejected', c.decided_by = null, c.decided_at = null)
-}"""
+OPEN = "q.state IN ['queued', 'running']"
+"""Of a query ``q``."""
 
 CREATE_JOB = Statement(
     "Create a job unless it exists, under the lock that a drop or rename of the dataset takes.",
@@ -62,7 +33,7 @@ RETURN j.state AS state""",
 ADD_QUERIES = Statement(
     "Add queries to a job that is being written, with edges to class and clique or image.",
     f"""
-{_LOCK} WHERE j.state = 'preparing'
+{LOCK} WHERE j.state = 'preparing'
 UNWIND $rows AS row
 {merge_clause(JOB_QUERY, "q", "row")}, q.dataset = j.dataset, q.job = j.id
 WITH j, q, NOT EXISTS {{ (j)-[:RUNS]->(q) }} AS new
@@ -82,7 +53,7 @@ RETURN written""",
 
 COMPLETE_JOB = Statement(
     "Queue a job whose queries are all written.",
-    f"{_LOCK} WHERE j.state = 'preparing' SET j.state = 'queued', j.complete = true",
+    f"{LOCK} WHERE j.state = 'preparing' SET j.state = 'queued', j.complete = true",
 )
 
 DISCARD_QUERIES = Statement(
@@ -96,7 +67,7 @@ DISCARD_JOB = Statement("Delete a job.", "MATCH (j:Job {id: $job}) DETACH DELETE
 CANCEL_JOB = Statement(
     "Cancel a job unless it has ended; its running queries are queued.",
     f"""
-{_LOCK}
+{LOCK}
 CALL (j) {{
   WITH j WHERE j.state IN ['preparing', 'queued', 'running']
   SET j.state = 'cancelled', j.ended_at = datetime()
@@ -110,7 +81,7 @@ RETURN j.state AS state""",
 RETRY_JOB = Statement(
     "Queue the failed queries of a job again, and short ones if asked.",
     f"""
-{_LOCK} WHERE j.state = 'preparing' OR coalesce(j.complete, true)
+{LOCK} WHERE j.state = 'preparing' OR coalesce(j.complete, true)
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE j.state <> 'preparing' AND (q.state = 'failed'
@@ -139,10 +110,10 @@ RETURN queued""",
 START_QUERIES = Statement(
     "Mark queries as running, in this attempt of the job.",
     f"""
-{_LOCK} WHERE j.state IN ['queued', 'running'] AND coalesce(j.attempt, 0) = $attempt
+{LOCK} WHERE j.state IN ['queued', 'running'] AND coalesce(j.attempt, 0) = $attempt
 CALL (j) {{
   UNWIND $queries AS id
-  MATCH (q:JobQuery {{id: id}}) WHERE {_OPEN}
+  MATCH (q:JobQuery {{id: id}}) WHERE {OPEN}
   WITH j, q {take_out(*STARTED)}
   SET j.state = 'running', j.started_at = coalesce(j.started_at, datetime()),
     q.state = 'running', q.started_at = coalesce(q.started_at, datetime()) {put_in(*STARTED)}
@@ -154,9 +125,9 @@ RETURN started, j.dataset AS dataset""",
 FINISH_QUERIES = Statement(
     "Mark queries as done, if the job is in the given round or none is given.",
     f"""
-{_LOCK} WHERE $after IS NULL OR j.round = $after
+{LOCK} WHERE $after IS NULL OR j.round = $after
 UNWIND $rows AS row
-MATCH (q:JobQuery {{id: row[0]}}) WHERE {_OPEN}
+MATCH (q:JobQuery {{id: row[0]}}) WHERE {OPEN}
 WITH j, q, row {take_out(*ENDED)}
 SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {put_in(*ENDED)}""",
 )
@@ -164,9 +135,9 @@ SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {put_in(*ENDED
 FAIL_QUERIES = Statement(
     "Mark queries as failed, in this attempt of the job.",
     f"""
-{_LOCK} WHERE coalesce(j.attempt, 0) = $attempt
+{LOCK} WHERE coalesce(j.attempt, 0) = $attempt
 UNWIND $queries AS id
-MATCH (q:JobQuery {{id: id}}) WHERE {_OPEN}
+MATCH (q:JobQuery {{id: id}}) WHERE {OPEN}
 WITH j, q {take_out(*ENDED)}
 SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {put_in(*ENDED)}""",
 )
@@ -174,8 +145,8 @@ SET q.state = 'failed', q.message = $message, q.ended_at = datetime() {put_in(*E
 END_JOB = Statement(
     "End a job that has no query left to run; it is done unless one failed.",
     f"""
-{_LOCK} WHERE j.state IN ['queued', 'running'] AND NOT EXISTS {{
-  MATCH (q:JobQuery {{job: j.id}}) WHERE {_OPEN}
+{LOCK} WHERE j.state IN ['queued', 'running'] AND NOT EXISTS {{
+  MATCH (q:JobQuery {{job: j.id}}) WHERE {OPEN}
 }}
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id, state: 'failed'}})
@@ -191,12 +162,12 @@ SET j.state = CASE WHEN j.failed = 0 THEN 'done' ELSE 'failed' END,
 FAIL_JOB = Statement(
     "End a job that cannot go on; its unfinished queries fail with the same message.",
     f"""
-{_LOCK}
+{LOCK}
 CALL (j) {{
   WITH j WHERE j.state IN ['queued', 'running']
   SET j.state = 'failed', j.error = $error, j.ended_at = datetime()
   WITH j
-  MATCH (q:JobQuery {{job: j.id}}) WHERE {_OPEN}
+  MATCH (q:JobQuery {{job: j.id}}) WHERE {OPEN}
   SET q.state = 'failed', q.message = $error, q.ended_at = datetime()
 }}{RECOUNT}
 RETURN j.id AS job""",
@@ -205,14 +176,14 @@ RETURN j.id AS job""",
 BEGIN_ROUND = Statement(
     "Begin a job's next round, unless another worker has.",
     f"""
-{_LOCK} WHERE coalesce(j.round, -1) = $number - 1
+{LOCK} WHERE coalesce(j.round, -1) = $number - 1
 SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of""",
 )
 
 ADD_CANDIDATES = Statement(
     "Add candidates to queries of a job, and end those that are complete by them if asked.",
     f"""
-{_LOCK}
+{LOCK}
 CALL (j) {{
   UNWIND $rows AS row
   MATCH (q:JobQuery {{id: row.query}}) WHERE coalesce(q.dropped, 0) = 0 OR row.index >= q.settled
@@ -225,70 +196,15 @@ CALL (j) {{
 UNWIND $queries AS row
 MATCH (q:JobQuery {{id: row[0]}})
 WITH j, q, row {take_out(*MADE_OR_ENDED)}
-WITH j, q, row{_COUNT_CANDIDATES}
+WITH j, q, row{COUNT_CANDIDATES}
 FOREACH (_ IN CASE
-    WHEN $finish AND {_OPEN} AND coalesce(j.best_of, 1) = 1
+    WHEN $finish AND {OPEN} AND coalesce(j.best_of, 1) = 1
       AND q.accepted >= q.n AND q.accepted + q.rejected = row[1]
     THEN [1] ELSE [] END |
   SET q.state = 'done', q.message = '', q.ended_at = datetime()
 ){put_in(*MADE_OR_ENDED)}
 RETURN q.id AS query, q.n AS n, q.accepted AS accepted, q.rejected AS rejected,
   q.pending AS pending""",
-)
-
-REJECT_CANDIDATES = Statement(
-    "Reject accepted and pending candidates, except those decided by people.",
-    f"""
-{_LOCK}
-UNWIND $rows AS row
-MATCH (c:Candidate {{id: row[0]}})
-WHERE c.job = j.id AND c.verdict IN ['accepted', 'pending'] AND c.decided_at IS NULL
-SET c.verdict = 'rejected', c.reason = row[1]
-WITH DISTINCT j, c.query AS id
-MATCH (q:JobQuery {{id: id}})
-WITH j, q {take_out(*MADE)}
-WITH j, q{_COUNT_CANDIDATES}{put_in(*MADE)}""",
-)
-
-SETTLE_QUERIES = Statement(
-    "Choose the best candidates of complete queries by their ranks, and end the queries.",
-    f"""
-{_LOCK}
-UNWIND $rows AS row
-MATCH (q:JobQuery {{id: row.query}})
-WHERE q.accepted + q.rejected + q.pending = row.made AND coalesce(q.settled, 0) < row.made
-WITH j, q, row {take_out(*MADE_OR_ENDED)}
-SET q.settled = row.made
-WITH j, q, row
-CALL (q, row) {{
-  UNWIND row.ranked AS ranked
-  MATCH (c:Candidate {{id: ranked[0]}}) WHERE c.query = q.id
-  SET c.rank = ranked[1],
-    c.reason = CASE WHEN c.decided_at IS NULL AND c.verdict <> 'accepted'
-      THEN ranked[2] ELSE c.reason END
-}}{_CHOOSE_BEST}
-WITH j, q, row{_COUNT_CANDIDATES}
-FOREACH (_ IN CASE WHEN {_OPEN} THEN [1] ELSE [] END |
-  SET q.state = 'done', q.ended_at = datetime(),
-    q.message = CASE WHEN q.accepted < q.n THEN row.short ELSE row.message END
-){put_in(*MADE_OR_ENDED)}""",
-)
-
-DECIDE = Statement(
-    "Accept or reject a candidate by hand, and the best others; without a file none is accepted.",
-    f"""
-MATCH (c:Candidate {{id: $candidate}})
-WHERE $verdict = 'rejected' OR c.uri IS NOT NULL
-MATCH (q:JobQuery {{id: c.query}})
-MATCH (j:Job {{id: c.job}})
-SET j.updated_at = datetime()
-WITH j, q, c {take_out(*MADE)}
-SET c.verdict = $verdict, c.decided_by = $by, c.decided_at = datetime()
-WITH j, q{_CHOOSE_BEST}
-WITH j, q{_COUNT_CANDIDATES}
-SET q.message = CASE WHEN q.settled IS NOT NULL AND q.accepted < q.n THEN $short
-  WHEN q.message = $short THEN '' ELSE q.message END{put_in(*MADE)}
-RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected, q.pending AS pending""",
 )
 
 HEARTBEAT = Statement(

@@ -12,6 +12,7 @@ from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
 from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
+from graph.jobs import verdict_statements
 from graph.jobs.counters import RECOUNT
 from graph.queries import statements as query_statements
 
@@ -25,7 +26,10 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
     }
 
 
-ALL = named(database_statements, dataset_statements, query_statements, job_reads, job_statements)
+ALL = named(
+    *(database_statements, dataset_statements, query_statements),
+    *(job_reads, job_statements, verdict_statements),
+)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}
 READS = {name: each for name, each in ALL.items() if name not in WRITES}
@@ -49,7 +53,7 @@ def test_a_read_only_reads(statement):
 def test_a_write_takes_no_value_but_as_a_parameter(statement):
     """What stands in quotes are states and verdicts, never a name."""
     known = {"preparing", "queued", "running", "done", "failed", "cancelled"}
-    known |= {"accepted", "rejected", "P1D", "", "\n", "id", "\\n"}
+    known |= {"pending", "accepted", "rejected", "P1D", "", "\n", "id", "\\n"}
     assert set(re.findall(r"'([^']*)'", statement.text)) <= known
 
 

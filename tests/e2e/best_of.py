@@ -32,11 +32,11 @@ def winners(best_of=BEST_OF):
     }
 
 
-def accepted(store, job):
+def accepted(store, job, n_queries=3):
     rows = store.read(
         "MATCH (c:Candidate {job: $job, verdict: 'accepted'}) RETURN c.id AS id", job=job
     )
-    found = {position: set() for position in range(len(QUERIES))}
+    found = {position: set() for position in range(n_queries)}
     for row in rows:
         query, index = map(int, row["id"].split("/")[-2:])
         found[query].add(index)

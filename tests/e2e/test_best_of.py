@@ -1,13 +1,28 @@
 """The best of several candidates, chosen by real workers: what brute force chooses."""
 
+import subprocess
 import sys
+from random import Random
 
 import pytest
 
+from app.services.results import merge_job
+from app.services.workers import worker_resources
 from generation.jobs import rounds
-from graph.jobs.status import read_queries
+from generation.worker import executor
+from generation.worker.worker import Worker, WorkerOptions
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.jobs.candidate_pages import list_candidates
+from graph.jobs.candidates import decide
+from graph.jobs.lifecycle import retry_job
+from graph.jobs.merge import read_accepted
+from graph.jobs.status import read_job, read_queries
+from tests.browser.server import environment_of
 from tests.e2e import scored
-from tests.e2e.best_of import assert_settled, order
+from tests.e2e.best_of import BEST_OF, QUERIES, assert_counted, assert_settled, order, winners
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -27,5 +42,80 @@ def test_the_winners_are_those_of_brute_force(store, loaded, own, work, chunk_si
 def test_rounds_that_are_too_small_for_a_query(store, loaded, own, work, monkeypatch):
     monkeypatch.setattr(rounds, "MAX_ROUND", 7)
     job = order(store, loaded, chunk_size=3)
+    work()
+    assert_settled(store, own, job)
+
+
+@pytest.mark.parametrize("keep_losers", [True, False])
+def test_what_lost_is_kept_if_asked(store, loaded, own, work, tmp_path, keep_losers):
+    job = order(store, loaded, keep_losers=keep_losers, chunk_size=5)
+    work()
+    assert_settled(store, own, job)
+    folder = tmp_path / "generated" / job / "images"
+    files = {tuple(map(int, path.stem.split("-"))) for path in folder.iterdir()}
+    best = {(query, index) for query, chosen in winners().items() for index in chosen}
+    nodes = list_candidates(store, job, per_page=1000)
+    if keep_losers:
+        assert best < files
+        assert nodes.total == read_job(store, job).made
+        loser = next(one for one in nodes.candidates if one.rank == 2 and one.verdict == "rejected")
+        assert decide(store, loser.id, "accepted", "ann").accepted == 1
+    else:
+        assert files == best
+        assert nodes.total == len(best)
+    images = read_accepted(store, job)
+    assert len(images) == len(best)
+    mine_dataset(store, loaded, MiningOptions(2), max_cliques=100)
+    merged = merge_job(store, own, read_job(store, job))
+    assert merged.generated == len(best)
+    drop_dataset(store, merged.dataset)
+
+
+def test_workers_that_are_killed_choose_the_same(store, loaded, own, settings, tmp_path):
+    """Killed by force at random progress, until the job is done."""
+    random = Random()
+    url = f"sqlite:///{tmp_path}/killed.sqlite"
+    environment = environment_of(settings) | {
+        "COBALANCE_QUEUE": url,
+        "COBALANCE_OUTPUT": own.output_folder(),
+        "OMP_NUM_THREADS": "1",
+    }
+    job = order(store, loaded, keep_losers=False, chunk_size=2)
+    wanted = sum(n for _, _, n in QUERIES) * BEST_OF
+    for made in sorted(random.sample(range(wanted + 1), 3)):
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "tests.e2e.scored_worker"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            until(
+                lambda made=made, worker=worker: (
+                    read_job(store, job).made >= made or worker.poll() is not None
+                ),
+                240,
+            )
+        finally:
+            worker.kill()
+            worker.wait()
+        assert_counted(store, job)
+    Worker(worker_resources(own), WorkerOptions(url, poll_s=0.05, until_idle=True)).run()
+    assert_settled(store, own, job)
+
+
+def test_a_query_that_fails_leaves_no_gap_when_it_is_tried_again(
+    store, loaded, own, work, fails, monkeypatch
+):
+    """Its candidates whose numbers end in 1 fail; others are made at the same time."""
+    monkeypatch.setattr(executor, "_REPEATS", 1)
+    fails.POISON.add("gate")
+    job = order(store, loaded, chunk_size=2, making={})
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.queries["failed"], found.pending > 0) == ("failed", 1, True)
+    assert_counted(store, job)
+    fails.POISON.clear()
+    assert retry_job(store, job) == 1
     work()
     assert_settled(store, own, job)

@@ -10,7 +10,12 @@ from transformers import (
     CLIPConfig,
     CLIPImageProcessorPil,
     CLIPModel,
+    CLIPSegConfig,
+    CLIPSegForImageSegmentation,
     CLIPTokenizer,
+    Mask2FormerConfig,
+    Mask2FormerForUniversalSegmentation,
+    Mask2FormerImageProcessorPil,
     Owlv2Config,
     Owlv2ForObjectDetection,
     Owlv2ImageProcessorPil,
@@ -20,6 +25,7 @@ from transformers import (
     SegformerConfig,
     SegformerForSemanticSegmentation,
     SegformerImageProcessorPil,
+    SwinConfig,
     ViTConfig,
     ViTImageProcessorPil,
     ViTModel,
@@ -37,6 +43,7 @@ LAYERS: dict[str, Any] = {
     "num_attention_heads": 4,
 }
 EYE: dict[str, Any] = LAYERS | {"image_size": 32, "patch_size": 8}
+THINGS = ("person", "dog", "cat")
 LABELS = ("Background", "Hat", "Hair", "Face", "Dress")
 
 
@@ -119,6 +126,57 @@ def save_parsing(folder: Path, seed: int = 0) -> Path:
     )
     _save(SegformerForSemanticSegmentation(config), folder)
     SegformerImageProcessorPil(size={"height": 64, "width": 64}).save_pretrained(folder)
+    return folder
+
+
+def save_clipseg(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    tokens = clip_tokenizer()
+    config = CLIPSegConfig(
+        text_config=_text_config(tokens),
+        vision_config=EYE,
+        projection_dim=16,
+        extract_layers=[0, 1],
+        reduce_dim=16,
+        decoder_num_attention_heads=2,
+        decoder_intermediate_size=32,
+        conditional_layer=0,
+    )
+    model = CLIPSegForImageSegmentation(config)
+    _save(model, folder)
+    ViTImageProcessorPil(size={"height": 48, "width": 48}).save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def save_mask2former(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    config = Mask2FormerConfig(
+        backbone_config=SwinConfig(
+            image_size=64,
+            embed_dim=8,
+            depths=[1, 1, 1, 1],
+            num_heads=[1, 1, 2, 2],
+            window_size=4,
+            out_features=["stage1", "stage2", "stage3", "stage4"],
+        ),
+        feature_size=32,
+        mask_feature_size=32,
+        hidden_dim=32,
+        encoder_feedforward_dim=32,
+        dim_feedforward=32,
+        encoder_layers=1,
+        decoder_layers=2,
+        num_attention_heads=2,
+        num_queries=12,
+        id2label=dict(enumerate(THINGS)),
+        label2id={name: number for number, name in enumerate(THINGS)},
+    )
+    model = Mask2FormerForUniversalSegmentation(config)
+    _save(model, folder)
+    Mask2FormerImageProcessorPil(size={"shortest_edge": 64, "longest_edge": 128}).save_pretrained(
+        folder
+    )
     return folder
 
 

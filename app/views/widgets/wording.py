@@ -66,6 +66,7 @@ _ACTIONS = {
     "plan": "make the plan on the Plan page",
     "plan_counterfactuals": "plan with `cobalance plan --recipe`",
     "rebalance": "make the dataset from the job on the Jobs page",
+    "retry": "queue the job again with “Fill up” on the Jobs page",
     "rename_dataset": "rename it with “Rename” on the Datasets page",
     "drop_dataset": "drop it with “Drop” on the Datasets page",
     "server_status": "ask whoever runs it",
@@ -108,6 +109,7 @@ def in_app(part: Setting | Action) -> str:
         labels = _OPTIONS.get(part.name, {})
         options = dict(part.options)
         own: Any = options.pop("planner_options", {})  # each has a field of its own
+        options.pop("short", None)  # “Fill up” is that
         given = []
         if options.get("common") == ():
             del options["common"]

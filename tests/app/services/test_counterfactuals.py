@@ -1,9 +1,11 @@
 """Datasets of counterfactuals: the identity of counts, inheritance, and what is left out."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from app.services.results import rebalanced_dataset
@@ -22,6 +24,7 @@ from graph.jobs.merge import read_accepted
 from graph.jobs.status import read_job
 from graph.queries.binding import bind_named
 from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from ingest.captions.image_texts import read_image_texts, write_image_texts
 
 COUNT = Statement(
     "Images of a class that show all of some concepts.",
@@ -51,7 +54,9 @@ def dataset_of(store, dataset):
 def made_job(store, dataset, records, groups, lost=(), made="all", **settings):
     """A job that asks all groups of each image, and has them but for the lost ones."""
     queries = [
-        PlannedQuery(group, concepts_of(record), 1, Edit(record.id))
+        PlannedQuery(
+            group, concepts_of(record), 1, Edit(record.id, captions=(f"a {group}", "a bat"))
+        )
         for record in records
         for group in groups
         if made == "all" or group != record.class_name
@@ -214,3 +219,31 @@ def test_recipes_decide_unless_an_option_is_given(store, dataset_of, own):
 def test_a_job_that_edits_no_image_takes_no_choice_of_real_ones(store, own, job):
     with pytest.raises(OptionError, match="edits no images, so that all real ones stay"):
         merged(store, own, job, real="none")
+
+
+def test_counterfactuals_have_edited_captions_and_the_licence_of_their_source(
+    store, dataset_of, own
+):
+    records = [ImageRecord(f"{at}", "man", (Mention("x"),), None, f"{at}.jpg") for at in range(2)]
+    dataset = dataset_of(records)
+    texts = pd.DataFrame(
+        {
+            "image": [0, 1],
+            "captions": [["a man", "a bat"], ["a man"]],
+            "license": ["CC BY 4.0", None],
+            "license_url": ["https://creativecommons.org/licenses/by/4.0/", None],
+            "attribution": ["by Ann", None],
+        },
+        dtype=object,
+    )
+    known = replace(Annotations.from_records(records), texts=texts)
+    write_image_texts(own.captions_folder(), dataset, known)
+    job = made_job(store, dataset, records, ("man", "woman"))
+    result = merged(store, own, job, real="all")
+    found = read_image_texts(own.captions_folder(), result.dataset).set_index("id")
+    assert found.loc["0", "captions"] == ["a man", "a bat"]
+    twins = [image for image in found.index if image.startswith("generated/")]
+    assert len(twins) == 2
+    assert found.loc[twins, "captions"].tolist() == [["a woman", "a bat"]] * 2
+    assert sorted(found.loc[twins, "license"], key=str) == ["CC BY 4.0", None]
+    assert sorted(found.loc[twins, "attribution"], key=str) == [None, "by Ann"]

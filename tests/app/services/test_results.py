@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -30,6 +31,8 @@ from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_r
 from graph.jobs.status import read_job
 from graph.queries.comparison import compare_imbalances
 from graph.records import Mention
+from ingest.captions.image_texts import read_image_texts, write_image_texts
+from ingest.frames import TextColumns
 from ingest.images.regions import read_regions, write_regions
 from tests.app.services.conftest import birds
 from tests.generation.export.conftest import Stores, generated_row
@@ -165,6 +168,9 @@ def gaps(store, dataset):
 
 def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, job, own):
     write_regions(own.regions_folder(), loaded, birds())
+    texts = TextColumns(np.array([0]), [["A bird ."]], ["MIT"], [None], [None])
+    told = replace(birds(), texts=texts.frame(np.array([0])))
+    write_image_texts(own.captions_folder(), loaded, told)
     made = rebalance(store, own, job)
     assert (made.dataset, made.generated) == (f"{loaded}-rebalanced", 4)
     assert (made.report.created, made.report.deleted) == (15 + 4, 0)
@@ -209,6 +215,8 @@ def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, j
     regions = read_regions(own.regions_folder(), made.dataset, ids)
     assert len(regions) == 17
     assert regions.equals(read_regions(own.regions_folder(), loaded, ids))
+    (copied,) = read_image_texts(own.captions_folder(), made.dataset).to_dict("records")
+    assert (copied["id"], copied["captions"], copied["license"]) == (ids[0], ["A bird ."], "MIT")
     assert generated(store, loaded) == {}
 
 

@@ -1,11 +1,14 @@
 """Rounds of a job: decisions about an earlier one are void."""
 
-from graph.jobs.lifecycle import query_id
+from graph.jobs.candidates import NewCandidate, record_made
+from graph.jobs.lifecycle import query_id, retry_job
 from graph.jobs.reports import (
     end_job,
+    fail_queries,
     finish_queries,
+    start_queries,
 )
-from graph.jobs.rounds import Span, begin_round
+from graph.jobs.rounds import Span, begin_round, missing_numbers, read_query_progress
 from graph.jobs.status import read_job
 from tests.graph.jobs.reporting import counted, recounted, states
 
@@ -21,3 +24,16 @@ def test_whoever_decides_for_a_round_that_is_over_ends_nothing(store, job):
     end_job(store, job)
     assert read_job(store, job).state == "queued"
     assert counted(store, job) == recounted(store, job)
+
+
+def test_the_numbers_that_a_failed_query_has_left_out(store, job):
+    queries = [query_id(job, i) for i in range(3)]
+    begin_round(store, job, 0, [Span(0, 0, 3), Span(2, 0, 5)])
+    start_queries(store, job, 0, queries)
+    for query, numbers in ((queries[0], (0, 1)), (queries[2], (1, 4))):
+        made = [NewCandidate(f"{query}/{number:06d}", None, "rejected") for number in numbers]
+        record_made(store, job, {query: made})
+    assert missing_numbers(store, job, read_query_progress(store, job)) == {}
+    fail_queries(store, job, 0, queries, "no object")
+    retry_job(store, job)
+    assert missing_numbers(store, job, read_query_progress(store, job)) == {2: [0, 2, 3]}
