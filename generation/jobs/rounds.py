@@ -4,19 +4,29 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from generation.filters import FILTERS
 from generation.jobs.settings import JobSettings
 from generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
+from generation.output.dropped_files import delete_dropped
 from generation.output.folder import OutputFolder
-from generation.output.rows import Row
+from generation.output.rows import Row, named_scores
 from graph.database.store import GraphStore
 from graph.database.sync import BATCH
 from graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
 from graph.jobs.lifecycle import query_id
 from graph.jobs.reports import finish_queries
-from graph.jobs.rounds import QueryProgress, Round, Span, begin_round, read_query_progress
+from graph.jobs.rounds import (
+    QueryProgress,
+    Round,
+    Span,
+    begin_round,
+    missing_numbers,
+    read_query_progress,
+)
 
 MAX_ROUND = 16_384
 """Most candidates of a round, which are listed, cut into chunks and queued at once."""
@@ -46,10 +56,6 @@ def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
 def candidate_of(row: Row) -> NewCandidate:
     """Convert a manifest row into a candidate for the graph."""
     found = json.loads(row["scores"])
-    scores = {name: judged["score"] for name, judged in found.items()}
-    for name, judged in found.items():
-        numbers = judged["details"].items()
-        scores |= {f"{name} {key}": value for key, value in numbers if isinstance(value, float)}
     provenance: dict[str, Any] = {name: row[name] for name in _ALL_PROVENANCE}
     provenance |= {name: json.loads(row[name]) for name in ("settings", "software")}
     provenance |= {name: judged["details"] for name, judged in found.items() if judged["details"]}
@@ -57,7 +63,7 @@ def candidate_of(row: Row) -> NewCandidate:
         row["candidate"],
         row["path"],
         row["verdict"],
-        scores=scores,
+        scores=named_scores(found),
         reason=row["reason"],
         source_image=row["source_image"],
         source_uri=row["source_uri"],
@@ -79,7 +85,10 @@ def is_complete(of: Round, progress: Sequence[QueryProgress]) -> bool:
 
 
 def next_spans(
-    progress: Sequence[QueryProgress], candidates_per_image: int, best_of: int = 1
+    progress: Sequence[QueryProgress],
+    candidates_per_image: int,
+    best_of: int = 1,
+    missing_numbers: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> tuple[list[Span], dict[int, str]]:
     """Decide what to generate next, and which queries end, each with a message for people.
 
@@ -96,6 +105,8 @@ def next_spans(
     best_of : int
         Candidates of each wanted image, of which one is chosen; `candidates_per_image` is not used
         if there are several.
+    missing_numbers : mapping of int to sequence of int
+        From `graph.jobs.rounds.missing_numbers`: these are made first.
 
     Examples
     --------
@@ -129,9 +140,18 @@ the rejected ones for why.'}
             )
         elif room > 0:
             count = min(missing, cap - query.made, room)
-            spans.append(Span(query.position, query.made, count))
+            spans += _spans(query, missing_numbers.get(query.position, ()), count)
             room -= count
     return spans, ended
+
+
+def _spans(query: QueryProgress, missing: Sequence[int], count: int) -> list[Span]:
+    """The next `count` candidates of a query: those that are missing, then new ones."""
+    first = query.made + len(missing)
+    numbers = [*missing[:count], *range(first, first + count - len(missing[:count]))]
+    runs = groupby(enumerate(numbers), key=lambda item: item[1] - item[0])
+    found = [[number for _, number in run] for _, run in runs]
+    return [Span(query.position, run[0], len(run)) for run in found]
 
 
 def next_round(
@@ -155,10 +175,17 @@ def next_round(
         settler = Settler(store, folder, job, settings)
         while settler.settle(progress, current.number):
             progress = read_query_progress(store, job)
-    spans, ended = next_spans(progress, settings.candidates_per_image, settings.best_of)
+    spans, ended = next_spans(
+        progress,
+        settings.candidates_per_image,
+        settings.best_of,
+        missing_numbers(store, job, progress),
+    )
     messages = {query_id(job, position): message for position, message in ended.items()}
     finish_queries(store, job, messages, after=None if current is None else current.number)
     if not spans:
+        if settings.best_of > 1 and not settings.keep_losers:
+            delete_dropped(store, folder, job)
         return None
     number = 0 if current is None else current.number + 1
     return begin_round(store, job, number, spans, best_of=settings.best_of)

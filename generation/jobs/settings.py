@@ -55,7 +55,8 @@ class JobSettings(BaseModel):
         The scores to choose by, and their weights; higher scores are better.
     keep_losers : bool
         Keep the files of candidates that lost, and their nodes in the graph, so that people can
-        choose another one; the manifest has them either way.
+        choose another one; the manifest has them either way. Without, a query that has its winners
+        keeps these alone, whatever `keep_rejected` says.
     variants : tuple of Variant
         What the candidates of a query differ in: candidate j is made with variant j mod V.
     phrases : mapping of str to Phrase

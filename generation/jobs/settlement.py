@@ -5,18 +5,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from generation.jobs.pool import PoolJudgements, changed, has_pool, judge_pool
 from generation.jobs.settings import JobSettings
+from generation.output.dropped_files import delete_dropped
 from generation.output.folder import OutputFolder
-from generation.output.settlement_records import SettlementRecord
+from generation.output.settlement_records import Settled, SettlementRecord
 from generation.ranking import rank_candidates, sum_ranks
 from graph.database.store import GraphStore
 from graph.jobs.lifecycle import query_id
 from graph.jobs.rounds import QueryProgress
 from graph.jobs.settlement import (
-    EligibleCandidate,
+    MadeCandidate,
     RankedCandidate,
     Settlement,
-    read_eligible,
+    judge_made,
+    read_made,
     settle_queries,
 )
 from ingest.concepts.plurals import counted
@@ -52,6 +55,8 @@ class Settler:
     def settle(self, progress: Sequence[QueryProgress], round_number: int) -> bool:
         """Settle the queries that are complete; return whether there were any.
 
+        With a filter that looks at all images of the job, none is settled before all are made.
+
         Parameters
         ----------
         progress : sequence of QueryProgress
@@ -59,38 +64,71 @@ class Settler:
         """
         best_of = self.settings.best_of
         complete = [query for query in progress if is_unsettled(query, best_of)]
-        settlements = [
-            settlement
-            for start in range(0, len(complete), _QUERIES)
-            for settlement in self._rank(complete[start : start + _QUERIES])
-        ]
-        record = SettlementRecord(self.folder, self.job, round_number)
-        record.add(
-            {
-                ranked.id: {"verdict": "rejected", "rank": ranked.rank, "reason": ranked.reason}
-                for settlement in settlements
-                for ranked in settlement.ranked
-            }
-        )
-        settle_queries(self.store, self.job, settlements)
+        judged = None
+        if complete and has_pool(self.settings):
+            if any(
+                query.is_open and query.made < candidates_wanted(query, best_of)
+                for query in progress
+            ):
+                return False
+            judged = judge_pool(self.folder, self.job, self.settings)
+        for start in range(0, len(complete), _QUERIES):
+            self._settle(complete[start : start + _QUERIES], judged, round_number)
+        if complete and not self.settings.keep_losers:
+            positions = {query.position for query in complete}
+            delete_dropped(self.store, self.folder, self.job, positions)
         return bool(complete)
 
-    def _rank(self, queries: Sequence[QueryProgress]) -> list[Settlement]:
+    def _settle(
+        self,
+        queries: Sequence[QueryProgress],
+        judged: PoolJudgements | None,
+        round_number: int,
+    ) -> None:
         ids = [query_id(self.job, query.position) for query in queries]
-        eligible = read_eligible(self.store, ids)
-        return [
-            rank_query(
-                identity, query.made, query.n, eligible.get(identity, []), self.settings.rank_by
-            )
+        made = read_made(self.store, ids)
+        if judged is not None:
+            before = made
+            made = {query: [judged.apply(one) for one in found] for query, found in before.items()}
+            for query in made:
+                judge_made(self.store, self.job, changed(before[query], made[query]))
+        settlements = [
+            rank_query(identity, query.made, query.n, made.get(identity, []), self.settings.rank_by)
             for identity, query in zip(ids, queries, strict=True)
         ]
+        ranked = {one.id: one for settlement in settlements for one in settlement.ranked}
+        record = SettlementRecord(self.folder, self.job, round_number, queries[0].position)
+        record.add(
+            {
+                candidate.id: _recorded(candidate, ranked.get(candidate.id), judged)
+                for of_query in made.values()
+                for candidate in of_query
+            }
+        )
+        keep = self.settings.keep_losers
+        settle_queries(self.store, self.job, settlements, keep_losers=keep)
+
+
+def _recorded(
+    candidate: MadeCandidate, ranked: RankedCandidate | None, judged: PoolJudgements | None
+) -> Settled:
+    found: Settled = {
+        "verdict": "rejected",
+        "rank": None if ranked is None else ranked.rank,
+        "reason": candidate.reason if ranked is None else ranked.reason,
+    }
+    if candidate.decided_by is not None:
+        found["decided_by"] = candidate.decided_by
+    if judged is not None and (scores := judged.recorded(candidate.id)):
+        found["judged"] = scores
+    return found
 
 
 def rank_query(
     query: str,
     made: int,
     n: int,
-    eligible: Sequence[EligibleCandidate],
+    candidates: Sequence[MadeCandidate],
     rank_by: Mapping[str, float],
 ) -> Settlement:
     """Rank the candidates of a query by the weighted sum of their ranks.
@@ -101,11 +139,12 @@ def rank_query(
     ----------
     made, n : int
         How many candidates it has in all, and the images wanted.
-    eligible : sequence of EligibleCandidate
-        Those that may be chosen, in any order.
+    candidates : sequence of MadeCandidate
+        In any order; those that may not be chosen are not ranked.
     rank_by : mapping of str to float
         The weights of the scores.
     """
+    eligible = [candidate for candidate in candidates if candidate.eligible]
     ordered = sorted(eligible, key=lambda candidate: (len(candidate.id), candidate.id))
     names, weights = list(rank_by), list(rank_by.values())
     found = [[one.scores.get(name, np.nan) for name in names] for one in ordered]
@@ -129,7 +168,7 @@ def rank_query(
         if n_missing
     ]
     short = (
-        f"The filters accept {len(order):,} of {counted(made, 'candidates')}, of {n:,} that are "
-        "wanted. Look at the rejected ones for why, or queue the query again for more."
+        f"{len(order):,} of {n:,} images accepted after {made:,} candidates, the most that the job "
+        "allows. Look at the rejected ones for why, or queue the query again for more."
     )
     return Settlement(query, made, ranked, " ".join(unknown), " ".join([short, *unknown]))

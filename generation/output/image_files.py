@@ -4,12 +4,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 from PIL import Image, PngImagePlugin
 
+from generation.filters.pool import EmbeddedImage
 from generation.image_request import GeneratedImage
 from generation.output.folder import OutputFolder
 from generation.output.rows import Row
@@ -40,10 +42,14 @@ _XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 
 
 class JudgedImage(NamedTuple):
-    """A candidate's row, with the generated image; None if none could be generated."""
+    """A candidate's row, with the generated image; None if none could be generated.
+
+    Filters that look at all images of the job have given it vectors, by the filter's name.
+    """
 
     row: Row
     image: GeneratedImage | None
+    embedded: Mapping[str, EmbeddedImage] = MappingProxyType({})
 
 
 def save_images(
@@ -60,7 +66,7 @@ def save_images(
         row
         if image is None or (row["verdict"] == "rejected" and not keep_rejected)
         else _save(folder, row, image, form)
-        for row, image in images
+        for row, image, _ in images
     ]
 
 

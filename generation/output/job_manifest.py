@@ -9,7 +9,7 @@ from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.output.manifest import manifest_frame, manifest_table, write_table
 from generation.output.rows import WITHOUT_SOURCE, Row
-from generation.output.settlement_records import read_settlements
+from generation.output.settlement_records import read_settlements, with_settlement
 from graph.database.store import GraphStore
 from graph.jobs.candidates import read_verdicts
 
@@ -25,18 +25,16 @@ def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.D
     Returns
     -------
     pandas.DataFrame
-        The columns of `generation.output.manifest.MANIFEST_SCHEMA`, one row per candidate in the
-        graph, in order of id. ``verdict`` and ``decided_by`` follow what people have decided.
+        The columns of `generation.output.manifest.MANIFEST_SCHEMA`, one row per candidate that was
+        reported, in order of id. ``verdict`` and ``decided_by`` follow what people have decided.
+        One that lost and was dropped from the graph is as its settlement has it, without files.
     """
     verdicts = read_verdicts(store, job)
     settled = read_settlements(folder, job)
     rows: list[Row] = [
-        {"rank": None}
-        | row
-        | settled.get(row["candidate"], {})
-        | verdicts.get(row["candidate"], {})
+        with_settlement(row, settled.get(row["candidate"]), verdicts.get(row["candidate"]))
         for row in read_records(folder, job)
-        if row["candidate"] in verdicts
+        if row["candidate"] in verdicts or row["candidate"] in settled
     ]
     return manifest_frame(rows)
 

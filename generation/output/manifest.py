@@ -53,7 +53,7 @@ MANIFEST_SCHEMA = pa.schema(
         pa.field("decided_by", _TEXT),
     ]
 )
-_ADDED = ("source_class", "captions")  # that earlier versions of the program do not write
+_ADDED = ("source_class", "captions", "rank")  # that earlier versions of the program do not write
 GROUP_ROWS = 10_000
 
 

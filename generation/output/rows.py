@@ -107,15 +107,7 @@ def new_row(
 def judged_row(row: Row, generated: GeneratedImage, judgements: Mapping[str, Judgement]) -> Row:
     """Complete a row with the filters' judgements; accepted if all filters accept."""
     against = [judgement.reason for judgement in judgements.values() if not judgement.accepted]
-    scores = {
-        name: {
-            "score": float(judgement.score),
-            "accepted": judgement.accepted,
-            "reason": judgement.reason,
-            "details": dict(judgement.details),
-        }
-        for name, judgement in judgements.items()
-    }
+    scores = {name: judgement_values(judgement) for name, judgement in judgements.items()}
     height, width = generated.image.shape[:2]
     details = dict(generated.details or {})
     source_type = details.pop("digital_source_type", row["digital_source_type"])
@@ -129,6 +121,31 @@ def judged_row(row: Row, generated: GeneratedImage, judgements: Mapping[str, Jud
         "width_px": width,
         "height_px": height,
     }
+
+
+def judgement_values(judgement: Judgement) -> dict[str, Any]:
+    """A filter's judgement as the rows have it; JSON values."""
+    return {
+        "score": float(judgement.score),
+        "accepted": judgement.accepted,
+        "reason": judgement.reason,
+        "details": dict(judgement.details),
+    }
+
+
+def named_scores(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """The scores of filters by name, and those of their details that are numbers with a fraction.
+
+    Examples
+    --------
+    >>> named_scores({"clip": {"score": 0.7, "details": {"cosine": 0.2, "device": "cpu"}}})
+    {'clip': 0.7, 'clip cosine': 0.2}
+    """
+    scores: dict[str, float] = {name: values["score"] for name, values in judged.items()}
+    for name, values in judged.items():
+        numbers = values["details"].items()
+        scores |= {f"{name} {key}": value for key, value in numbers if isinstance(value, float)}
+    return scores
 
 
 def _json(value: Any) -> str:

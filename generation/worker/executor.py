@@ -11,6 +11,7 @@ from generation.jobs.chunks import Chunk
 from generation.output.chunk_records import ChunkRecord
 from generation.output.image_files import save_images
 from generation.output.rows import Row
+from generation.output.vector_files import write_vectors
 from generation.worker.job_runner import JobRunner
 from generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from generation.worker.runner_slot import RunnerSlot
@@ -152,6 +153,8 @@ class ChunkExecutor:
         rows = record.read()  # finished by another worker that took this one for dead
         if rows is None:
             settings = runner.settings
+            embedded = (image.embedded for image in images)
+            write_vectors(self._resources.folder, chunk.job, chunk.id, embedded)
             rows = save_images(
                 self._resources.folder,
                 images,

@@ -10,6 +10,7 @@ from typing import Any
 
 from generation.backends.backend import Backend
 from generation.filters.filter import Filter, Judgement
+from generation.filters.pool import EmbeddedImage
 from generation.image_request import (
     GeneratedImage,
     GenerationError,
@@ -91,7 +92,8 @@ class JobRunner:
         for request, image, by_filter in zip(requests, images, judgements, strict=True):
             why = self._picker.why_painted(request.class_name) if request.source is None else ""
             row = judged_row(self._row(request, chunk, why), image, by_filter)
-            found[request.id] = JudgedImage(row | {"seconds": seconds / len(requests)}, image)
+            row |= {"seconds": seconds / len(requests)}
+            found[request.id] = JudgedImage(row, image, _embedded(request, by_filter))
         return [found[candidate] for candidate in chunk.candidates()]
 
     def rejected(self, chunk: Chunk, reason: str) -> list[Row]:
@@ -212,3 +214,23 @@ class JobRunner:
         about["software"] = dict(ChainMap(about.get("software", {}), *packages))
         about["consent"] = self.settings.consent or None
         return about | {"filters": filters, "segmenter": segmenter or None}
+
+
+def _embedded(
+    request: ImageRequest, by_filter: Mapping[str, Judgement]
+) -> dict[str, EmbeddedImage]:
+    """The vectors that filters have given an image and its source, by filter."""
+    if request.source is None:
+        return {}
+    return {
+        name: EmbeddedImage(
+            request.id,
+            request.class_name,
+            judgement.vectors["image"],
+            request.source.image_id,
+            request.source_class or request.class_name,
+            judgement.vectors["source"],
+        )
+        for name, judgement in by_filter.items()
+        if {"image", "source"} <= set(judgement.vectors)
+    }

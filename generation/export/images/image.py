@@ -88,6 +88,11 @@ class ExportImage:
         return self.provenance is not None
 
     @property
+    def annotated_as(self) -> str | None:
+        """The id of the real image whose regions it has: its own, or that of the edited one."""
+        return self.id if self.provenance is None else self.twin
+
+    @property
     def changed(self) -> bool | None:
         """Whether a counterfactual shows another group than its source; None for other images."""
         if self.provenance is None or self.provenance["source_class"] is None:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -93,20 +93,22 @@ class ImageStream:
         self.progress("export", 0, len(images))
         for start in range(0, len(images), _BATCH):
             batch = images[start : start + _BATCH]
-            regions = self._read_regions([image.id for image in batch if not image.synthetic])
+            wanted = {image.annotated_as for image in batch}
+            regions = self._read_regions(sorted(one for one in wanted if one is not None))
             texts = self._read_texts(batch)
             for done, listed in enumerate(batch, start=start + 1):
-                image = self._read(listed, regions.get(listed.id, []))
+                found = regions.get(listed.annotated_as or "", [])
+                image = self._read(listed, found)
                 if image is not None:
                     yield replace(image, text=_text_of(image, texts))
                 self.progress("export", done, len(images))
 
-    def _read(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage | None:
+    def _read(self, image: ExportImage, regions: "Sequence[_Region]") -> ExportImage | None:
         """Read what belongs to an image; None if its file is unreadable and may be skipped."""
         try:
             if image.provenance is None:
-                return self._real(image, regions)
-            return self._generated(image, image.provenance)
+                return self._real(image, [region.mention for region in regions])
+            return self._generated(image, image.provenance, regions)
         except UnreadableError as error:
             if not self.options.skip_missing:
                 raise self._unreadable(image, error) from error
@@ -133,8 +135,14 @@ class ImageStream:
             raise UnreadableError(f"cannot be read ({_reason(error)})") from error
         return with_content(image, content)
 
-    def _generated(self, image: ExportImage, row: Mapping[str, Any]) -> ExportImage:
-        """Add file, mask and the mask's object to a generated image."""
+    def _generated(
+        self, image: ExportImage, row: Mapping[str, Any], regions: "Sequence[_Region]"
+    ) -> ExportImage:
+        """Add file, mask and the mask's object to a generated image.
+
+        An edited image of its source's size has the source's regions, too: all but its object is
+        where it was.
+        """
         try:
             content = self.dataset.read_generated(row["path"])
         except (OSError, CobalanceError) as error:
@@ -142,6 +150,9 @@ class ImageStream:
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise UnreadableError("differs from the file recorded in its row of the manifest")
         image = with_content(image, content)
+        size = (image.width_px, image.height_px)
+        shown = (one.mention for one in regions if one.size_px == size)
+        image = replace(image, regions=tuple(one for one in shown if one.concept in image.concepts))
         if not row["mask_path"] or image.width_px is None or image.height_px is None:
             return image
         try:
@@ -187,13 +198,21 @@ class ImageStream:
             for row in rows
         }
 
-    def _read_regions(self, ids: Sequence[str]) -> dict[str, list[Mention]]:
+    def _read_regions(self, ids: Sequence[str]) -> "dict[str, list[_Region]]":
         if self.dataset.regions is None or not ids:
             return {}
-        found: dict[str, list[Mention]] = {}
-        for region in self.dataset.regions(ids).to_dict("records"):
-            found.setdefault(str(region["id"]), []).append(_mention(region))
+        found: dict[str, list[_Region]] = {}
+        for row in self.dataset.regions(ids).to_dict("records"):
+            sides = (_number(row.get(f"image_{side}_px")) for side in ("width", "height"))
+            found.setdefault(str(row["id"]), []).append(_Region(_mention(row), tuple(sides)))
         return found
+
+
+class _Region(NamedTuple):
+    """A region, and width and height of the image that it was annotated in, where known."""
+
+    mention: Mention
+    size_px: tuple[float | None, ...]
 
 
 def _origin(image: ExportImage) -> str | None:

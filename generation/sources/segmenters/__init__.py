@@ -8,5 +8,7 @@ SEGMENTERS: Plugins[Segmenter] = Plugins(
     {
         "sam": "generation.sources.segmenters.sam",
         "parsing": "generation.sources.segmenters.parsing",
+        "people": "generation.sources.segmenters.people",
+        "clipseg": "generation.sources.segmenters.clipseg",
     },
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from generation.sources.segmenters.segmenter import check_box, check_mask
+from generation.sources.segmenters.segmenter import check_box, check_mask, inside_box
 from graph.errors import OptionError
 from graph.plugins import Plugin
 from graph.records import Box
@@ -75,7 +75,7 @@ class ParsingSegmenter:
         with self.vision.computing("human parsing on one image"):
             mask = self._predict(image)
         if box is not None:
-            mask &= _within(image, box)
+            mask &= inside_box(image, box)
         return check_mask(mask, "parsing")
 
     def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
@@ -102,19 +102,6 @@ class ParsingSegmenter:
         )[0]
         labels: npt.NDArray[np.int64] = found.numpy()
         return labels
-
-
-def _within(image: ImageArray, box: Box) -> MaskArray:
-    """The pixels of which a box has the centre."""
-    left, top, width, height = box
-    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
-    inside: MaskArray = (
-        (columns + 0.5 >= left)
-        & (columns + 0.5 <= left + width)
-        & (rows + 0.5 >= top)
-        & (rows + 0.5 <= top + height)
-    )
-    return inside
 
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:

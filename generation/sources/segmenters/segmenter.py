@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from generation.image_request import GenerationError
 from graph.records import Box
 from ingest.images.arrays import ImageArray, MaskArray
@@ -89,6 +91,24 @@ the image of 8 x 8 px. Correct the annotation.
             f"The box {box} of the object lies outside the image of {columns} x {rows} px. "
             "Correct the annotation."
         )
+
+
+def inside_box(image: ImageArray, box: Box) -> MaskArray:
+    """The pixels of which a box has the centre."""
+    left, top, width, height = box
+    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+    inside: MaskArray = (
+        (columns + 0.5 >= left)
+        & (columns + 0.5 <= left + width)
+        & (rows + 0.5 >= top)
+        & (rows + 0.5 <= top + height)
+    )
+    return inside
+
+
+def as_tuple(value: object) -> object:
+    """A text as a tuple of itself, for options that take one or several."""
+    return (value,) if isinstance(value, str) else value
 
 
 def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:

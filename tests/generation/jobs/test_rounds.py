@@ -57,3 +57,27 @@ def test_a_round_does_not_wait_for_a_query_that_has_ended():
     of = Round(0, 0, (Span(0, 0, 3), Span(1, 0, 3)))
     assert is_complete(of, [made, ended])
     assert not is_complete(of, [made, replace(ended, state="running")])
+
+
+def test_the_best_are_chosen_of_as_many_candidates_as_are_asked_for():
+    """Whatever the filters accept, and whatever is allowed for each image otherwise."""
+    wanted = [
+        QueryProgress(0, "urban", ("cow",), 2, "queued", 0, 0),
+        QueryProgress(1, "urban", ("cow",), 1, "running", 1, 25),
+        QueryProgress(2, "urban", ("cow",), 1, "running", 0, 30),  # waits to be settled
+        QueryProgress(3, "urban", ("cow",), 1, "queued", 0, 30, 1, more=30, settled=30),
+    ]
+    spans, ended = next_spans(wanted, 4, 30)
+    assert spans == [Span(0, 0, 60), Span(1, 25, 5), Span(3, 30, 30)]
+    assert ended == {}
+
+
+@given(st.sets(st.integers(0, 12), max_size=12), st.integers(0, 14))
+def test_numbers_that_lack_are_made_first(there, room):
+    top = max(there, default=-1) + 1
+    lacking = sorted(set(range(top)) - there)
+    query = QueryProgress(0, "urban", ("cow",), 1, "running", 0, len(there), 1)
+    spans, _ = next_spans([query], 4, len(there) + room + 2, {0: lacking})
+    made = [index for span in spans for index in range(span.first, span.first + span.count)]
+    assert made == [*lacking, *range(top, top + len(made))][: room + 2]
+    assert len(made) == room + 2
