@@ -12,7 +12,7 @@ import pandas as pd
 from PIL import Image
 
 from app.pictures.cache import LIMIT_BYTES, PictureCache
-from app.pictures.drawing import draw_regions, placeholder
+from app.pictures.drawing import draw_mask_edge, draw_regions, placeholder
 from app.settings import in_environment
 from ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
 from ingest.images.image_file import ImageFile, ImageFileError
@@ -125,6 +125,37 @@ class ImageFiles:
             return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
         except ImageFileError as error:
             return _instead(error, uri, size_px)
+
+    def with_mask(
+        self, uri: str | None, mask_uri: str | None, color: str, size_px: int = THUMBNAIL_PX
+    ) -> Picture:
+        """Render an image with the edge of a mask; without it where the mask cannot be shown.
+
+        Parameters
+        ----------
+        mask_uri : str or None
+            Of an image of the same shape, white on the object.
+        color : str
+            As CSS has it.
+        """
+        try:
+            file = self._roots.find(uri)
+            base = self._picture(file, size_px)
+        except ImageFileError as error:
+            return _instead(error, uri, size_px)
+        if mask_uri is None:
+            return base.shown
+        try:
+            found = self._roots.find(mask_uri)
+            key = _key(file.identity, found.identity, str(size_px), color)
+            kept = _opened(self._cache.get(key))
+            if kept is not None:
+                return kept.shown
+            mask = _scaled_down(found.read(), size_px, upright=False).image
+            image = draw_mask_edge(decode(base.shown.data).stored, mask, color)
+        except ImageFileError:
+            return base.shown
+        return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
 
     def gallery(
         self,

@@ -124,6 +124,14 @@ MIGRATIONS = (
             "REQUIRE (n.dataset, n.key) IS UNIQUE",
         ),
     ),
+    Migration(
+        8,
+        "candidates by when people decided on them",
+        (
+            "CREATE INDEX candidate_job_decided_at IF NOT EXISTS FOR (n:Candidate) "
+            "ON (n.job, n.decided_at)",
+        ),
+    ),
 )
 
 

@@ -264,7 +264,7 @@ CANDIDATE = Node(
         Property("seconds", float, "that it took to make"),
         Property("created_at", datetime),
     ),
-    (("job", "verdict"), ("query", "verdict")),
+    (("job", "verdict"), ("query", "verdict"), ("job", "decided_at")),
     scope="store",
 )
 

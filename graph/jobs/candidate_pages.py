@@ -90,7 +90,7 @@ def list_candidates(
         skip=(page - 1) * per_page,
         limit=per_page,
     )
-    return CandidatePage(tuple(map(_candidate, found["candidates"])), found["total"])
+    return CandidatePage(tuple(map(candidate_of, found["candidates"])), found["total"])
 
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
@@ -102,7 +102,8 @@ def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     return found
 
 
-def _candidate(stored: Row) -> Candidate:
+def candidate_of(stored: Row) -> Candidate:
+    """Convert a stored candidate."""
     return Candidate(
         **stored
         | {

@@ -202,6 +202,65 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     return QueryCounts(**rows[0])
 
 
+@dataclass(frozen=True)
+class QueryDecisions:
+    """The verdicts on a query's candidates at a moment, to come back to.
+
+    Parameters
+    ----------
+    query, message : str
+        The query's id, and what people should know of it.
+    settled : int or None
+        Among how many candidates the best were chosen; None before that.
+    rows : tuple of tuple
+        Id, verdict, moment of the decision in milliseconds, who decided, and reason, by id.
+    """
+
+    query: str
+    message: str
+    settled: int | None
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def read_decisions(store: GraphStore, query: str) -> QueryDecisions:
+    """Read the verdicts on a query's candidates; JobNotFoundError without such a query."""
+    found = store.read(reads.DECISIONS, query=query)
+    if not found:
+        raise not_found("query", query)
+    (row,) = found
+    return QueryDecisions(query, row["message"], row["settled"], tuple(map(tuple, row["rows"])))
+
+
+def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDecisions) -> None:
+    """Take a decision back.
+
+    Parameters
+    ----------
+    before, after : QueryDecisions
+        The same query before and after the decision.
+
+    Raises
+    ------
+    OptionError
+        Somebody has decided otherwise since, or more candidates were made. Nothing is changed.
+    """
+    was = {row[0]: row for row in before.rows}
+    changed = [row for row in after.rows if row != was.get(row[0], row)]
+    rows = store.write(
+        verdict_statements.RESTORE,
+        query=before.query,
+        message=before.message,
+        settled=after.settled,
+        before=[list(was[row[0]]) for row in changed],
+        after=[list(row) for row in changed],
+    )
+    if not rows:
+        raise OptionError(
+            f"The decision on the query {before.query!r} cannot be undone: its candidates have "
+            "changed since. Decide again."
+        )
+
+
 def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, Any]]:
     """Read ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id.
 

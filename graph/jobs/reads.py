@@ -114,6 +114,68 @@ CANDIDATES_OF_JOB = Statement(
 
 CANDIDATES_OF_QUERY = Statement("The same of one query.", _page("query: $query"))
 
+COUNT_EDITED = Statement(
+    "How many images a job edits.",
+    """
+MATCH (q:JobQuery {job: $job}) WHERE q.source_image IS NOT NULL
+RETURN count(DISTINCT q.source_image) AS images""",
+)
+
+COUNT_REVIEWED = Statement(
+    "How many images that a job edits have a person's decision in each group.",
+    """
+MATCH (c:Candidate) WHERE c.job = $job AND c.decided_at IS NOT NULL
+WITH DISTINCT c.query AS id
+MATCH (q:JobQuery {id: id}) WHERE q.source_image IS NOT NULL
+WITH q.source_image AS source, count(q) AS decided, collect(q)[0] AS one
+OPTIONAL MATCH (one)-[:EDITS]->(i:Image)
+WITH decided, COUNT {
+  MATCH (i)<-[:EDITS]-(o:JobQuery) WHERE o.job = $job
+    AND o.accepted + o.rejected + o.pending > 0
+} AS asked
+WHERE decided >= asked
+RETURN count(*) AS images""",
+)
+
+FIRST_OF_EDITED = Statement(
+    "Which of some queries are the first ones of the images that they edit, by position.",
+    """
+UNWIND $ids AS id
+MATCH (q:JobQuery {id: id})
+WHERE q.source_image IS NOT NULL AND NOT EXISTS {
+  MATCH (q)-[:EDITS]->(:Image)<-[:EDITS]-(o:JobQuery)
+  WHERE o.job = q.job AND o.position < q.position
+}
+RETURN q.position AS position ORDER BY position""",
+)
+
+EDITED_IMAGES = Statement(
+    "Images that some queries edit, each with all queries of the job that do, and their best.",
+    """
+UNWIND $ids AS id
+MATCH (f:JobQuery {id: id}) WHERE f.source_image IS NOT NULL
+OPTIONAL MATCH (f)-[:EDITS]->(i:Image)
+CALL (f, i) {
+  OPTIONAL MATCH (i)<-[:EDITS]-(o:JobQuery) WHERE o.job = f.job
+  WITH f, collect(o) AS found
+  RETURN CASE WHEN size(found) = 0 THEN [f] ELSE found END AS tied
+}
+UNWIND tied AS q
+WITH f, i, q ORDER BY f.position, q.position
+RETURN f.position AS asked, f.source_image AS source_image, i.uri AS uri,
+  f.concepts AS concepts, q.id AS query, q.position AS position, q.class_name AS class_name,
+  q.message AS message, q.pending AS pending, q.accepted + q.rejected + q.pending AS made,
+  coalesce(q.dropped, 0) AS dropped,
+  COUNT { MATCH (c:Candidate {query: q.id}) WHERE c.rank IS NOT NULL } AS ranked, COLLECT {
+    MATCH (c:Candidate {query: q.id})
+    WITH c ORDER BY c.verdict <> 'accepted', c.rank IS NULL, c.rank, c.verdict <> 'pending', c.id
+    LIMIT $most
+    RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .rank,
+      .reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
+      decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}
+  } AS candidates""",
+)
+
 HAS_CANDIDATE = Statement(
     "Whether a candidate exists.", "MATCH (c:Candidate {id: $candidate}) RETURN c.id AS candidate"
 )
@@ -134,6 +196,16 @@ VERDICTS = Statement(
 MATCH (c:Candidate {job: $job})
 RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, coalesce(c.reason, '') AS reason,
   c.decided_by AS decided_by""",
+)
+
+DECISIONS = Statement(
+    "The verdicts on a query's candidates, and what people should know of it.",
+    """
+MATCH (q:JobQuery {id: $query})
+RETURN q.message AS message, q.settled AS settled, COLLECT {
+  MATCH (c:Candidate {query: q.id})
+  RETURN [c.id, c.verdict, c.decided_at.epochMillis, c.decided_by, c.reason] ORDER BY c.id
+} AS rows""",
 )
 
 MADE = Statement(

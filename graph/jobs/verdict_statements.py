@@ -103,3 +103,29 @@ SET q.message = CASE WHEN q.settled IS NOT NULL AND q.accepted < q.n THEN $short
   WHEN q.message = $short THEN '' ELSE q.message END{put_in(*MADE)}
 RETURN q.n AS n, q.accepted AS accepted, q.rejected AS rejected, q.pending AS pending""",
 )
+
+RESTORE = Statement(
+    "Give a query's candidates the verdicts that they had, unless these have changed since.",
+    f"""
+MATCH (q:JobQuery {{id: $query}})
+MATCH (j:Job {{id: q.job}})
+SET j.updated_at = datetime()
+WITH j, q
+WHERE q.settled = $settled OR q.settled IS NULL AND $settled IS NULL
+WITH j, q
+WHERE all(row IN $after WHERE EXISTS {{
+  MATCH (c:Candidate {{id: row[0]}}) WHERE c.query = q.id AND c.verdict = row[1]
+    AND coalesce(c.decided_at.epochMillis, 0) = coalesce(row[2], 0)
+}})
+WITH j, q {take_out(*MADE)}
+SET q.message = $message
+WITH j, q
+CALL (q) {{
+  UNWIND $before AS row
+  MATCH (c:Candidate {{id: row[0]}}) WHERE c.query = q.id
+  SET c.verdict = row[1], c.decided_by = row[3], c.reason = row[4],
+    c.decided_at = CASE WHEN row[2] IS NULL THEN null ELSE datetime({{epochMillis: row[2]}}) END
+}}
+WITH j, q{COUNT_CANDIDATES}{put_in(*MADE)}
+RETURN q.id AS query""",
+)

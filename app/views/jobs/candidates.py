@@ -8,17 +8,17 @@ from typing import Any
 import streamlit as st
 
 from app.views.components.gallery import image_files
+from app.views.jobs.cards import PROBLEM, by_whom, decide_by_hand, draw_badge
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing
 from app.views.state.url import choice_in_url, in_url, number_in_url
-from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
 from graph.database.store import GraphStore
 from graph.jobs.candidate_pages import Candidate, list_candidates, read_provenance
-from graph.jobs.candidates import decide
-from graph.jobs.lifecycle import CandidateState, Verdict
+from graph.jobs.lifecycle import CandidateState
 from graph.jobs.status import Job, read_queries
 
 PER_PAGE = 8
@@ -30,16 +30,10 @@ MOST_QUERIES = 500  # to choose from
 
 _VERDICTS: Mapping[str, CandidateState | None] = {
     "All": None,
-    "Pending": "pending",
+    "Being compared": "pending",
     "Accepted": "accepted",
     "Rejected": "rejected",
 }
-_BADGES: Mapping[CandidateState, tuple[str, str]] = {
-    "pending": (":material/hourglass_empty:", "gray"),
-    "accepted": (":material/check:", "green"),
-    "rejected": (":material/close:", "red"),
-}
-_PROBLEM = "_candidate_problem"
 _FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
 _LAST = ("chunk", "settings", "software")
 
@@ -57,7 +51,7 @@ def _candidates(job: str) -> None:
                 "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict"), required=True
             )
             query = _choose_query(job)
-        show_kept_error(_PROBLEM)
+        show_kept_error(PROBLEM)
         read = partial(
             list_candidates,
             session.store(),
@@ -126,17 +120,16 @@ def _card(candidate: Candidate) -> None:
             problem = "" if picture.problem is None else f": {escape(picture.problem)}"
             st.caption(title + problem)
     accepted = candidate.verdict == "accepted"
-    icon, color = _BADGES[candidate.verdict]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(candidate.verdict, color=color, icon=icon)  # type: ignore[arg-type]
-        st.caption(_by(candidate))
+        draw_badge(candidate.verdict)
+        st.caption(by_whom(candidate))
         st.space("stretch")
         _provenance(candidate)
         if may_edit():
             st.button(
                 "Reject" if accepted else "Accept",
                 key=f"_decide {candidate.id}",
-                on_click=_decide,
+                on_click=decide_by_hand,
                 args=(candidate.id, "rejected" if accepted else "accepted"),
             )
     if candidate.reason:
@@ -178,17 +171,3 @@ def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
     found = {name: value for name, value in (made | known).items() if value is not None}
     names = [*_FIRST, *(name for name in found if name not in (*_FIRST, *_LAST)), *_LAST]
     return {name: found[name] for name in names if name in found}
-
-
-def _by(candidate: Candidate) -> str:
-    if candidate.decided_by is None:
-        return "by the filters"
-    return f"by {escape(candidate.decided_by)}" if candidate.decided_by else "by hand"
-
-
-def _decide(candidate: str, verdict: Verdict) -> None:
-    """Record a verdict in a button's callback, so that the page is drawn with it."""
-    with errors_kept(_PROBLEM):
-        require_editor()
-        known = user()
-        decide(session.store(), candidate, verdict, known.name if known is not None else "")

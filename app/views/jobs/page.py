@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.views.jobs import candidates, results
+from app.views.jobs import images, results
 from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_of, time_text
 from app.views.state import session, url
 from app.views.state.refreshing import refreshing
@@ -50,7 +50,7 @@ def page() -> None:
         _download(current, job)
     draw_progress(current.name, job.id, overview, facts_of(job))
     results.show(current, job)
-    candidates.show(job)
+    images.show(job)
 
 
 def _title(job: Job) -> str:

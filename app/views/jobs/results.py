@@ -2,22 +2,37 @@
 
 import re
 import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app.services.results import merge_job
+from app.views.jobs import twins
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import bold
 from generation.export import EXPORTERS
+from generation.planning.composition import INCOMPLETE, REAL_IMAGES, ResultOptions
+from generation.recipes import RECIPES
 from graph.jobs.status import Job, read_job
 from graph.names import clean_name
 from graph.progress import Progress
+from ingest.concepts.plurals import counted
 
+_REAL = {
+    "all": "The edited images with what was made of them for the other groups, and real images "
+    "of classes that are no group.",
+    "unedited": "What was made for every group in place of the edited images, and all other real "
+    "images.",
+    "none": "What was made for every group alone, without any real image.",
+}
 _NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
 
 
@@ -26,11 +41,12 @@ def show(current: CurrentDataset, job: Job) -> None:
     if not job.accepted:
         return
     st.subheader("Use the accepted images", anchor=False)
+    result = _choose_images(job) if twins.edited(job) else {}
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", key="_job_merge"):
-        _merge(current, job)
+        _merge(current, job, result)
     with right.container(border=True, height="stretch", key="_job_export"):
-        _export(job)
+        _export(job, result)
 
 
 def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
@@ -68,20 +84,87 @@ def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
     return name
 
 
-def export_command(job: Job, format_: str) -> str:
+def usual_result(job: Job) -> ResultOptions:
+    """Which images the recipe of a job that edits images takes."""
+    recipe = str(job.settings.get("recipe", ""))
+    usual = RECIPES[recipe].result if recipe in list(RECIPES) else None
+    return usual or ResultOptions()
+
+
+def changed_options(chosen: ResultOptions, usual: ResultOptions) -> dict[str, Any]:
+    """The options that differ from the recipe's, by name.
+
+    Examples
+    --------
+    >>> changed_options(ResultOptions(real="none"), ResultOptions(real="unedited", share=0.5))
+    {'real': 'none', 'share': 1.0}
+    """
+    before = asdict(usual)
+    return {name: value for name, value in asdict(chosen).items() if value != before[name]}
+
+
+def _choose_images(job: Job) -> dict[str, Any]:
+    """Draw which images the dataset has; give the options that differ from the recipe's."""
+    usual = usual_result(job)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_job_result"):
+        real: Any = st.segmented_control(
+            "Real images",
+            REAL_IMAGES,
+            default=usual.real,
+            required=True,
+            **in_url("real"),
+            help="\n".join(f"- **{name}**: {meaning}" for name, meaning in _REAL.items()),
+        )
+        share = 1.0
+        if real == "unedited":
+            percent: int = st.number_input(
+                "Share that gives way, %",
+                0,
+                100,
+                round(100 * usual.share),
+                **number_in_url("share"),
+                width=170,
+                help="Of the edited images; the others stay as they are.",
+            )
+            share = percent / 100
+        incomplete: Any = st.segmented_control(
+            "Where a group lacks an image",
+            INCOMPLETE,
+            default=usual.incomplete,
+            required=True,
+            **in_url("incomplete"),
+            help="**drop**: leave the image out, with all that was made of it, so that all groups "
+            "have equally many. **keep**: take what there is.",
+        )
+    st.caption(_REAL[real])
+    return changed_options(ResultOptions(real, share, incomplete), usual)
+
+
+def export_command(job: Job, format_: str, result: Mapping[str, Any] = MappingProxyType({})) -> str:
     """The command that exports a job's dataset.
 
     The folder is named after the dataset, in characters that any shell and file system takes.
+
+    Parameters
+    ----------
+    result : mapping
+        Of a job that edits images, what differs from the recipe's `ResultOptions`.
     """
     stem = _NOT_IN_FOLDERS.sub("-", job.dataset).strip("-.")[:80] or "dataset"
     folder = f"{stem}-rebalanced"
-    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_])
+    options = [text for name, value in result.items() for text in (f"--{name}", _plain(value))]
+    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_, *options])
 
 
-def _merge(current: CurrentDataset, job: Job) -> None:
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None:
     st.markdown("**Diagnose again**")
+    which = "those images" if twins.edited(job) else "the images"
     st.caption(
-        f"A dataset with the images of {bold(current.name)} and the accepted ones, mined with the "
+        f"A dataset with {which} of {bold(current.name)} and the accepted ones, mined with the "
         "same options. Adding again updates it with later images and verdicts."
     )
     listed = session.datasets()
@@ -103,7 +186,7 @@ def _merge(current: CurrentDataset, job: Job) -> None:
                 key="_merge_job",
                 disabled=running is not None and running.is_running,
             ):
-                _start(current, job, clean_name(typed) or usual, key)
+                _start(current, job, clean_name(typed) or usual, key, result)
                 st.rerun()
     if show_task(key):
         return
@@ -129,20 +212,27 @@ def _lead_on(name: str) -> None:
             url.go_to("diagnose")
 
 
-def _start(current: CurrentDataset, job: Job, into: str, key: str) -> None:
+def _start(
+    current: CurrentDataset, job: Job, into: str, key: str, result: Mapping[str, Any]
+) -> None:
     """Start writing the rebalanced dataset in the background."""
     store, dataset, settings = current.store, current.name, session.settings()
 
     def work(progress: Progress) -> str:
-        merged = merge_job(store, settings, read_job(store, job.id), into, progress=progress)
-        return f"{merged.dataset}: the images of {dataset} and {merged.generated:,} generated ones."
+        found = read_job(store, job.id)
+        merged = merge_job(store, settings, found, into, result=result, progress=progress)
+        real = "the images" if merged.real is None else counted(merged.real, "images")
+        made = counted(merged.generated, "generated ones")
+        said = [f"{merged.dataset}: {real} of {dataset} and {made}."]
+        said += [f"Left out: {counted(n, why)}." for why, n in merged.left_out.items()]
+        return " ".join(said)
 
     tasks.start(key, f"Writing {into}", work)
 
 
-def _export(job: Job) -> None:
+def _export(job: Job, result: Mapping[str, Any]) -> None:
     st.markdown("**Train on them**")
     st.caption("The dataset with the accepted images as files, by this command in a terminal:")
     format_ = st.selectbox("Format", list(EXPORTERS), **choice_in_url("export_as"), width=180)
     st.caption(EXPORTERS[format_].purpose)
-    st.code(export_command(job, format_), language=None, wrap_lines=True)
+    st.code(export_command(job, format_, result), language=None, wrap_lines=True)

@@ -349,3 +349,22 @@ def test_modes(files, root):
     ):
         (root / name).write_bytes(data)
         assert shows(files.thumbnail(name), color), name
+
+
+def test_the_edge_of_a_mask_is_drawn_and_nothing_else(files, root):
+    Image.new("RGB", (90, 60), (0, 0, 0)).save(root / "image.png")
+    mask = Image.new("1", (180, 120))  # of the same shape, twice as large
+    mask.paste(1, (60, 40, 120, 80))
+    mask.save(root / "mask.png")
+    plain = pixels(files.thumbnail("image.png"))
+    for _ in range(2):  # the second time from the cache
+        shown = pixels(files.with_mask("image.png", "mask.png", "#ff0000"))
+        changed = np.abs(shown.astype(int) - plain).max(axis=2) > 60
+        assert not changed[22:38, 33:57].any()  # inside
+        assert changed[19, 30:60].all()  # the edge above
+        assert changed[30, 29]
+        assert not changed[:15].any()
+        assert not changed[:, 66:].any()
+    for missing in (None, "gone.png", "../outside.png"):
+        assert np.array_equal(pixels(files.with_mask("image.png", missing, "#ff0000")), plain)
+    assert files.with_mask("gone.png", "mask.png", "#ff0000").problem

@@ -22,6 +22,7 @@ FROZEN = {
     5: "7019f77ba34ca6943cee8fa81e3d8c8cc7baa4d6deb3321150b62b703a9f2432",
     6: "10e519ae77868543d8f9f15882d6be7e67e73aae8dccea6f2168371cc7590c74",
     7: "aacdc34cca8c03ee276ba63f47b906c4d1181b3dee9de5905aacf0ccafb1f887",
+    8: "ca54d52fc349542890d18f6f613b2f784443568f9aaaa1d0fbff7f4b424d892d",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
@@ -94,9 +95,9 @@ def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
     migrate(driver, "neo4j")
     rows, _, _ = driver.execute_query("MATCH (j:Job) RETURN properties(j) AS job ORDER BY j.id")
     assert [row["job"] for row in rows] == [
-        {"id": "a", "complete": True},
-        {"id": "b", "complete": False},
-        {"id": "c"},
+        {"id": "a", "complete": True, "pending": 0},
+        {"id": "b", "complete": False, "pending": 0},
+        {"id": "c", "pending": 0},
     ]
 
 

@@ -1,0 +1,207 @@
+"""Review edited images by keyboard, one at a time: choose, reject, accept, undo."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.views.jobs.cards import (
+    PROBLEM,
+    draw_badge,
+    draw_group,
+    draw_picture,
+    draw_source,
+    kept,
+    rank_text,
+    title_of,
+)
+from app.views.jobs.twins import choose_start, edited, go_to
+from app.views.state import session
+from app.views.state.refreshing import refreshing
+from app.views.widgets.messages import errors_in_fragment, show_kept_error
+from app.views.widgets.tables import grid
+from app.views.widgets.theme import escape, shorten
+from graph.jobs.candidates import QueryDecisions, decide, read_decisions, restore_decisions
+from graph.jobs.edited_images import (
+    EditedGroup,
+    EditedImage,
+    count_reviewed,
+    find_edited,
+    read_edited,
+)
+from graph.jobs.lifecycle import Verdict
+from graph.jobs.status import Job
+
+KEYS = "123456789"
+THUMBNAIL_PX = 320
+MOST_UNDONE = 200
+COLUMNS = 5
+_DONE = "_review_done"
+_GROUP = "_review_group"
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What one key has changed of a job: its queries before and after, and where it was."""
+
+    job: str
+    position: int
+    changes: tuple[tuple[QueryDecisions, QueryDecisions], ...]
+
+
+def show(job: Job) -> None:
+    """Draw one image with its candidates, and the buttons with their keys."""
+    refreshing(None)(_review)(job.id, sum(job.queries.values()), edited(job))
+
+
+def _review(job: str, queries: int, images: int) -> None:
+    with errors_in_fragment():
+        store = session.store()
+        show_kept_error(PROBLEM)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            start = choose_start(queries)
+            found = find_edited(store, job, start, 2, queries=queries)
+            before = find_edited(store, job, start, 2, queries=queries, backwards=True)
+            if not found:  # behind the last one
+                found = before[:1]
+            here = found[0]
+            back = next((position for position in before if position < here), None)
+            on = found[1] if len(found) > 1 else None
+            (image,) = read_edited(store, job, [here], most=len(KEYS))
+            group = _focused(image)
+            _buttons(job, image, group, back, on)
+        reviewed = count_reviewed(store, job)
+        st.progress(reviewed / max(images, 1), f"{reviewed:,} of {images:,} reviewed")
+        st.markdown(title_of(image))
+        places = grid(1 + len(image.groups), min(COLUMNS, max(3, 1 + len(image.groups))))
+        with places[0]:
+            st.markdown("Edited")
+            draw_source(image, THUMBNAIL_PX)
+        for place, each in zip(places[1:], image.groups, strict=True):
+            with place:
+                draw_group(each, THUMBNAIL_PX)
+        _candidates(job, image, group)
+
+
+def _focused(image: EditedImage) -> EditedGroup:
+    """The group that the keys are about: the one that was chosen last, else the first."""
+    named = st.session_state.get(_GROUP)
+    return next((one for one in image.groups if one.class_name == named), image.groups[0])
+
+
+def _buttons(
+    job: str, image: EditedImage, group: EditedGroup, back: int | None, on: int | None
+) -> None:
+    def button(
+        label: str, key: str, act: Callable[[], None], help_: str, *, off: bool = False
+    ) -> None:
+        st.button(label, key=f"_review_{key}", on_click=act, shortcut=key, help=help_, disabled=off)
+
+    chosen = [one for each in image.groups for one in each.chosen]
+    button("Previous", "k", lambda: go_to(back or 0), "The image before.", off=back is None)
+    button("Next", "j", lambda: go_to(on or 0), "The image after.", off=on is None)
+    button(
+        "Accept",
+        "a",
+        lambda: _accept(job, image, on),
+        "What is chosen for every group is right: go on.",
+        off=not chosen,
+    )
+    button(
+        "Reject",
+        "x",
+        lambda: _decide(job, image, group.query, group.chosen[0].id, "rejected"),
+        "Reject what is chosen for the group that the candidates are of; the next by rank is then "
+        "chosen.",
+        off=not group.chosen,
+    )
+    button("Undo", "u", lambda: _undo(job), "Take the last key back.", off=not _steps(job))
+    if len(image.groups) > 1:
+        button("Other group", "g", lambda: _next_group(image, group), "Candidates of the next one.")
+
+
+def _candidates(job: str, image: EditedImage, group: EditedGroup) -> None:
+    """Draw the candidates of the group, each with its key."""
+    st.markdown(f"Candidates: **{escape(shorten(group.class_name, 60))}**")
+    if not group.candidates:
+        st.caption("None.")
+        return
+    shown = group.candidates[: len(KEYS)]
+    if len(shown) < group.made - group.dropped:
+        st.caption(
+            f"{len(shown)} of {group.made - group.dropped:,}; all are in “Images side by side”."
+        )
+    for place, key, candidate in zip(
+        grid(len(shown), len(KEYS), gap="small"), KEYS[: len(shown)], shown, strict=True
+    ):
+        with place:
+            draw_picture(candidate, THUMBNAIL_PX)
+            st.button(
+                "Choose",
+                key=f"_review_{key}",
+                on_click=_decide,
+                args=(job, image, group.query, candidate.id, "accepted"),
+                shortcut=key,
+                disabled=candidate.uri is None,
+                type="primary" if candidate.verdict == "accepted" else "secondary",
+                width="stretch",
+            )
+            draw_badge(candidate.verdict)
+            scores = (f"{name} {score:.3g}" for name, score in candidate.scores.items())
+            st.caption(escape(" · ".join([rank_text(candidate, group), *scores])))
+            if candidate.rank is None and candidate.reason:
+                st.text(candidate.reason)
+
+
+def _decide(job: str, image: EditedImage, query: str, candidate: str, verdict: Verdict) -> None:
+    _change(job, image, [(query, candidate, verdict)])
+
+
+def _accept(job: str, image: EditedImage, on: int | None) -> None:
+    """Accept what is chosen for all groups, and go on to the next image."""
+    accepted: Verdict = "accepted"
+    chosen = [(each.query, one.id, accepted) for each in image.groups for one in each.chosen]
+    _change(job, image, chosen)
+    if on is not None and PROBLEM not in st.session_state:
+        go_to(on)
+
+
+def _change(job: str, image: EditedImage, decisions: Sequence[tuple[str, str, Verdict]]) -> None:
+    """Decide on candidates, and remember how to take it back."""
+    store = session.store()
+    changes: list[tuple[QueryDecisions, QueryDecisions]] = []
+
+    def change(by: str) -> None:
+        for query, candidate, verdict in decisions:
+            before = read_decisions(store, query)
+            decide(store, candidate, verdict, by)
+            changes.append((before, read_decisions(store, query)))
+
+    kept(change)
+    if changes:
+        steps = [*_steps(job), _Step(job, image.position, tuple(changes))]
+        st.session_state[_DONE] = steps[-MOST_UNDONE:]
+
+
+def _undo(job: str) -> None:
+    """Take back what the last key has changed, and go to where that was."""
+    *earlier, last = _steps(job)
+    st.session_state[_DONE] = earlier
+
+    def change(_: str) -> None:
+        for before, after in reversed(last.changes):
+            restore_decisions(session.store(), before, after)
+
+    kept(change)
+    go_to(last.position)
+
+
+def _steps(job: str) -> list[_Step]:
+    """What this session has changed of the job, and can take back."""
+    steps: list[_Step] = st.session_state.get(_DONE, [])
+    return [step for step in steps if step.job == job]
+
+
+def _next_group(image: EditedImage, group: EditedGroup) -> None:
+    names = [each.class_name for each in image.groups]
+    st.session_state[_GROUP] = names[(names.index(group.class_name) + 1) % len(names)]

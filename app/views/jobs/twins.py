@@ -1,0 +1,161 @@
+"""Images that a job edits, with what was made of them for all groups side by side."""
+
+import streamlit as st
+
+from app.views.jobs.cards import (
+    PROBLEM,
+    by_whom,
+    decide_by_hand,
+    draw_badge,
+    draw_group,
+    draw_picture,
+    draw_source,
+    standing,
+    title_of,
+)
+from app.views.state import session
+from app.views.state.access import may_edit
+from app.views.state.refreshing import refreshing
+from app.views.state.url import number_in_url
+from app.views.widgets.messages import errors_in_fragment, show_kept_error
+from app.views.widgets.tables import grid
+from app.views.widgets.theme import escape
+from graph.jobs.edited_images import (
+    MOST_CANDIDATES,
+    EditedGroup,
+    EditedImage,
+    count_edited,
+    find_edited,
+    read_edited,
+)
+from graph.jobs.status import Job
+from ingest.concepts.plurals import counted
+
+FROM = "from_query"  # the query parameter: the number of a query, from 1
+PER_PAGE = 4
+COLUMNS = 4
+THUMBNAIL_PX = 320
+REFRESH_S = 4
+
+
+def edited(job: Job) -> int:
+    """How many images a job edits, counted once for each job that is written."""
+    if job.state == "preparing":
+        return count_edited(session.store(), job.id)
+    return _edited(job.id)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def _edited(job: str) -> int:
+    return count_edited(session.store(), job)
+
+
+def show(job: Job) -> None:
+    """Draw the images a few at a time; more is made of them while the job runs."""
+    st.caption(f"{counted(edited(job), 'images')} edited.")
+    refreshing(REFRESH_S if job.is_active else None)(_twins)(job.id, sum(job.queries.values()))
+
+
+def _twins(job: str, queries: int) -> None:
+    with errors_in_fragment():
+        show_kept_error(PROBLEM)
+        place = st.container(horizontal=True, vertical_alignment="bottom")
+        with place:
+            start = choose_start(queries)
+        found = find_edited(session.store(), job, start, PER_PAGE + 1, queries=queries)
+        if not found:
+            found = find_edited(session.store(), job, start, 1, queries=queries, backwards=True)
+        with place:
+            step_buttons(job, found[0] if found else 0, queries, found[PER_PAGE:], PER_PAGE)
+        for image in read_edited(session.store(), job, found[:PER_PAGE]):
+            with st.container(border=True, key=f"_twins {job} {image.position}"):
+                _card(image)
+
+
+def choose_start(queries: int) -> int:
+    """Draw the number of the query to begin with; give its position."""
+    number: int = st.number_input(
+        "From query",
+        1,
+        max(queries, 1),
+        **number_in_url(FROM),
+        width=130,
+        help="Its number in the list of queries, above.",
+    )
+    return number - 1
+
+
+def go_to(position: int) -> None:
+    """Show the image of this position from the next run on."""
+    st.session_state[FROM] = position + 1
+
+
+def step_buttons(job: str, start: int, queries: int, following: list[int], step: int) -> None:
+    """Draw the buttons to the previous and the next images."""
+
+    def back() -> None:
+        before = find_edited(session.store(), job, start - 1, step, queries=queries, backwards=True)
+        go_to(before[-1] if before else 0)
+
+    st.button("Previous", key="_twins_back", on_click=back, disabled=start == 0)
+    st.button(
+        "Next",
+        key="_twins_on",
+        on_click=go_to,
+        args=tuple(following[:1]),
+        disabled=not following,
+    )
+
+
+def _card(image: EditedImage) -> None:
+    st.markdown(title_of(image))
+    places = grid(1 + len(image.groups), min(COLUMNS, 1 + len(image.groups)), gap="small")
+    with places[0]:
+        st.markdown("Edited")
+        draw_source(image, THUMBNAIL_PX)
+    for place, group in zip(places[1:], image.groups, strict=True):
+        with place:
+            chosen = draw_group(group, THUMBNAIL_PX)
+            with st.container(horizontal=True):
+                _others(group)
+                if chosen is not None and may_edit():
+                    st.button(
+                        "Reject",
+                        key=f"_reject {chosen.id}",
+                        on_click=decide_by_hand,
+                        args=(chosen.id, "rejected"),
+                        help="The next by rank is then chosen, if one is left.",
+                    )
+
+
+def _others(group: EditedGroup) -> None:
+    """Draw a popover with the other candidates of a group, which are drawn when it is opened."""
+    others = [one for one in group.candidates if one not in group.chosen[:1]]
+    if not others:
+        return
+    more = group.made - group.dropped - len(group.chosen[:1])
+    popover = st.popover(
+        f"{more:,} more", key=f"_others {group.query}", on_change="rerun", wrap=False
+    )
+    if not popover.open:
+        return
+    with popover:
+        if len(others) < more:
+            st.caption(f"The best {MOST_CANDIDATES} of them.")
+        for place, candidate in zip(grid(len(others), 3, gap="small"), others, strict=True):
+            with place:
+                draw_picture(candidate, THUMBNAIL_PX)
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    draw_badge(candidate.verdict)
+                    st.caption(by_whom(candidate))
+                st.caption(escape(standing(candidate, group)))
+                if candidate.reason:
+                    st.text(candidate.reason)
+                if may_edit() and candidate.uri is not None:
+                    st.button(
+                        "Accept",
+                        key=f"_accept {candidate.id}",
+                        on_click=decide_by_hand,
+                        args=(candidate.id, "accepted"),
+                        help="What was chosen before is then rejected.",
+                    )

@@ -1,0 +1,78 @@
+"""A small job that edits real pictures by rule and chooses the best, for pages that show it."""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from app.services.workers import run_here
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.dataset.write import write_annotations
+from graph.jobs.lifecycle import create_job
+from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+
+GROUPS = ("man", "woman")
+BEST_OF = 4
+_SIZE = (160, 120)
+
+
+def write_pictures(store: GraphStore, dataset: str, folder: Path, ids: list[str]) -> None:
+    """Write a dataset of pictures of a figure in a field, and the figures' masks beside them."""
+    (folder / "masks").mkdir(parents=True)
+    records = []
+    for at, image in enumerate(ids):
+        rng = np.random.default_rng(at)
+        field = rng.normal((110, 140, 90), 12, (_SIZE[1], _SIZE[0], 3)).clip(0, 255)
+        picture = Image.fromarray(field.astype(np.uint8))
+        left = 30 + 20 * (at % 4)
+        figure = (left, 35, left + 45, 110)
+        ImageDraw.Draw(picture).ellipse(figure, fill=(150, 90, 60))
+        picture.save(folder / f"{at}.png")
+        mask = Image.new("L", _SIZE)
+        ImageDraw.Draw(mask).ellipse(figure, fill=255)
+        mask.save(folder / "masks" / f"{at}.png")
+        mentions = (Mention("dog"), Mention("field"))
+        group = GROUPS[at % 2]
+        records.append(ImageRecord(image, group, mentions, "train", f"{at}.png"))
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(2), max_cliques=100)
+
+
+def order(store: GraphStore, dataset: str, folder: Path, ids: list[str], **settings: object) -> str:
+    """Order each picture in each group, the best of four by their colours."""
+    queries = [
+        PlannedQuery(group, ("dog", "field"), 1, Edit(image, f"a {group} in a field"))
+        for image in ids
+        for group in GROUPS
+    ]
+    usual = {
+        "backend": "procedural",
+        "making": {"paint": "object"},
+        "masks": {
+            "masks": "files",
+            "mask_folder": str(folder / "masks"),
+            "mask_pattern": "{stem}.png",
+            "min_share": 0,
+        },
+        "prompt": "{caption}",
+        "filters": {"sanity": {}, "same_colours": {}},
+        "best_of": BEST_OF,
+        "rank_by": {"same_colours": 1},
+        "variants": [{"guidance_scale": scale} for scale in (1.0, 5.0, 9.0, 15.0)],
+    }
+    return create_job(store, dataset, "twins", queries, settings=usual | settings)
+
+
+def make(settings: Settings, job: str, folder: Path) -> Settings:
+    """Make a job's images as a worker does; give the settings that the images are found with."""
+    own = settings.model_copy(
+        update={
+            "cobalance_output": str(folder / "made"),
+            "cobalance_images": (str(folder),),
+        }
+    )
+    run_here(own, [job], f"sqlite:///{folder}/queue.sqlite")
+    return own
