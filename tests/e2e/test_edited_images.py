@@ -18,7 +18,7 @@ from graph.jobs.status import read_job
 from graph.records import Edit
 from tests.e2e.small_jobs import PLAIN, draw_masks
 from tests.tiny.diffusion import inpainting
-from tests.tiny.vision import save_clipseg
+from tests.tiny.vision import save_clipseg, save_mask2former
 
 VARIANTS = [{"guidance_scale": 7.5}, {"guidance_scale": 9.5}, {"guidance_scale": 15.0}]
 
@@ -140,3 +140,34 @@ def test_the_parts_that_a_second_segmenter_finds_are_painted(
         mask = np.asarray(Image.open(tmp_path / "generated" / row["mask_path"]))
         assert np.array_equal(mask, expected)
         assert json.loads(row["settings"])["segmenter"]["parts"]["segmenter"] == "clipseg"
+
+
+def test_instances_that_a_model_finds_where_nothing_is_annotated(
+    store, loaded, own, work, tmp_path
+):
+    own_options = {"model": str(save_mask2former(tmp_path / "people")), "device": "cpu"}
+    own_options |= {"labels": ["dog"], "threshold": 0, "overlap": 1}
+    found = {
+        at: SEGMENTERS.open("people", own_options).instances(
+            np.asarray(Image.open(tmp_path / "pictures" / f"{at}.png"))
+        )
+        for at in (0, 3)
+    }
+    wanted = {
+        "backend": "procedural",
+        "making": {"paint": "object"},
+        "masks": {"masks": "segmenter", "instances": "largest", "max_share": 1, "min_share": 0},
+        "segmenter": "people",
+        "segmenter_options": own_options,
+        "prompt": "{caption}",
+        "filters": {"sanity": {"min_background": 0}},
+    }
+    job = create_job(store, loaded, "plan", queries(), settings=wanted)
+    work()
+    done = read_job(store, job)
+    assert (done.state, done.accepted) == ("done", 4), done.error
+    for row in rows_of(own, job):
+        expected = max(found[int(row["source_image"])], key=np.count_nonzero)
+        mask = np.asarray(Image.open(tmp_path / "generated" / row["mask_path"]))
+        assert np.array_equal(mask, expected)
+        assert json.loads(row["settings"])["segmenter"]["segmenter"] == "people"

@@ -6,6 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from graph.errors import InputError
 from ingest.load import read_annotations, read_frame
@@ -306,3 +308,37 @@ def test_limits(instances, coco_captions, files):
     table = files("d.csv", "image_id,caption\n1,a\n1,b\n1,c\n")
     with pytest.raises(InputError, match="has more than 2 rows"):
         read(instances(IMAGES[:1]), captions=table, limits=ReadLimits(rows=2))
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=4),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([['["a"]', "[b]", "A\u2028b\x00", " . "]])
+def test_any_text_is_kept_exactly(instances, coco_captions, tmp_path, texts):
+    images = [{"id": number} for number in range(len(texts))]
+    main = instances(images)
+    wanted = {
+        str(number): kept
+        for number, own in enumerate(texts)
+        if (kept := [text for text in own if text.strip()])
+    }
+    table = tmp_path / "captions.parquet"
+    rows = pa.table(
+        {"image_id": [str(number) for number in range(len(texts))], "captions": texts},
+        schema=pa.schema([("image_id", pa.string()), ("captions", pa.list_(pa.string()))]),
+    )
+    pq.write_table(rows, table)
+    flat = [(number, text) for number, own in enumerate(texts) for text in own]
+    for path in (table, coco_captions(flat, images)):
+        if wanted:
+            assert captions_of(read(main, captions=path)) == wanted
+        else:
+            with pytest.raises(InputError, match="has captions of none"):
+                read(main, captions=path)
