@@ -6,12 +6,14 @@ from typing import Any
 
 import pandas as pd
 
+from app.services.counterfactual_plans import plan_counterfactual_dataset
 from app.services.datasets import rename_dataset
 from app.services.job_settings import check_settings
-from app.services.orders import order_plan
+from app.services.orders import order_plan, read_order
 from app.services.plans import keep_plan, plan_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
+from cobalance.counterfactuals import CounterfactualPlan
 from cobalance.diagnosis import Comparison, Imbalances
 from cobalance.display import ALL, Result
 from cobalance.graphs import ConceptGraph
@@ -27,7 +29,6 @@ from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
-from graph.dataset.plans import read_plan
 from graph.dataset.read import load_incidence, read_annotations
 from graph.dataset.state import dataset_state
 from graph.names import clean_name
@@ -125,6 +126,40 @@ class Dataset(Questions, Result):
         )
         return Plan(planned.plan, planned.cliques, planner if kept is None else kept)
 
+    def plan_counterfactuals(
+        self, recipe: str = "resampled", *, name: str | None = None, **options: Any
+    ) -> CounterfactualPlan:
+        """Plan to edit images so that they show other groups, and keep the plan in the graph.
+
+        Parameters
+        ----------
+        recipe : str
+            One that edits images: ``resampled``, ``pinpoint``, ``gensynth``, ``genswap``, or
+            ``resampled-control``.
+        name : str, optional
+            The plan's name in the dataset; the recipe's by default.
+        **options
+            What differs from the recipe's, such as ``groups=("woman", "man")``, ``limit=100``,
+            ``concepts=("tie",)``, ``cliques=(("dog", "tie"),)``; see
+            `generation.planning.counterfactuals.CounterfactualOptions`.
+
+        Raises
+        ------
+        OptionError
+            The recipe edits no images, an option cannot be used, captions are needed and there are
+            none, or no image is left to edit.
+        """
+        name = None if name is None else clean_name(name)
+        named = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in options.items()
+        }
+        folder = self.settings.captions_folder()
+        made = plan_counterfactual_dataset(
+            self.graph, folder, self.name, recipe, named, name, self.progress
+        )
+        return CounterfactualPlan(made, recipe if name is None else name)
+
     def keep(self, plan: Plan, name: str) -> Plan:
         """Keep a plan in the graph under a name, such as one that was edited.
 
@@ -164,16 +199,23 @@ class Dataset(Questions, Result):
         )
 
     def order(
-        self, plan: Plan | str = "conbias", *, recipe: str | None = None, **settings: Any
+        self,
+        plan: Plan | CounterfactualPlan | str | None = None,
+        *,
+        recipe: str | None = None,
+        **settings: Any,
     ) -> Job:
         """Order a plan's images: create a job, which workers run, or `Job.run` here.
 
         Parameters
         ----------
-        plan : Plan or str
-            A plan for this dataset, perhaps edited, or the name of one in the graph.
+        plan : Plan, CounterfactualPlan or str, optional
+            A plan for this dataset, perhaps edited, or the name of one in the graph; by default
+            ``conbias``, or the recipe's own where it edits images.
         recipe : str, optional
-            How images are made: ``procedural`` (by default), ``paste``, ``inpaint``, ``instruct``.
+            How images are made: ``procedural`` (by default), ``paste``, ``inpaint``, ``instruct``,
+            or one that edits images, by default that of the plan. Painting people needs
+            ``consent="..."``, and ``alters_real_people=True`` where a part of them stays.
         **settings
             Other settings of a job, such as `backend`, as docs/generation.md lists them; groups are
             mappings: ``making={"steps": 30}``, ``filters={"clip": {"threshold": 0.65}}``.
@@ -183,14 +225,19 @@ class Dataset(Questions, Result):
         OptionError
             A setting is unknown or cannot be used, or the plan asks for nothing.
         """
+        if recipe is None and isinstance(plan, CounterfactualPlan):
+            recipe = plan.record.planner
         checked = check_settings(settings if recipe is None else {"recipe": recipe, **settings})
-        if isinstance(plan, Plan):
+        planned: Mapping[str, Any]
+        if isinstance(plan, Plan | CounterfactualPlan):
             name = plan.name or plan.record.planner
-            queries = plan.record.rows()
+            queries, planned = plan.record.rows(), plan.record.planner_options
         else:
-            name = clean_name(plan)
-            queries = read_plan(self.graph, self.name, name)
-        job = order_plan(self.graph, self.name, name, queries, checked, self.progress)
+            named = None if plan is None else clean_name(plan)
+            name, queries, planned = read_order(self.graph, self.name, checked["recipe"], named)
+        job = order_plan(
+            self.graph, self.name, name, queries, checked, self.progress, planned=planned
+        )
         return Job(self.graph, self.settings, job, self.progress)
 
     def rename(self, new: str) -> "Dataset":

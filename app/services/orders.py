@@ -10,6 +10,7 @@ from generation.jobs.variants import Phrase, Variant
 from generation.recipes import RECIPES
 from graph.database.store import GraphStore
 from graph.dataset.names import splits_of
+from graph.dataset.plans import read_plan, read_plan_options
 from graph.errors import Action, OptionError, Setting
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
@@ -62,6 +63,38 @@ def order_plan(
     return create_job(
         store, dataset, name, queries, settings=kept, created_by=created_by, progress=progress
     )
+
+
+def read_order(
+    store: GraphStore, dataset: str, recipe: str, plan: str | None = None
+) -> tuple[str, list[PlannedQuery], dict[str, Any]]:
+    """Read the plan to order: its name, its queries, and the planner's own options.
+
+    Parameters
+    ----------
+    recipe : str
+        The job's.
+    plan : str or None
+        The plan's name; by default that of the default planner, or the recipe's own where it edits
+        images.
+
+    Raises
+    ------
+    OptionError
+        There is no such plan.
+    StaleError
+        It was made for other cliques, or other images to edit, than there are now.
+    """
+    own = RECIPES[recipe].plan is not None
+    name = plan if plan is not None else recipe if own else "conbias"
+    try:
+        queries = read_plan(store, dataset, name)
+    except OptionError as error:
+        if not own or plan is not None:
+            raise
+        again = Action("plan_counterfactuals", dataset, recipe=recipe)
+        raise OptionError(f"{dataset!r} has no plan {name!r} yet. ", again, ".") from error
+    return name, queries, read_plan_options(store, dataset, name)
 
 
 def check_order(

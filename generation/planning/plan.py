@@ -159,9 +159,13 @@ class Plan:
         ]
 
     def frame(self) -> pd.DataFrame:
-        """A row a query: class, concepts, n."""
-        rows = [row[:3] for row in self.rows()]
-        return pd.DataFrame(rows, columns=["class", "concepts", "n"])
+        """A row a query: class, concepts, n; also source_image and caption where one is edited."""
+        frame = pd.DataFrame([row[:3] for row in self.rows()], columns=["class", "concepts", "n"])
+        edits = [query.edit for query in self.queries]
+        if any(edits):
+            frame["source_image"] = [None if one is None else one.source_image for one in edits]
+            frame["caption"] = [None if one is None else one.caption for one in edits]
+        return frame
 
     def images_by_class(self) -> dict[str, int]:
         """Count the plan's images per class, by class name; classes without images are left out."""

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
+from generation.planning.plan_file import plan_from_json
 from graph.errors import (
     DatasetExistsError,
     DatasetNotFoundError,
@@ -216,3 +217,29 @@ def test_arguments_are_what_is_used_and_the_environment_only_where_asked(
 def test_a_value_that_cannot_be_used_is_named():
     with pytest.raises(OptionError, match=r"^queue is 5: "):
         cb.connect(queue=5)
+
+
+def test_images_are_planned_to_be_edited_and_ordered(connected, dataset, tmp_path):
+    (tmp_path / "people.csv").write_text("id,class,concepts\n1,man,tie\n2,woman,tie\n3,man,\n")
+    (tmp_path / "captions.csv").write_text("id,caption\n1,A man\n2,A woman\n3,A boy\n")
+    data = cb.read(tmp_path / "people.csv", captions=tmp_path / "captions.csv")
+    held = connected.load(data, dataset)
+    plan = held.plan_counterfactuals("resampled", groups=["woman", "man"])
+    assert plan.title() == (
+        "4 images to make (2 man, 2 woman) from 2 images; 1 others are left out"
+    )
+    assert plan.left_out == {"images whose captions name children": 1}
+    assert plan.frame["source_image"].tolist() == ["1", "1", "2", "2"]
+    assert plan.frame["caption"].tolist() == ["A woman", "A man"] * 2
+    plan.save(tmp_path / "plan.json")
+    assert plan_from_json((tmp_path / "plan.json").read_bytes()) == plan.record
+    with pytest.raises(OptionError, match="with consent; it is kept with the job"):
+        held.order(plan)
+    basis = "All shown have agreed."
+    for job in (held.order(plan, consent=basis), held.order(recipe="resampled", consent=basis)):
+        assert job.queries()["source_image"].tolist() == ["1", "1", "2", "2"]
+    with pytest.raises(OptionError, match=r"Run `store\['.*'\].plan_counterfactuals\(recipe='pin"):
+        held.order(recipe="pinpoint", consent=basis, alters_real_people=True)
+    with pytest.raises(UnknownNameError, match="unknown option of a plan 'group'"):
+        held.plan_counterfactuals("resampled", group="woman")
+    assert plan._repr_html_()

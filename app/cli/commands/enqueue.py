@@ -20,15 +20,13 @@ from app.cli.job_settings import read_file, read_settings
 from app.cli.tables import Format, check_output, write_frame
 from app.services.frames import jobs_frame
 from app.services.job_settings import is_path, licence_warnings
-from app.services.orders import order_plan
+from app.services.orders import order_plan, read_order
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings
 from generation.planning.plan_file import plan_from_json
 from generation.recipes import DEFAULT, RECIPES
-from graph.database.store import GraphStore
-from graph.dataset.plans import read_plan, read_plan_options
-from graph.errors import Action, OptionError
+from graph.errors import OptionError
 from graph.jobs.status import list_jobs, read_job
 from graph.options import path_options
 from graph.plugins import is_installed
@@ -121,11 +119,9 @@ def enqueue(
     )
     edits = RECIPES[checked["recipe"]].plan is not None
     planned: Mapping[str, Any]
-    name = plan or (checked["recipe"] if edits else "conbias")
     with opened_store() as (store, progress):
         if plan_file is None:
-            queries = _read_plan(store, dataset, name, edits=edits and plan is None)
-            planned = read_plan_options(store, dataset, name)
+            name, queries, planned = read_order(store, dataset, checked["recipe"], plan)
         else:
             queries, name, planned = _read_plan_file(plan_file)
         same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
@@ -140,6 +136,8 @@ def enqueue(
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle",
         markup=False,
     )
+    if edits:
+        notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
     if same:
         notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
     ordered = read_job_settings(checked)
@@ -157,20 +155,6 @@ def enqueue(
             f'pip install "cobalance[{extra}]"',
             markup=False,
         )
-
-
-def _read_plan(store: GraphStore, dataset: str, name: str, *, edits: bool) -> list[PlannedQuery]:
-    """Read a plan; of a recipe that edits images say how it is made where there is none."""
-    try:
-        return read_plan(store, dataset, name)
-    except OptionError as error:
-        if not edits:
-            raise
-        raise OptionError(
-            f"{dataset!r} has no plan {name!r} yet. ",
-            Action("plan_counterfactuals", dataset, recipe=name),
-            ".",
-        ) from error
 
 
 def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str, Mapping[str, Any]]:

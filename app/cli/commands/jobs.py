@@ -97,9 +97,10 @@ def jobs(
             return
         one = read_job(store, job)
         queries = read_queries(store, job, limit=limit)
-    frame = queries[
-        ["position", "class_name", "concepts", "n", "state", "accepted", "rejected", "message"]
-    ].rename(columns={"class_name": "class"})
+    edits = ["source_image"] if queries["source_image"].notna().any() else []
+    of_work = ["n", "state", "accepted", "rejected", "message"]
+    frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
+    frame = frame.rename(columns={"class_name": "class"})
     if format_ is not Format.TABLE or output is not None:
         write_frame(frame, format_, output, out)
     else:

@@ -1,11 +1,12 @@
 """Form of a job's settings, and the settings in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import streamlit as st
 
+from app.services.job_settings import licence_warnings
 from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state.session import CurrentDataset
@@ -14,6 +15,7 @@ from app.views.widgets.messages import show_error
 from app.views.widgets.theme import escape, shorten_middle
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
+from generation.jobs.consent import check_consent
 from generation.jobs.settings import JobSettings, read_job_settings
 from generation.recipes import DEFAULT, RECIPES
 from generation.recipes.recipe import Recipe
@@ -29,30 +31,44 @@ EARLIER_NAMES = {"backend": "recipe", "width": "width_px", "height": "height_px"
 _DOT = " \N{MIDDLE DOT} "
 
 
-def choose(this: CurrentDataset) -> dict[str, Any] | None:
+def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | None:
     """Draw the settings of a job, folded away; return them checked, or None if they are wrong.
 
-    Those that differ from the defaults are in the address.
+    Those that differ from the defaults are in the address, but for the consent to painting people:
+    a link gives none.
+
+    Parameters
+    ----------
+    edits : bool
+        Whether to offer the recipes that edit images, or those that make images of a planner's
+        plan.
     """
     place = st.container(gap="xxsmall")
-    with place.expander("How to make them", key="_making"):
-        values = _fields(this)
+    with place.expander("How to make them", key="_making", expanded=edits):
+        values = _fields(this, [name for name in RECIPES if _edits(name) == edits])
     with place:
         try:
             settings = read_job_settings(values)
+            check_consent(settings, ())
         except OptionError as error:
             show_error(error)
             return None
         kept = settings.model_dump(mode="json", exclude_unset=True)
         st.caption(escape(describe(kept)))
         _say_needs(settings)
+        for warning in licence_warnings(settings):
+            st.caption(f":orange[:material/warning:] {escape(warning)}")
     return kept
 
 
 def chosen_recipe() -> Recipe:
     """The recipe that the form has, or that the address names, before the form is drawn."""
     name = st.session_state.get("recipe", st.query_params.get("recipe"))
-    return RECIPES[name if name in list(RECIPES) else DEFAULT]
+    return RECIPES[name if name in list(RECIPES) and not _edits(name) else DEFAULT]
+
+
+def _edits(recipe: str) -> bool:
+    return RECIPES[recipe].plan is not None
 
 
 def describe(values: Mapping[str, Any]) -> str:
@@ -94,18 +110,20 @@ for an image
     return _DOT.join(said)
 
 
-def _fields(this: CurrentDataset) -> dict[str, Any]:
+def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
             "Recipe",
-            list(RECIPES),
-            index=list(RECIPES).index(DEFAULT),
+            recipes,
+            index=recipes.index(DEFAULT) if DEFAULT in recipes else 0,
             **choice_in_url("recipe"),
             width=150,
         )
         recipe = RECIPES[name]
         making = draw_options(recipe.fields, BACKENDS[recipe.backend].options)
-    st.caption(recipe.purpose, help=recipe.reference)
+    choices = "".join(f"\n- {said}" for said in recipe.choices)
+    st.caption(recipe.purpose, help=recipe.reference + (f"\n{choices}" if choices else ""))
+    consent = _ask_consent(recipe)
     filters = _choose_filters(recipe)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         objects = st.multiselect(
@@ -133,13 +151,37 @@ def _fields(this: CurrentDataset) -> dict[str, Any]:
             **in_url("keep_rejected"),
             help="Their files, to look at why. They are counted either way.",
         )
-    values: dict[str, Any] = {"recipe": name}
+    values: dict[str, Any] = {"recipe": name, **consent}
     values |= {"making": making} if making else {}
     values |= {"masks": {"object": objects}} if objects else {}
     values |= {"filters": filters} if filters is not None else {}
     for name, value in (("candidates_per_image", candidates), ("keep_rejected", keep)):
         values |= {name: value} if value != getattr(_USUAL, name) else {}
     return values
+
+
+def _ask_consent(recipe: Recipe) -> dict[str, Any]:
+    """Draw what a recipe that paints people needs to be told; nothing of it has a default."""
+    if not recipe.people:
+        return {}
+    given: dict[str, Any] = {}
+    basis = st.text_input(
+        "Basis on which people are painted",
+        key=f"_consent {recipe.name}",
+        placeholder="such as the consent of those shown",
+        help="In your words. It is kept with the job, its manifest and the dataset. Not needed "
+        "where the object is no person, which **Concept of the object** says.",
+    )
+    if basis.strip():
+        given["consent"] = basis.strip()
+    if recipe.people == "alters" and st.checkbox(
+        "A part of real people stays in the images",
+        key=f"_alters {recipe.name}",
+        help="This recipe shows them as somebody else, and keeps what it does not paint: hair, "
+        "clothes, posture. Confirm that this is meant.",
+    ):
+        given["alters_real_people"] = True
+    return given
 
 
 def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:

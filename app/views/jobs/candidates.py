@@ -1,7 +1,7 @@
 """Review a job's candidates beside their originals and masks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -84,9 +84,11 @@ def _candidates(job: str) -> None:
 def _choose_query(job: str) -> str | None:
     """Draw the choice of a query; None for all."""
     queries = read_queries(session.store(), job, limit=MOST_QUERIES)
+    columns = ("id", "position", "class_name", "concepts", "source_image")
+    rows = zip(*(queries[name].tolist() for name in columns), strict=True)
     labels = {
-        row["id"]: f"{row['position'] + 1}. {row['class_name']}: {' + '.join(row['concepts'])}"
-        for row in queries.to_dict("records")
+        name: f"{position + 1}. {_asked(class_name, concepts, source_image)}"
+        for name, position, class_name, concepts, source_image in rows
     }
     if st.session_state.get("query") not in (None, *labels):
         del st.session_state["query"]  # of another job
@@ -100,6 +102,13 @@ def _choose_query(job: str) -> str | None:
         width=420,
     )
     return chosen
+
+
+def _asked(class_name: str, concepts: Sequence[str], source_image: str | None = None) -> str:
+    """What a query asks for: a class with concepts, or an image edited to show a group."""
+    if source_image:
+        return f"{class_name} in {source_image}"
+    return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name
 
 
 def _card(candidate: Candidate) -> None:
@@ -136,7 +145,7 @@ def _card(candidate: Candidate) -> None:
         st.text(candidate.reason)
     st.caption(
         escape(
-            f"{candidate.class_name}: {' + '.join(candidate.concepts)}"
+            _asked(candidate.class_name, candidate.concepts)
             + "".join(f" · {name} {score:.3g}" for name, score in candidate.scores.items())
         )
     )

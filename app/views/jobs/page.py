@@ -14,7 +14,8 @@ from app.views.widgets.theme import escape, shorten
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.jobs.reports import workers_alive
-from graph.jobs.status import Job, list_jobs, read_queries
+from graph.jobs.rounds import read_query_progress
+from graph.jobs.status import Job, list_jobs
 from graph.plugins import is_installed
 
 
@@ -84,13 +85,13 @@ def _download(current: CurrentDataset, job: Job) -> None:
     store = current.store
 
     def plan() -> bytes:
-        frame = read_queries(store, job.id)
         queries = tuple(
-            GenerationQuery(row["class_name"], row["concepts"], row["n"])
-            for row in frame.to_dict("records")
+            GenerationQuery(query.class_name, query.concepts, query.n, query.edit)
+            for query in read_query_progress(store, job.id)
         )
-        sizes = [len(query.concepts) for query in queries]
-        return plan_to_json(Plan(job.plan, PlanOptions(min(sizes), max(sizes)), queries))
+        sizes = [len(query.concepts) for query in queries if query.edit is None]
+        options = PlanOptions(min(sizes), max(sizes)) if sizes else PlanOptions()
+        return plan_to_json(Plan(job.plan, options, queries))
 
     download(
         "Download the queries as JSON", plan, f"{current.name}-{job.plan}.json", key="_job_json"

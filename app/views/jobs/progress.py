@@ -185,6 +185,11 @@ def _queries(job: Job) -> None:
         {
             "number": (frame["position"] + 1, config.NumberColumn("No.", width=50)),
             "class": (frame["class_name"], config.TextColumn("Class", width=90)),
+            **(
+                {"image": (frame["source_image"], config.TextColumn("Edits", width=110))}
+                if frame["source_image"].notna().any()
+                else {}
+            ),
             "concepts": (frame["concepts"].map(list), config.ListColumn("Concepts", width=220)),
             "state": (frame["state"], config.TextColumn("State", width=75)),
             "progress": (share, _percent_column(120)),

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.findings import larger_than_dataset, no_clique, smaller_gaps_grow
+from app.services.orders import order_plan
 from app.services.plans import keep_plan
 from app.services.reports import change_text
 from app.views.components import job_form, mine_button
@@ -38,7 +39,6 @@ from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.dataset.cliques import load_cliques
 from graph.errors import worded
-from graph.jobs.lifecycle import create_job
 from graph.names import clean_name
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
@@ -212,9 +212,7 @@ def _create(
     def work(progress: Progress) -> str:
         plan = made.plan()
         keep_plan(store, dataset, name, plan, made.cliques, progress)
-        create_job(
-            store, dataset, name, plan.rows(), settings=settings, created_by=by, progress=progress
-        )
+        order_plan(store, dataset, name, plan.rows(), settings, progress, created_by=by)
         return (
             f"Created a job for {counted(plan.images, 'images')} in "
             f"{counted(len(plan.queries), 'queries')}."

@@ -55,6 +55,7 @@ def test_the_next_lines_lead_from_the_plan_to_the_job(run, captioned, store):
     ordered = follow(run, done)
     assert "6 images in 6 queries, by the recipe resampled" in ordered.stderr
     job = ordered.stdout.strip()
+    assert f"Next: cobalance work --until-idle; then: cobalance rebalance {job}" in ordered.stderr
     assert read_job(store, job).settings["consent"] == "BASIS"
     assert read_job(store, job).settings["split"] == "train"
     progress = read_query_progress(store, job)

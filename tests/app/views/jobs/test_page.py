@@ -27,6 +27,7 @@ from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import cancel_job, create_job, query_id
 from graph.jobs.reports import fail_job, finish_queries, heartbeat, start_queries, stop_worker
 from graph.jobs.status import list_jobs, read_job, read_queries
+from graph.records import Edit, PlannedQuery
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]
@@ -519,3 +520,24 @@ def test_many_jobs_and_hostile_names(
     assert not app.exception
     assert len(list_jobs(store, dataset)) == 3
     assert "*no* <b>$x$" in [text.value for text in app.text]
+
+
+def test_queries_that_edit_images_name_them(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    image = "country ('cow', 'field') 0"
+    queries = [
+        PlannedQuery("urban", (), 1, Edit(image, "a city")),
+        PlannedQuery("nobody's class", ("cow", "field"), 1, Edit(image)),
+    ]
+    job = create_job(store, cars, "edits", queries)
+    record_made(
+        store, job, {query_id(job, 0): [NewCandidate(f"{job}/0/0", None, "rejected", reason="no")]}
+    )
+    app = open_page("jobs", dataset=cars, job=job)
+    assert not app.exception
+    (table,) = [one.value for one in app.dataframe if "image" in one.value]
+    assert table["image"].tolist() == [image, image]
+    assert [list(names) for names in table["concepts"]] == [[], ["cow", "field"]]
+    options = app.selectbox(key="query").options
+    assert options == [f"1. urban in {image}", f"2. nobody's class in {image}"]
