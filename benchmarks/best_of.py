@@ -1,6 +1,6 @@
 """What choosing the best of many candidates costs: in time, in the graph, and in files.
 
-    python -m benchmarks.best_of [--sources 1000] [--groups 2] [--best-of 30] [--ms 0]
+    python -m benchmarks.best_of [--sources 1000] [--groups 2] [--best-of 30] [--round 16384]
 
 Each source is edited into each group, `best-of` candidates each, once with the losers kept and
 once without. The backend is a stub that gives noise of 64 by 64 pixels and sleeps `ms` for each
@@ -29,6 +29,7 @@ from app.services.workers import worker_resources
 from app.settings import Settings
 from generation.backends.backend import ImageOptions
 from generation.image_request import GeneratedImage, ImageRequest, seed_of
+from generation.jobs import rounds
 from generation.jobs.chunks import candidate_id
 from generation.jobs.settlement import Settler
 from generation.output.chunk_records import read_records
@@ -215,11 +216,14 @@ def main() -> None:
     parser.add_argument("--sources", type=int, default=1000)
     parser.add_argument("--groups", type=int, default=2)
     parser.add_argument("--best-of", type=int, default=30)
+    parser.add_argument("--round", type=int, default=rounds.MAX_ROUND, help="candidates at most")
     parser.add_argument("--ms", type=float, default=0, help="that the stub sleeps for an image")
     arguments = parser.parse_args()
+    rounds.MAX_ROUND = arguments.round
     SLEEP_S[0] = arguments.ms / 1000
     sys.modules["generation.backends.procedural"] = sys.modules[__name__]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {arguments.ms:g} ms an image")
+    print(f"  rounds of {arguments.round:,} candidates at most")
     with tempfile.TemporaryDirectory(prefix="cobalance-best-of-") as place:
         annotations = write_sources(Path(place) / "sources", arguments.sources)
         for keep in (True, False):

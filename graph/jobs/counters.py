@@ -62,7 +62,7 @@ SET {", ".join(f"j.{name} = j.{name} + new_{name}" for name in _OF_QUERY)}
 
 RECOUNT = f"""
 CALL (j) {{
-  OPTIONAL MATCH (q:JobQuery {{job: j.id}})
+  OPTIONAL MATCH (q:JobQuery {{job: j.id}}) WHERE q.state IS NOT NULL
   WITH j, {", ".join(f"sum({value}) AS all_{name}" for name, value in _OF_QUERY.items())}
   SET {", ".join(f"j.{name} = all_{name}" for name in _OF_QUERY)}
 }}"""
@@ -70,7 +70,7 @@ CALL (j) {{
 
 COUNT_CANDIDATES = """
 CALL (q) {
-  OPTIONAL MATCH (c:Candidate {query: q.id})
+  OPTIONAL MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL
   WITH q, sum(CASE c.verdict WHEN 'accepted' THEN 1 ELSE 0 END) AS accepted,
     sum(CASE c.verdict WHEN 'pending' THEN 1 ELSE 0 END) AS pending,
     count(c) AS kept, coalesce(sum(c.seconds), 0.0) AS seconds

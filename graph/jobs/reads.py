@@ -65,7 +65,8 @@ QUERIES = Statement(
     "Queries of a job in order, of one state or of all.",
     """
 MATCH (j:Job {id: $job})
-MATCH (q:JobQuery {job: j.id}) WHERE $state IS NULL OR q.state = $state
+MATCH (q:JobQuery {job: j.id})
+WHERE q.state IS NOT NULL AND ($state IS NULL OR q.state = $state)
 WITH j, q ORDER BY q.position SKIP $skip LIMIT $limit"""
     + _QUERY,
 )
@@ -73,7 +74,7 @@ WITH j, q ORDER BY q.position SKIP $skip LIMIT $limit"""
 QUERY_PROGRESS = Statement(
     "All queries of a job, for workers.",
     """
-MATCH (q:JobQuery {job: $job})
+MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL
 RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
   q.state AS state, q.accepted AS accepted,
   q.accepted + q.rejected + q.pending AS made, coalesce(q.retries, 0) AS retries,
@@ -93,7 +94,8 @@ RETURN j.round AS number, coalesce(j.attempt, 0) AS attempt, j.round_spans AS sp
 def _page(key: str) -> str:
     found = (
         f"MATCH (c:Candidate {{{key}}}) "
-        "WHERE c.job = $job AND ($verdict IS NULL OR c.verdict = $verdict)"
+        "WHERE c.job = $job AND c.verdict IS NOT NULL "
+        "AND ($verdict IS NULL OR c.verdict = $verdict)"
     )
     return f"""
 RETURN COUNT {{ {found} }} AS total, COLLECT {{
@@ -193,7 +195,7 @@ PROVENANCE = Statement(
 VERDICTS = Statement(
     "The verdicts on a job's candidates.",
     """
-MATCH (c:Candidate {job: $job})
+MATCH (c:Candidate {job: $job}) WHERE c.verdict IS NOT NULL
 RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, coalesce(c.reason, '') AS reason,
   c.decided_by AS decided_by""",
 )
@@ -212,7 +214,7 @@ MADE = Statement(
     "All candidates of queries, query by query, and whether each may be chosen.",
     """
 UNWIND $queries AS query
-MATCH (c:Candidate {query: query})
+MATCH (c:Candidate {query: query}) WHERE c.verdict IS NOT NULL
 RETURN query, c.id AS id, c.scores AS scores, coalesce(c.reason, '') AS reason,
   c.decided_by AS decided_by, c.verdict IN ['accepted', 'pending']
     OR c.rank IS NOT NULL AND c.decided_at IS NULL AS eligible
@@ -225,7 +227,9 @@ KEPT = Statement(
 MATCH (j:Job {id: $job})
 UNWIND $queries AS query
 MATCH (q:JobQuery {id: query}) WHERE q.job = j.id AND q.dropped > 0
-WITH q, COLLECT { MATCH (c:Candidate {query: q.id}) RETURN c.id } AS kept
+WITH q, COLLECT {
+    MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL RETURN c.id
+  } AS kept
 WHERE size(kept) >= q.accepted
 RETURN q.position AS position, q.settled AS settled, kept""",
 )
@@ -236,7 +240,9 @@ NUMBERS = Statement(
 UNWIND $queries AS query
 MATCH (q:JobQuery {id: query})
 RETURN q.position AS position, coalesce(q.settled, 0) * sign(coalesce(q.dropped, 0)) AS dropped,
-  COLLECT { MATCH (c:Candidate {query: q.id}) RETURN c.id } AS ids""",
+  COLLECT {
+    MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL RETURN c.id
+  } AS ids""",
 )
 
 FINGERPRINTS = Statement(
@@ -270,7 +276,7 @@ RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image,
 COUNTERFACTUALS = Statement(
     "The images that a job edits, with the groups asked for and their accepted images.",
     """
-MATCH (q:JobQuery {job: $job}) WHERE q.source_image IS NOT NULL
+MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL AND q.source_image IS NOT NULL
 RETURN q.source_image AS source, q.class_name AS group,
   [(q)<-[:MADE_FOR]-(c:Candidate)
     WHERE c.verdict = 'accepted' AND c.uri IS NOT NULL | c.id] AS images,

@@ -59,7 +59,8 @@ COMPLETE_JOB = Statement(
 DISCARD_QUERIES = Statement(
     "Delete some queries of a job.",
     """
-MATCH (q:JobQuery {job: $job}) WITH q LIMIT $batch DETACH DELETE q RETURN count(*) AS deleted""",
+MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL
+WITH q LIMIT $batch DETACH DELETE q RETURN count(*) AS deleted""",
 )
 
 DISCARD_JOB = Statement("Delete a job.", "MATCH (j:Job {id: $job}) DETACH DELETE j")
@@ -84,8 +85,8 @@ RETRY_JOB = Statement(
 {LOCK} WHERE j.state = 'preparing' OR coalesce(j.complete, true)
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
-  WHERE j.state <> 'preparing' AND (q.state = 'failed'
-    OR $short AND q.state = 'done' AND q.accepted < q.n)
+  WHERE q.state IN ['failed', 'done'] AND j.state <> 'preparing'
+    AND (q.state = 'failed' OR $short AND q.accepted < q.n)
   WITH j, q, q.state = 'failed' AS failed
   SET q.more = CASE WHEN j.best_of > 1 AND q.state = 'done'
       THEN coalesce(q.more, 0) + (q.n - q.accepted) * j.best_of ELSE q.more END,

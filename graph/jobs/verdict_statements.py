@@ -9,7 +9,7 @@ from graph.jobs.statements import LOCK, OPEN
 _CHOOSE_BEST = """
 CALL (q) {
   MATCH (c:Candidate {query: q.id})
-  WHERE q.settled IS NOT NULL
+  WHERE q.settled IS NOT NULL AND c.verdict IS NOT NULL
     AND (c.verdict = 'accepted' OR c.rank IS NOT NULL AND c.decided_at IS NULL)
   WITH q, c ORDER BY c.verdict <> 'accepted', coalesce(c.id <> $chosen, false),
     c.decided_at IS NULL, c.decided_at DESC, c.rank, c.id
@@ -36,17 +36,15 @@ WITH j, q {take_out(*MADE)}
 WITH j, q{COUNT_CANDIDATES}{put_in(*MADE)}""",
 )
 
-# Where enough are accepted; else people may want to know why the others were not.
+# Where enough are accepted; else people may want to know why the others were not. Last of all, as
+# a node that is deleted must not be looked at again.
 _DROP_LOSERS = """
-CALL (q) {
-  WITH q WHERE NOT $keep_losers
-    AND COUNT { MATCH (w:Candidate {query: q.id, verdict: 'accepted'}) } >= q.n
-  MATCH (c:Candidate {query: q.id}) WHERE c.verdict <> 'accepted'
-  WITH q, collect(c) AS lost, coalesce(sum(c.seconds), 0.0) AS seconds
-  SET q.dropped = coalesce(q.dropped, 0) + size(lost),
-    q.dropped_seconds = coalesce(q.dropped_seconds, 0.0) + seconds
-  FOREACH (c IN lost | DETACH DELETE c)
-}"""
+WITH q WHERE NOT $keep_losers AND q.accepted >= q.n
+MATCH (c:Candidate {query: q.id}) WHERE c.verdict <> 'accepted'
+WITH q, collect(c) AS lost, coalesce(sum(c.seconds), 0.0) AS seconds
+SET q.dropped = coalesce(q.dropped, 0) + size(lost),
+  q.dropped_seconds = coalesce(q.dropped_seconds, 0.0) + seconds
+FOREACH (c IN lost | DETACH DELETE c)"""
 
 JUDGE_CANDIDATES = Statement(
     "Give candidates the scores of a check that looks at all of them, and reject some.",
@@ -79,12 +77,12 @@ CALL (q, row) {{
   SET c.rank = ranked[1],
     c.reason = CASE WHEN c.decided_at IS NULL AND c.verdict <> 'accepted'
       THEN ranked[2] ELSE c.reason END
-}}{_CHOOSE_BEST}{_DROP_LOSERS}
+}}{_CHOOSE_BEST}
 WITH j, q, row{COUNT_CANDIDATES}
 FOREACH (_ IN CASE WHEN {OPEN} THEN [1] ELSE [] END |
   SET q.state = 'done', q.ended_at = datetime(),
     q.message = CASE WHEN q.accepted < q.n THEN row.short ELSE row.message END
-){put_in(*MADE_OR_ENDED)}""",
+){put_in(*MADE_OR_ENDED)}{_DROP_LOSERS}""",
 )
 
 DECIDE = Statement(

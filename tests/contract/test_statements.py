@@ -4,10 +4,12 @@ import re
 from types import ModuleType
 
 import pytest
+from neo4j import GraphDatabase
 
 from graph.console.guard import check_read_only
 from graph.database import schema
 from graph.database import statements as database_statements
+from graph.database.local.server import ensure_running
 from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
 from graph.jobs import reads as job_reads
@@ -30,6 +32,7 @@ ALL = named(
     *(database_statements, dataset_statements, query_statements),
     *(job_reads, job_statements, verdict_statements),
 )
+JOBS = named(job_reads, job_statements, verdict_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}
 READS = {name: each for name, each in ALL.items() if name not in WRITES}
@@ -60,3 +63,34 @@ def test_a_write_takes_no_value_but_as_a_parameter(statement):
 def test_the_counters_of_jobs_are_those_that_are_declared():
     kept = re.findall(r"j\.(\w+) = ", RECOUNT)
     assert kept == [counter.name for counter in schema.JOB_COUNTERS]
+
+
+@pytest.fixture(scope="module")
+def plan_of(settings, store):
+    """The operators of a statement's plan, with what each finds, a line each."""
+    if settings.neo4j_uri is not None:
+        uri, login = settings.neo4j_uri, (settings.neo4j_username, settings.password())
+    else:
+        endpoint = ensure_running(settings.local_server())
+        uri, login = endpoint.uri, (endpoint.username, endpoint.password)
+
+    def lines(plan):
+        yield f"{plan['operatorType']} {plan['args'].get('Details', '')}"
+        for child in plan.get("children", []):
+            yield from lines(child)
+
+    with GraphDatabase.driver(uri, auth=login) as driver:
+
+        def read(statement):
+            parameters = dict.fromkeys(statement.parameters)
+            _, summary, _ = driver.execute_query(f"EXPLAIN {statement.text}", parameters)
+            return list(lines(summary.plan))
+
+        yield read
+
+
+@pytest.mark.parametrize("statement", JOBS.values(), ids=list(JOBS))
+def test_candidates_and_queries_are_found_by_an_index(plan_of, statement):
+    """There are millions; an index of two properties needs a predicate on both."""
+    scans = re.compile(r"NodeByLabelScan\S* \w+:(Candidate|JobQuery)\b")
+    assert [line for line in plan_of(statement) if scans.match(line)] == []

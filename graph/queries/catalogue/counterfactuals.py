@@ -41,7 +41,7 @@ RETURN source, own.name AS source_class, groups, images ORDER BY source""",
         f"""{_TWINS}
 UNWIND jobs AS job
 CALL (job) {{
-  MATCH (a:JobQuery {{job: job}}) WHERE a.source_image IS NOT NULL
+  MATCH (a:JobQuery {{job: job}}) WHERE a.state IS NOT NULL AND a.source_image IS NOT NULL
   RETURN collect(DISTINCT a.class_name) AS wanted
 }}
 WITH source, groups, reduce(every = [], some IN collect(wanted) | every + some) AS wanted
