@@ -1,6 +1,7 @@
 """Settings of a job: recipe, backend, filters and limits, as kept with the job."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -109,7 +110,17 @@ class JobSettings(BaseModel):
             return values
         recipe = choose_recipe(*(name or None for name in chosen))
         completed = {**values, "recipe": recipe.name, "backend": chosen[1] or recipe.backend}
-        completed = {**recipe.job, **completed}
+        usual_job = dict(recipe.job)
+        for name in ("segmenter", "parts"):  # options are those of one segmenter
+            if values.get(name, recipe.job.get(name)) != recipe.job.get(name):
+                usual_job.pop(f"{name}_options", None)
+        if isinstance(filters := values.get("filters"), Mapping):  # without a filter, no score
+            usual_job["rank_by"] = {
+                score: weight
+                for score, weight in recipe.job.get("rank_by", {}).items()
+                if score.partition(" ")[0] in filters
+            }
+        completed = {**usual_job, **completed}
         defaults = {"masks": recipe.masks.model_dump(exclude_unset=True)}
         if completed["backend"] == recipe.backend:
             defaults["making"] = dict(recipe.making)
@@ -210,6 +221,7 @@ min_luminance, threshold.
             f"The setting best_of is {settings.best_of}, and rank_by names no score to choose by. "
             "Name one, such as rank_by.same_colours=1."
         )
+    _check_ranking(settings)
     if settings.prompt is not None:
         check_template(settings.prompt)
     if not settings.making:
@@ -217,6 +229,26 @@ min_luminance, threshold.
     return settings.model_copy(
         update={"making": making.model_dump(mode="json", exclude_unset=True)}
     )
+
+
+def _check_ranking(settings: JobSettings) -> None:
+    """Raise OptionError for scores to rank by that there are not, and for filters never asked."""
+    filters = settings.filter_options()
+    for score, weight in settings.rank_by.items():
+        if not isfinite(weight):
+            raise OptionError(f"The setting rank_by.{score} is {weight}. Give a finite weight.")
+        if score.partition(" ")[0] not in filters:
+            raise OptionError(
+                f"The setting rank_by names the score {score!r}, which none of the job's filters "
+                f"gives ({', '.join(filters) or 'none'}). Add its filter, or leave the score out."
+            )
+    pools = [name for name in filters if FILTERS[name].pool is not None]
+    if pools and settings.best_of == 1:
+        raise OptionError(
+            f"The filter {pools[0]} judges all images of a job once they are made, and best_of is "
+            "1, with which images are accepted as they are made. Set best_of to 2 or more, or "
+            "leave the filter out."
+        )
 
 
 def _names(model: type[BaseModel], prefix: str = "") -> list[str]:

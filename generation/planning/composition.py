@@ -86,7 +86,8 @@ def compose_dataset(
 
     With n edited images whose groups are complete and G groups, ``all`` and ``none`` give n x G
     images of the groups, and every set of concepts has equal counts in all groups, since each
-    counterfactual shows the concepts of its source.
+    counterfactual shows the concepts of its source. Of a group with more accepted images than
+    another one of its source, the first ones are taken.
 
     Parameters
     ----------
@@ -127,6 +128,9 @@ def compose_dataset(
     used = 0
     for source, wanted in by_source.items():
         keeps_real = options.real == "all"
+        if source not in class_of:
+            left_out["edited images that the dataset no longer has"] += 1
+            continue
         if options.real == "unedited" and not any(one.tried for one in wanted):
             stay.add(source)
             left_out["images that were not edited"] += 1
@@ -134,15 +138,21 @@ def compose_dataset(
         if options.real == "unedited" and not _gives_way(source, options.share):
             stay.add(source)
             continue
-        shown = [one for one in wanted if not (keeps_real and one.group == class_of.get(source))]
-        if any(not one.images for one in shown):
+        own = class_of[source]
+        shown = [one for one in wanted if not (keeps_real and one.group == own)]
+        lacking = {one.group for one in shown if not one.images}
+        if keeps_real:  # the image may be of another class than when it was planned
+            lacking |= groups - {own, *(one.group for one in shown)}
+        if lacking:
             left_out["edited images without a counterfactual of each group"] += 1
             if options.incomplete == "drop":
                 continue
             keeps_real = keeps_real or options.real == "unedited"
         if keeps_real:
             stay.add(source)
-        found = [image for one in shown for image in one.images]
+        # People may have accepted several of one group, and fewer of another.
+        each = max(1, min((len(one.images) for one in shown if one.images), default=1))
+        found = [image for one in shown for image in one.images[:each]]
         used += bool(found)
         generated += found
     real = []

@@ -69,7 +69,7 @@ class SourceCaptions:
                 prompts.append(texts)
             else:
                 reasons.append(reason)
-            unnamed = reason in (NO_GROUP, NO_PERSON)
+            unnamed = reason in (NO_GROUP, NO_PERSON) and self._editor.is_neutral(caption)
             if reason is None or (unnamed and self.options.unnamed == "keep"):
                 kept.append(texts or dict.fromkeys(self._asked, caption))
         if one_group and not prompts:

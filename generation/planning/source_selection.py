@@ -21,8 +21,13 @@ NO_CLASS = "images of classes that are no group"
 NO_DERIVATIVES = "images whose licence allows no derivatives"
 LIMIT = "images beyond the limit"
 
-_NO_DERIVATIVES = re.compile(r"\bno[\s-]?deriv|\bnd\b|/by(?:-nc)?-nd/", re.IGNORECASE)
-_TEST_SPLIT = re.compile(r"(test|testing|val|valid|validation|dev|eval|evaluation)(?![a-z])")
+_NO_DERIVATIVES = re.compile(
+    r"(?<![a-z])(?:non?|without)[\W_]*deriv|(?<![a-z\d])nd(?![a-z])", re.IGNORECASE
+)
+_TEST_SPLIT = re.compile(
+    r"(?<![a-z])(?:mini)?(?:tests?|testing|test[a-c]|val|valid|validation|dev|eval|evaluation)"
+    r"(?![a-z])"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +175,14 @@ def is_test_split(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_test_split(name) for name in ("test", "val2017", "Valentine", "train", "test-dev")]
+    >>> [is_test_split(name) for name in ("test", "val2017", "Valentine", "train", "coco_val2014")]
     [True, True, False, False, True]
+    >>> is_test_split("train-val")
+    False
     """
-    return _TEST_SPLIT.match(name.casefold()) is not None
+    plain = name.casefold()
+    has_other_name = "train" in plain and _TEST_SPLIT.match(plain) is None
+    return _TEST_SPLIT.search(plain) is not None and not has_other_name
 
 
 def forbids_derivatives(license_name: str | None, license_url: str | None) -> bool:

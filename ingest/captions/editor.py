@@ -77,6 +77,20 @@ class CaptionEditor:
             told.append(self._words.groups_in(caption))
         return frozenset(map(" ".join, product(*told)))
 
+    def is_neutral(self, caption: str) -> bool:
+        """Whether a caption is as true of any group: it has none of the words that are edited.
+
+        Examples
+        --------
+        >>> from ingest.concepts.word_lists import load_group_words
+        >>> editor = CaptionEditor(load_group_words("coco-gb"))
+        >>> [editor.is_neutral(text) for text in ("A person on a horse.", "A lady on her horse.")]
+        [True, False]
+        """
+        if any(editor.values_in(caption) for editor in self._adjectives):
+            return False
+        return not (self.words.own_groups and self._words.has_keyword(caption))
+
     def names_children(self, caption: str) -> bool:
         """Whether a caption has one of the list's words for children."""
         if not self.words.children:

@@ -37,6 +37,10 @@ class WordEditor:
         found = self._class_words.finditer(lowered(caption))
         return frozenset().union(*(self._groups_of.get(normal(m[0]), ()) for m in found))
 
+    def has_keyword(self, caption: str) -> bool:
+        """Whether a word of any group's pairs is in a caption."""
+        return self._all_words.search(lowered(caption)) is not None
+
     def edited(self, caption: str, group: str) -> EditedCaption:
         """The caption with the words of a group, or the reason why there is none."""
         try:

@@ -85,3 +85,31 @@ def test_settings_that_cannot_be_used(values, error, said):
 def test_settings_that_no_worker_could_use_are_refused_when_ordered(settings, message):
     with pytest.raises(OptionError, match=message):
         read_job_settings(settings)
+
+
+def test_options_are_of_the_segmenter_that_they_were_given_for():
+    usual = read_job_settings({"recipe": "pinpoint"})
+    assert (usual.parts, list(usual.parts_options)) == ("parsing", ["labels"])
+    other = read_job_settings({"recipe": "pinpoint", "parts": "clipseg"})
+    assert (other.parts, other.parts_options) == ("clipseg", {})
+    given = {"recipe": "pinpoint", "parts": "clipseg", "parts_options": {"texts": ["skin"]}}
+    assert read_job_settings(given).parts_options == {"texts": ["skin"]}
+
+
+def test_a_recipe_ranks_by_the_scores_of_the_filters_that_a_job_runs():
+    settings = read_job_settings({"recipe": "resampled", "filters": {"clip": {}, "sanity": {}}})
+    assert settings.rank_by == {"clip cosine": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"recipe": "resampled", "rank_by": {"clip": float("nan")}}, "finite weight"),
+        ({"recipe": "resampled", "rank_by": {"same_colors": 1}}, "none of the job's filters"),
+        ({"recipe": "resampled", "filters": {"sanity": {}}}, "names no score to choose by"),
+        ({"recipe": "gensynth", "best_of": 1}, "embedding judges all images .* Set best_of to 2"),
+    ],
+)
+def test_candidates_that_nothing_would_choose_between_are_refused(settings, message):
+    with pytest.raises(OptionError, match=message):
+        read_job_settings(settings)

@@ -116,6 +116,30 @@ def test_a_share_gives_way_and_a_larger_one_has_the_smaller_one():
     assert 160 < len(gone[2]) < 240
 
 
+def test_edited_images_that_have_left_the_dataset_are_left_out():
+    asked = made_for(["man", "woman"], ("man", "woman"))
+    for real in ("all", "none", "unedited"):
+        composed = compose_dataset(frame(["man"]), asked, ResultOptions(real))
+        assert {one[:2] for one in composed.generated} == {"c0"}
+        assert composed.left_out["edited images that the dataset no longer has"] == 1
+
+
+def test_images_that_have_changed_their_class_are_left_out_where_their_group_was_not_made():
+    asked = made_for(["man", "man", "woman"], ("man", "woman"), made="others")
+    composed = compose_dataset(frame(["woman", "man", "woman"]), asked, ResultOptions("all"))
+    assert composed.real == ("i1", "i2")
+    assert composed.generated == ("c1-woman", "c2-man")
+    composed = compose_dataset(frame(["dog", "man", "woman"]), asked, ResultOptions("all"))
+    assert composed.real == ("i1", "i2")
+    assert composed.generated == ("c1-woman", "c2-man")
+
+
+def test_a_group_with_more_accepted_images_than_another_has_no_more_of_them():
+    asked = [Counterfactual("i0", "man", ("a", "b")), Counterfactual("i0", "woman", ("c",))]
+    composed = compose_dataset(frame(["man"]), asked, ResultOptions("none"))
+    assert composed.generated == ("a", "c")
+
+
 def test_groups_that_are_no_classes_leave_the_real_images_as_they_are():
     asked = [Counterfactual("i0", g, (f"c-{g}",)) for g in ("dark skin", "light skin")]
     composed = compose_dataset(frame(["person"]), asked, ResultOptions("all"))

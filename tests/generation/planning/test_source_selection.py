@@ -54,6 +54,8 @@ def test_the_first_caption_that_names_one_group_is_the_prompts():
     )
     assert asked["1", "man"].captions == tuple(captions["1"])
     assert asked["2", "man"].caption == "A man and his dog"
+    told = {"1": ["A man", "A lady on her horse", "Snow"], "2": ["A woman"]}
+    assert select(images, told).sources["captions"][0]["man"] == ("A man", "Snow")
     dropped = select(images, captions, unnamed="drop").sources["captions"][0]
     assert dropped["woman"] == ("The woman brushes her teeth", "A woman")
 
@@ -241,3 +243,29 @@ def test_splits_that_are_refused(splits, given, message):
     rows = [image(str(at), split=split) for at, split in enumerate(splits)]
     with pytest.raises(OptionError, match=message):
         select(images_of(*rows), {"0": ["A man"]}, SEXES, **given)
+
+
+@pytest.mark.parametrize(
+    "licence", ["CC_BY_NC_ND", "CC BY-ND2.0", "Attribution\u2011NoDerivs", "no_derivatives"]
+)
+def test_licences_without_derivatives_are_known_however_they_are_written(licence):
+    images = images_of(image("1"), image("2"))
+    found = select_sources(
+        images,
+        pd.concat([texts_of({"1": ["A man"]}, licence), texts_of({"2": ["A man"]}, "CC BY-SA")]),
+        SEXES,
+        options(),
+        WORDS,
+    )
+    assert found.sources["id"].tolist() == ["2"]
+
+
+@pytest.mark.parametrize("split", ["minival", "COCO_val2014", "testA", "public-test"])
+def test_splits_for_tests_are_known_by_any_part_of_their_name(split):
+    with pytest.raises(OptionError, match="is for tests"):
+        select(images_of(image("1", split=split)), {"1": ["A man"]}, split=split)
+
+
+def test_a_split_to_train_on_may_name_another_one():
+    images = images_of(image("1", split="train-val"))
+    assert select(images, {"1": ["A man"]}, split="train-val").sources["id"].tolist() == ["1"]
