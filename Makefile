@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo demo-full app worker test check bench docs lock clean
+.PHONY: demo demo-full demo-counterfactual app worker test check bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
 
 demo-full: $(VENV)/demo
 	$(BIN)/cobalance demo --full
+
+demo-counterfactual: $(VENV)/demo
+	$(BIN)/cobalance demo --counterfactual
 
 app: $(VENV)/app
 	$(BIN)/cobalance app --demo

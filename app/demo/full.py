@@ -5,9 +5,8 @@ backend that needs no model; it pastes pieces of training images and never sees 
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,14 @@ import pandas as pd
 from app.demo import digits
 from app.demo.digits import Digits, make_test_digits, make_training_digits
 from app.demo.experiment import TrainingSet, compare
+from app.demo.runs import (
+    check_leftovers,
+    earlier_job,
+    output_folder,
+    pictures_folder,
+    prefix_of,
+    queue_url,
+)
 from app.services.plans import Planned, plan_dataset
 from app.services.results import merge_job
 from app.services.workers import run_here
@@ -26,12 +33,10 @@ from graph.database.store import GraphStore
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.plans import read_plan
-from graph.dataset.state import find_dataset
 from graph.dataset.write import write_annotations
 from graph.diagnosis.comparison import Comparison
-from graph.errors import DatasetExistsError, OptionError
-from graph.jobs.lifecycle import create_job, retry_job
-from graph.jobs.status import Job, list_jobs, read_job
+from graph.jobs.lifecycle import create_job
+from graph.jobs.status import Job, read_job
 from graph.private_files import make_folder
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
@@ -83,13 +88,9 @@ def run_full_demo(
     MissingExtraError
         scikit-learn is not installed.
     """
-    if "://" in settings.output_folder():
-        raise OptionError(
-            f"COBALANCE_OUTPUT is {settings.output_folder()}; the demonstration writes its digits "
-            "there. Name a folder on this machine."
-        )
+    make_folder(output_folder(settings))
     names = {seed: _name(seed) for seed in seeds}
-    _check_leftovers(store, names.values())
+    check_leftovers(store, {f"{name}-rebalanced": name for name in names.values()})
     drawn: dict[int, Digits] = {}
     for seed in seeds:
         progress("draw digits", len(drawn), len(seeds))
@@ -100,10 +101,9 @@ def run_full_demo(
         for seed in seeds
     }
     jobs = {seed: _order(store, settings, names[seed], seed) for seed in seeds}
-    queue = settings.cobalance_home.expanduser().absolute() / "demo" / "queue.sqlite"
     started = time.perf_counter()
     all_jobs = _total_progress([read_job(store, job) for job in jobs.values()], progress)
-    run_here(settings, jobs.values(), f"sqlite:///{queue}", all_jobs)
+    run_here(settings, jobs.values(), queue_url(settings), all_jobs)
     seconds = time.perf_counter() - started
     ended = {seed: read_job(store, job) for seed, job in jobs.items()}
     for job in ended.values():
@@ -129,17 +129,6 @@ def _name(seed: int) -> str:
     return digits.NAME if seed == 0 else f"{digits.NAME}-{seed}"
 
 
-def _check_leftovers(store: GraphStore, names: Iterable[str]) -> None:
-    """Refuse a rebalanced dataset of an earlier run, which the new job could not be merged into."""
-    for name in names:
-        left = f"{name}-rebalanced"
-        if find_dataset(store, left) is not None and find_dataset(store, name) is None:
-            raise DatasetExistsError(
-                f"{left!r} is left from an earlier demonstration, but {name!r} is gone. Drop it, "
-                f"too: cobalance datasets drop {left}"
-            )
-
-
 def _named(name: str, progress: Progress) -> Progress:
     """Report progress with the dataset's name before each stage."""
     return lambda stage, done, total: progress(f"{name}: {stage}", done, total)
@@ -157,19 +146,14 @@ def _total_progress(jobs: Sequence[Job], progress: Progress) -> Progress:
     return report
 
 
-def _folder(settings: Settings, name: str) -> Path:
-    return Path(settings.output_folder()).expanduser() / "demo" / name
-
-
 def _diagnose(
     store: GraphStore, settings: Settings, name: str, drawn: Digits, progress: Progress
 ) -> Planned:
     """Write D's files, load it into the graph, mine it and plan its images."""
-    folder = _folder(settings, name)
-    make_folder(Path(settings.output_folder()).expanduser())
+    folder = pictures_folder(settings, name)
     drawn.write(folder)
     drawn.write_exemplars(folder / "exemplars")
-    prefix = f"demo/{name}/"
+    prefix = prefix_of(name)
     write_annotations(
         store,
         name,
@@ -189,12 +173,9 @@ def _diagnose(
 def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
     """Order the plan's images, or resume the job of an earlier run."""
     own_seed = f"demo-{seed}"
-    for earlier in list_jobs(store, name):
-        if earlier.settings.get("seed") == own_seed:
-            if earlier.state in ("failed", "cancelled"):
-                retry_job(store, earlier.id)
-            return earlier.id
-    exemplars = _folder(settings, name) / "exemplars"
+    if (earlier := earlier_job(store, name, own_seed)) is not None:
+        return earlier
+    exemplars = pictures_folder(settings, name) / "exemplars"
     return create_job(
         store,
         name,

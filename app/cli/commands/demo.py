@@ -28,7 +28,7 @@ from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.dataset.write import write_annotations
-from graph.errors import DatasetNotFoundError, StaleError, needs_extra
+from graph.errors import DatasetNotFoundError, OptionError, StaleError, needs_extra
 from graph.progress import Progress
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations
@@ -59,10 +59,23 @@ def demo(
             "model, diagnose again, and train a classifier with and without them.",
         ),
     ] = False,
+    counterfactual: Annotated[
+        bool,
+        typer.Option(
+            "--counterfactual",
+            help="Make each of some small pictures anew with every group in it, without a model: "
+            "plan by the recipe resampled, choose the best of six, and count again.",
+        ),
+    ] = False,
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
+    if full and counterfactual:
+        raise OptionError("--full and --counterfactual exclude each other; give one of them.")
     if full:
         _full()
+        return
+    if counterfactual:
+        _counterfactual()
         return
     with opened_store() as (store, progress):
         load_demo(store, progress, street=street)
@@ -79,6 +92,18 @@ def _full() -> None:
     with progress_bars() as progress, open_store(settings, progress) as store:
         found = run_full_demo(store, settings, progress=progress)
     show_full(found)
+
+
+def _counterfactual() -> None:
+    with needs_extra("The demonstration of counterfactuals", "worker,demo"):
+        from app.cli.counterfactual_demo import further_commands, show_counterfactual
+        from app.demo.counterfactual import run_counterfactual_demo
+    settings = Settings.from_environment()
+    with progress_bars() as progress, open_store(settings, progress) as store:
+        found = run_counterfactual_demo(store, settings, progress=progress)
+    show_counterfactual(found)
+    shown = "on Jobs, the pictures beside what was made of them, with scores and ranks"
+    _print_further([*further_commands(found), *web_app_command(shown)])
 
 
 def show_full(found: "FullDemo") -> None:
