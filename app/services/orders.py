@@ -11,7 +11,7 @@ from generation.recipes import RECIPES
 from graph.database.store import GraphStore
 from graph.dataset.names import splits_of
 from graph.dataset.plans import read_plan, read_plan_options
-from graph.errors import Action, OptionError, Setting
+from graph.errors import Action, OptionError
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
 from graph.records import PlannedQuery
@@ -170,7 +170,6 @@ def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> No
             except OptionError as error:
                 raise OptionError(
                     *error.parts,
-                    " The words of a group are set with ",
-                    Setting("phrases"),
-                    ".",
+                    " The words of a group are the settings phrases.GROUP.noun and "
+                    "phrases.GROUP.adjective.",
                 ) from error

@@ -66,6 +66,7 @@ PLUGIN = Plugin(
     "Paints the object anew from words with BrushNet, and keeps everything around it.",
     extra="models",
     options=BrushNetOptions,
+    licence="CreativeML Open RAIL-M; BrushNet's code is under Apache-2.0",
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"

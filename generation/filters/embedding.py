@@ -224,6 +224,7 @@ PLUGIN = FilterPlugin(
     "Nearest neighbours of the object are real, and of its group.",
     extra="models",
     options=EmbeddingOptions,
+    licence="none named on the hub, its code is under MIT; that of the preset dino is Apache-2.0",
     pool=PoolCheck(judge_pool),
 )
 

@@ -46,7 +46,7 @@ def check_consent(settings: JobSettings, groups: Collection[str]) -> None:
         raise OptionError(
             f"The recipe {settings.recipe} paints people ({told}). Say on what basis that is done, "
             "such as the consent of those shown or a review of the project, with ",
-            Setting("consent"),
+            Setting("consent", "BASIS"),
             "; it is kept with the job, its manifest and the dataset. Where the objects are no "
             "people, name what they are in masks.object.",
         )

@@ -42,8 +42,8 @@ PLUGIN = Recipe(
         "The image guidance is 1.5; the paper gives only the text scales, 9.5 and 15.",
         "Neighbours are looked for among crops, in the pool of real and edited ones, each without "
         "itself; the group of the neighbours among those that passed and the real ones. An edited "
-        "image counts as of its target. CLIP is ViT-B/32; `--set filters.embedding.preset=dino` "
-        "is the paper's variant, with at least one real neighbour of 5,000.",
+        "image counts as of its target. CLIP is ViT-B/32; the filter's preset dino is the paper's "
+        "variant, with at least one real neighbour of 5,000.",
         "Of several images that pass the one with the highest share of real neighbours wins.",
         "A source is kept only if every group has an image that passes.",
         "Captions that name both groups or none are undefined, and left out. The words of Table 1 "

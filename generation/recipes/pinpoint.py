@@ -21,11 +21,18 @@ PLUGIN = Recipe(
         "area_px": 768 * 768,
     },
     masks=MaskSettings(
-        object=("person",), instances="all", parts="all", grow_px=1, min_share=0.0, max_share=1.0
+        masks="regions+segmenter",
+        object=("person",),
+        instances="all",
+        parts="all",
+        grow_px=1,
+        min_share=0.0,
+        max_share=1.0,
     ),
     fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     job={
         "candidates_per_image": 1,
+        "segmenter": "people",
         "parts": "parsing",
         "parts_options": {"labels": list(SKIN)},
     },
@@ -44,7 +51,10 @@ PLUGIN = Recipe(
         "alone reject what is broken or not safe for work.",
         "Captions that name both groups are unified, not swapped; those without a keyword stay.",
         "Skin is found by human parsing (face, arms, legs): the authors' own model is not "
-        "published. Its weights are for research and evaluation alone.",
+        "published. Its weights are for research and evaluation alone. The segmenter clipseg, with "
+        "the text skin, is the alternative.",
+        "Where people are not outlined, Mask2Former finds them, whose weights are not for "
+        "commercial use.",
     ),
     reference="Pinpoint Counterfactuals, sections 3, 6 and 11.",
 )

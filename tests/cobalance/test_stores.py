@@ -233,7 +233,7 @@ def test_images_are_planned_to_be_edited_and_ordered(connected, dataset, tmp_pat
     assert plan.frame["caption"].tolist() == ["A woman", "A man"] * 2
     plan.save(tmp_path / "plan.json")
     assert plan_from_json((tmp_path / "plan.json").read_bytes()) == plan.record
-    with pytest.raises(OptionError, match="with consent; it is kept with the job"):
+    with pytest.raises(OptionError, match="with consent='BASIS'; it is kept with the job"):
         held.order(plan)
     basis = "All shown have agreed."
     for job in (held.order(plan, consent=basis), held.order(recipe="resampled", consent=basis)):

@@ -46,6 +46,7 @@ PLUGIN = Plugin(
     "CLIPSeg finds what texts say, such as skin or face.",
     extra="models",
     options=ClipSegOptions,
+    licence="Apache-2.0",
 )
 
 

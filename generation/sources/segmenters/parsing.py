@@ -40,7 +40,7 @@ PLUGIN = Plugin(
     extra="models",
     options=ParsingOptions,
     licence="NVIDIA Source Code License for SegFormer, for research and evaluation alone",
-    non_commercial="For commercial use take other weights, with a licence that allows it.",
+    non_commercial="For commercial use take the segmenter clipseg, or other weights.",
 )
 
 

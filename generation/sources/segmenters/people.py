@@ -50,6 +50,8 @@ PLUGIN = Plugin(
     "Mask2Former finds people, or other labelled objects, one by one.",
     extra="models",
     options=PeopleOptions,
+    licence="CC BY-NC 4.0, which allows no commercial use",
+    non_commercial="For commercial use take the segmenter sam with annotated boxes, or clipseg.",
 )
 
 

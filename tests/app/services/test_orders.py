@@ -63,7 +63,7 @@ def test_the_groups_words_and_the_split_go_with_the_job(store, loaded):
         (
             edited("1", group="dog"),
             BASIS | {"prompt": "a {adjective} {noun}"},
-            "place for the adjective.*The words of a group are set with phrases",
+            "place for the adjective.*settings phrases.GROUP.noun and",
         ),
         ([], BASIS, "asks for no images"),
     ],

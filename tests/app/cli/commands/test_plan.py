@@ -165,7 +165,7 @@ def test_people_are_not_painted_without_consent(run, captioned, store):
     for recipe in ("resampled", "pinpoint", "resampled-control"):
         run("plan", captioned, "--recipe", recipe)
         said = run(*order, recipe, exit_code=2).stderr
-        assert '--consent "BASIS"; it is kept with the job' in said
+        assert "--consent BASIS; it is kept with the job" in said
     said = run(*order, "pinpoint", *BASIS, exit_code=2).stderr
     assert "part of a real person stays" in said
     assert "--alters-real-people" in said
@@ -173,8 +173,10 @@ def test_people_are_not_painted_without_consent(run, captioned, store):
     done = run(*order, "pinpoint", *BASIS, "--alters-real-people")
     settings = read_job(store, done.stdout.strip()).settings
     assert (settings["consent"], settings["alters_real_people"]) == (BASIS[1], True)
-    assert "for research and evaluation alone. For commercial use take" in done.stderr
-    own = ("--set", "parts_options.model=./other")
+    assert "for research and evaluation alone. For commercial use take the segm" in done.stderr
+    assert "The segmenter people takes its default model, which is under this" in done.stderr
+    own = ("--set", "parts=clipseg", "--set", 'parts_options={texts=["skin"]}')
+    own += ("--set", "segmenter=sam")
     done = run(*order, "pinpoint", *BASIS, "--alters-real-people", *own)
     assert "commercial" not in done.stderr
     objects = ("--set", 'masks.object=["dog", "cat"]')
