@@ -87,6 +87,28 @@ def plan_counterfactual_dataset(
     """
     if name is not None:
         check_name(name, "plan")
+    made = choose_counterfactuals(store, captions, dataset, recipe, changes, progress)
+    if made.selection.sources.empty:
+        reasons = "; ".join(f"{n:,} {reason}" for reason, n in made.selection.left_out.items())
+        raise OptionError(
+            f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are {reasons}."
+        )
+    keep_counterfactuals(store, dataset, recipe if name is None else name, made, progress)
+    return made
+
+
+def choose_counterfactuals(
+    store: GraphStore,
+    captions: Path,
+    dataset: str,
+    recipe: str,
+    changes: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> CounterfactualPlan:
+    """Plan to edit a dataset's images as a recipe does, and keep nothing; there may be no image.
+
+    Parameters and errors are those of `plan_counterfactual_dataset`.
+    """
     options = options_of(recipe, changes or {})
     words = combined_words(options.words) if options.words else None
     progress("read images", 0, None)
@@ -95,25 +117,29 @@ def plan_counterfactual_dataset(
     groups = groups_of(options, words, images)
     progress("plan", 0, None)
     selection = select_sources(images, texts, groups, options, words)
-    if selection.sources.empty:
-        reasons = "; ".join(f"{n:,} {reason}" for reason, n in selection.left_out.items())
-        raise OptionError(
-            f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are {reasons}."
-        )
     queries = plan_counterfactuals(selection.sources, groups, options.made)
     kept = {key: list(value) if isinstance(value, tuple) else value
             for key, value in (changes or {}).items()}  # fmt: skip
-    plan = Plan(recipe, PlanOptions(), queries, kept)
+    return CounterfactualPlan(Plan(recipe, PlanOptions(), queries, kept), selection)
+
+
+def keep_counterfactuals(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    made: CounterfactualPlan,
+    progress: Progress = silent,
+) -> None:
+    """Write a plan that edits images to the graph under a name, in place of an earlier one."""
     write_plan(
         store,
         dataset,
-        recipe if name is None else name,
-        plan.rows(),
-        planner=recipe,
-        planner_options=kept,
+        name,
+        made.plan.rows(),
+        planner=made.plan.planner,
+        planner_options=made.plan.planner_options,
         progress=progress,
     )
-    return CounterfactualPlan(plan, selection)
 
 
 def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions:

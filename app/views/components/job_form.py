@@ -13,6 +13,7 @@ from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import show_error
 from app.views.widgets.theme import escape, shorten_middle
+from app.views.widgets.wording import in_app
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.consent import check_consent
@@ -49,9 +50,13 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     with place:
         try:
             settings = read_job_settings(values)
-            check_consent(settings, ())
         except OptionError as error:
             show_error(error)
+            return None
+        try:
+            check_consent(settings, ())
+        except OptionError as error:  # not yet given: nothing went wrong
+            st.info(escape(error.worded(in_app)), icon=":material/front_hand:")
             return None
         kept = settings.model_dump(mode="json", exclude_unset=True)
         st.caption(escape(describe(kept)))
@@ -104,8 +109,12 @@ for an image
     filters = ", ".join(name for name in FILTERS if name in chosen)
     said += [f"filters {filters}" if filters else "no filters"]
     most = settings.candidates_per_image
-    said += ["one candidate for an image"] if most == 1 else []
-    said += [f"at most {most:,} candidates for an image"] if most > 1 else []
+    if settings.best_of > 1:
+        said += [f"the best of {settings.best_of:,} by {', '.join(settings.rank_by)}"]
+    elif most == 1:
+        said += ["one candidate for an image"]
+    else:
+        said += [f"at most {most:,} candidates for an image"]
     said += [] if settings.keep_rejected else ["rejected ones are not kept"]
     return _DOT.join(said)
 

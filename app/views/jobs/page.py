@@ -49,8 +49,9 @@ def page() -> None:
         )
         job = jobs[ids.index(chosen)]
         _download(current, job)
-    draw_progress(current.name, job.id, overview, facts_of(job))
-    results.show(current, job)
+    if not images.is_review(job):
+        draw_progress(current.name, job.id, overview, facts_of(job))
+        results.show(current, job)
     images.show(job)
 
 

@@ -17,7 +17,7 @@ from app.views.jobs.cards import (
 )
 from app.views.jobs.twins import choose_start, edited, go_to
 from app.views.state import session
-from app.views.state.refreshing import refreshing
+from app.views.state.refreshing import refreshing, rerun_page
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
@@ -62,12 +62,17 @@ def _review(job: str, queries: int, images: int) -> None:
             start = choose_start(queries)
             found = find_edited(store, job, start, 2, queries=queries)
             before = find_edited(store, job, start, 2, queries=queries, backwards=True)
-            if not found:  # behind the last one
-                found = before[:1]
-            here = found[0]
+            here = next(iter(found or before), None)  # behind the last image it is that one
+            if here is None:  # the job went with its dataset
+                rerun_page()
+                return
             back = next((position for position in before if position < here), None)
             on = found[1] if len(found) > 1 else None
-            (image,) = read_edited(store, job, [here], most=len(KEYS))
+            images_here = read_edited(store, job, [here], most=len(KEYS))
+            if not images_here:
+                rerun_page()
+                return
+            image = images_here[0]
             group = _focused(image)
             _buttons(job, image, group, back, on)
         reviewed = count_reviewed(store, job)

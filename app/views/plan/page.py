@@ -12,7 +12,7 @@ from app.services.orders import order_plan
 from app.services.plans import keep_plan
 from app.services.reports import change_text
 from app.views.components import job_form, mine_button
-from app.views.plan import effect_charts, query_editor
+from app.views.plan import edits, effect_charts, query_editor
 from app.views.plan.choice import (
     PlanRequest,
     choose,
@@ -43,6 +43,7 @@ from graph.names import clean_name
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
 
+KINDS = ("New images", EDITED_IMAGES := "Edited images")
 VIEWS = ("Cliques that change", "Planners side by side")
 
 
@@ -50,6 +51,9 @@ def page() -> None:
     """Draw the page."""
     url.rename_parameters(job_form.EARLIER_NAMES)
     current = session.current()
+    if choose_view("What to plan", KINDS, "plan_kind") == EDITED_IMAGES:
+        edits.show(current)
+        return
     if not current.is_mined:
         mine_button.offer(current)
         return
@@ -77,8 +81,8 @@ def page() -> None:
     left, right = st.columns([6, 7])
     with left:
         st.subheader("Images to make", anchor=False)
-        edits = query_editor.edit(cliques, planned, request, editable=may_edit())
-    images = edits.apply(planned)
+        edited = query_editor.edit(cliques, planned, request, editable=may_edit())
+    images = edited.apply(planned)
     after = simulate_images(cliques, images)
     measured = measure(cliques, after, images, chosen)
     touched = touched_rows(cliques, after)
@@ -88,7 +92,7 @@ def page() -> None:
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
-    planner = f"{request.planner}, edited by hand" if edits.images else request.planner
+    planner = f"{request.planner}, edited by hand" if edited.images else request.planner
     made = PlanInHand(cliques, images, request, planner)
     _take_away(current, made, measured["images"])
     view = choose_view("View", VIEWS, "plan_view")
@@ -96,7 +100,7 @@ def page() -> None:
         effect_charts.table(cliques, after, touched, chosen)
         return
     compared = planners_compared(cliques, request)
-    if edits.images:
+    if edited.images:
         own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
         compared = pd.concat([own, compared])
     effect_charts.planners(compared, made.planner)
