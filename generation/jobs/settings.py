@@ -42,7 +42,8 @@ class JobSettings(BaseModel):
     chunk_size : int
         Images that are made together. It is part of what decides a pixel, and recorded.
     candidates_per_image : int
-        A query gives up after so many candidates for each image that it wants.
+        A query gives up after so many candidates for each image that it wants; not used where
+        `best_of` says how many to make.
     keep_rejected : bool
         Keep the files of rejected candidates; they are counted either way.
     image_format : {"png", "jpeg"}

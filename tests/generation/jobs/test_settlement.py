@@ -20,7 +20,7 @@ from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest
 from generation.output.vector_files import read_vectors, write_vectors
 from graph.dataset.write import write_annotations
-from graph.jobs.candidates import decide
+from graph.jobs.candidates import decide, read_verdicts
 from graph.jobs.lifecycle import create_job, retry_job
 from graph.jobs.reports import start_queries
 from graph.jobs.rounds import read_query_progress, read_round
@@ -47,7 +47,7 @@ def folder(tmp_path):
 
 
 def settings_of(**changes):
-    return read_job_settings({"filters": {}, "best_of": 7, "rank_by": RANK_BY} | changes)
+    return read_job_settings({"filters": {"blank": {}}, "best_of": 7, "rank_by": RANK_BY} | changes)
 
 
 def order(store, dataset, settings, queries=QUERIES):
@@ -314,6 +314,28 @@ def test_a_filter_that_looks_at_all_images_judges_them_once_all_are_made(
             if name not in good:
                 assert manifest["reason"][name] == "It is far from the others."
             assert manifest["verdict"][name] == ("accepted" if name in good[:n] else "rejected")
+
+
+def test_candidates_that_repeat_each_other_do_not_compete(store, loaded, folder):
+    """The filter duplicates rejects all but the first, across chunks; the best of these stays."""
+    settings = settings_of(best_of=6, filters={"duplicates": {}}, rank_by={"duplicates": 1.0})
+    job = order(store, loaded, settings, [("a", ("x",), 1)])
+    current = next_round(store, folder, job, settings, None)
+    start_queries(store, job, 0, [f"{job}/000000"])
+    hashes = ["0f" * 8, "f0" * 8, "0f" * 8, "f0" * 8, "33" * 8, "0f" * 8]
+    for index in (5, 3, 4, 0, 2, 1):
+        judged = {"score": float(index % 5), "accepted": True, "reason": ""}
+        scores = {"duplicates": judged | {"details": {"phash": hashes[index]}}}
+        row = made_row(job, 0, index) | {"verdict": "accepted", "reason": ""}
+        report_chunk(store, job, [row | {"scores": json.dumps(scores)}])
+    assert next_round(store, folder, job, settings, current) is None
+    assert accepted(store, job, 1) == {0: {4}}
+    verdicts = read_verdicts(store, job)
+    reasons = [verdicts[candidate_id(job, 0, index)]["reason"] for index in range(6)]
+    repeats = f"It is nearly the same as candidate {job}/000000/00000"
+    assert [reason.startswith(repeats) for reason in reasons] == [0, 0, 1, 1, 0, 1]
+    assert [verdicts[candidate_id(job, 0, index)].get("rank") for index in (4, 1, 0)] == [1, 2, 3]
+    assert_counted(store, job)
 
 
 class Registry:

@@ -11,12 +11,14 @@ from PIL import Image
 
 import generation.sources.sampler
 from generation.backends import BACKENDS
+from generation.filters.filter import Judgement
 from generation.image_request import NoSourceError
 from generation.jobs.chunks import Chunk
 from generation.jobs.settings import JobSettings
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder
 from generation.output.image_files import save_images
+from generation.output.vector_files import read_vectors, write_vectors
 from generation.sources.sampler import Sources, shuffled
 from generation.worker.job_runner import JobRunner
 from graph.dataset.read import ClassImages
@@ -185,3 +187,27 @@ def test_a_patch_is_of_the_group_and_never_the_source(open_runner):
     assert set(patches[:12]) == {"0", "2"}
     assert first[12]["verdict"] == "rejected"
     assert "No image of class 'cow' has an address" in first[12]["reason"]
+
+
+class Embedding:
+    """A filter that gives an image and its source a vector each."""
+
+    def judge(self, requests, _made):
+        vectors = [{"image": np.ones(3, np.float32), "source": np.zeros(3, np.float32)}]
+        return [Judgement(0.5, accepted=True, vectors=found) for found in vectors * len(requests)]
+
+    def describe(self):
+        return {}
+
+
+def test_vectors_go_with_an_image_that_has_a_source(open_runner, folder):
+    runner = open_runner({"a.png": png()})
+    runner.filters = {"embedding": Embedding()}
+    runner.queries[1] = PlannedQuery("dog", (), 1, Edit("0", caption="a dog"))
+    images = runner.run(Chunk("job", "000-000000", ((0, 0), (2, 0))))
+    assert [sorted(image.embedded) for image in images] == [["embedding"], []]
+    write_vectors(folder, "job", "000-000000", [image.embedded for image in images])
+    (found,) = read_vectors(folder, "job", "embedding")
+    assert found[:2] + found[3:5] == ("job/000000/000000", "cat", "0", "cat")
+    assert (found.vector.tolist(), found.source_vector.tolist()) == ([1.0] * 3, [0.0] * 3)
+    assert found.vector.dtype == np.float32
