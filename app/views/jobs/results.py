@@ -15,7 +15,7 @@ from app.views.jobs import twins
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.state.url import choice_in_url, number_in_url
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import bold
 from generation.export import EXPORTERS
@@ -112,12 +112,13 @@ def _choose_images(job: Job) -> dict[str, Any]:
             REAL_IMAGES,
             default=usual.real,
             required=True,
-            **in_url("real"),
+            **choice_in_url("real"),
             help="\n".join(f"- **{name}**: {meaning}" for name, meaning in _REAL.items()),
         )
+        real = real or usual.real  # an address may leave it empty
         share = 1.0
         if real == "unedited":
-            percent: int = st.number_input(
+            percent: int | None = st.number_input(
                 "Share that gives way, %",
                 0,
                 100,
@@ -126,18 +127,18 @@ def _choose_images(job: Job) -> dict[str, Any]:
                 width=170,
                 help="Of the edited images; the others stay as they are.",
             )
-            share = percent / 100
+            share = 1.0 if percent is None else percent / 100
         incomplete: Any = st.segmented_control(
             "Where a group lacks an image",
             INCOMPLETE,
             default=usual.incomplete,
             required=True,
-            **in_url("incomplete"),
+            **choice_in_url("incomplete"),
             help="**drop**: leave the image out, with all that was made of it, so that all groups "
             "have equally many. **keep**: take what there is.",
         )
     st.caption(_REAL[real])
-    return changed_options(ResultOptions(real, share, incomplete), usual)
+    return changed_options(ResultOptions(real, share, incomplete or usual.incomplete), usual)
 
 
 def export_command(job: Job, format_: str, result: Mapping[str, Any] = MappingProxyType({})) -> str:

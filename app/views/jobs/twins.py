@@ -74,7 +74,7 @@ def _twins(job: str, queries: int) -> None:
 
 def choose_start(queries: int) -> int:
     """Draw the number of the query to begin with; give its position."""
-    number: int = st.number_input(
+    number: int | None = st.number_input(
         "From query",
         1,
         max(queries, 1),
@@ -82,7 +82,7 @@ def choose_start(queries: int) -> int:
         width=130,
         help="Its number in the list of queries, above.",
     )
-    return number - 1
+    return (number or 1) - 1  # an address may leave it empty
 
 
 def go_to(position: int) -> None:

@@ -18,7 +18,7 @@ from app.views.components.name_choices import names_of
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url, number_in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import count_column, draw_columns
 from app.views.widgets.task_progress import show_task
@@ -74,7 +74,7 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             "Of which images",
             (SELECTED, ALL),
             default=SELECTED if selected else ALL,
-            **in_url("edit_of"),
+            **choice_in_url("edit_of"),
             required=True,
             help="Images that show all concepts of one of the selected cliques, each whole: with "
             "all groups or none.",
@@ -101,11 +101,11 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             list(_MADE),
             format_func=_MADE.__getitem__,
             default=usual.made,
-            **in_url("made"),
+            **choice_in_url("made"),
             required=True,
         )
         changes |= {"groups": tuple(groups)} if groups else {}
-        changes |= {"made": made} if made != usual.made else {}
+        changes |= {"made": made} if made not in (None, usual.made) else {}
     changes |= {"limit": limit} if limit != usual.limit else {}
     if chosen == SELECTED:
         if not selected:

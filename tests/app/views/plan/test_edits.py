@@ -195,3 +195,10 @@ def test_hostile_names_of_groups(open_page: OpenPage, store: GraphStore, dataset
     app = opened(open_page, dataset, recipe="genswap")
     assert not app.exception
     assert "<script>" not in shown_text(app)
+
+
+@pytest.mark.parametrize("value", ["", "-1", "9" * 400, "<script>"])
+def test_addresses_that_no_page_wrote(open_page: OpenPage, people: str, value: str) -> None:
+    names = ("recipe", "edit_of", "most_images", "groups", "made", "plan_name")
+    app = opened(open_page, people, **dict.fromkeys(names, value))
+    assert metrics(app)["Images to edit"] == "3"
