@@ -115,7 +115,8 @@ def check_order(
             Action("plan_counterfactuals", dataset, recipe=settings.recipe),
             ", or order this plan with another recipe.",
         )
-    check_consent(settings, sorted({query.class_name for query in queries}))
+    groups = sorted({query.class_name for query in queries})
+    check_consent(settings, groups, is_edit=len(anew) < len(queries))
 
 
 def _of_edits(

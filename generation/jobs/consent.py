@@ -18,14 +18,20 @@ _PARTS = frozenset(
 )
 
 
-def check_consent(settings: JobSettings, groups: Collection[str]) -> None:
+_CHANGES_OBJECTS = frozenset({"brushnet", "instruct", "patch"})
+_KEEPS_PARTS = frozenset({"instruct", "patch"})
+
+
+def check_consent(settings: JobSettings, groups: Collection[str], *, is_edit: bool = False) -> None:
     """Raise OptionError if a job would paint people without anyone's consent.
 
     A recipe that paints people says so. Its object is a person unless ``masks.object`` names what
     it is and none of these names is that of people, of a part of them, or ``"*"``; where
     ``masks.object`` is empty, unless neither does any group. A job that edits whatever is within
     the outline (``making.paint=object``) with another recipe is asked for consent where one of
-    these names is that of people.
+    these names is that of people; so is one that edits images with a backend that changes their
+    object. A part of a real person stays with the recipes that say so, and with any other that is
+    given parts to paint, or a backend that changes an object only partly.
 
     Nothing of it has a default, nor can be set for all jobs.
 
@@ -35,10 +41,18 @@ def check_consent(settings: JobSettings, groups: Collection[str]) -> None:
         The job's.
     groups : collection of str
         The classes of its queries.
+    is_edit : bool
+        Whether its queries name the images to edit.
     """
     recipe = RECIPES[settings.recipe]
     names = list(settings.masks.object) or list(groups)
-    people = recipe.people or ("paints" if settings.making.get("paint") == "object" else "")
+    people = recipe.people
+    if settings.making.get("paint") == "object" or (
+        is_edit and settings.backend in _CHANGES_OBJECTS
+    ):
+        people = people or "paints"
+    if people and (settings.parts is not None or settings.backend in _KEEPS_PARTS):
+        people = "alters"
     if not people or not may_be_people(names):
         return
     told = ", ".join(map(repr, names[:3])) + (", and others" if names[3:] else "")

@@ -61,8 +61,14 @@ def box_of(row: Mapping[Any, Any]) -> Box:
 
 
 def area_of(box: Box) -> float:
-    """Area of a box in pixels."""
-    return box[2] * box[3]
+    """Area of a box in pixels, to a millionth: sides are decimals, and their product is inexact.
+
+    Examples
+    --------
+    >>> 70.4 * 781.25 > 55_000, area_of((0, 0, 70.4, 781.25)) > 55_000
+    (True, False)
+    """
+    return round(box[2] * box[3], 6)
 
 
 def fill_box(box: Box, width: int, height: int) -> MaskArray:

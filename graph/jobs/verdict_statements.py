@@ -5,11 +5,13 @@ from graph.jobs.counters import COUNT_CANDIDATES, MADE, MADE_OR_ENDED, put_in, t
 from graph.jobs.statements import LOCK, OPEN
 
 # The accepted stay, the one that a person has just chosen before all, then those that people chose
-# last; the rest of the seats go to the best, except those that people have rejected.
+# last; the rest of the seats go to the best, except those that people have rejected. An edited image
+# has no more of a group than are wanted without a ranking, either, as groups would be unequal.
 _CHOOSE_BEST = """
-CALL (q) {
+CALL (q, j) {
   MATCH (c:Candidate {query: q.id})
-  WHERE q.settled IS NOT NULL AND c.verdict IS NOT NULL
+  WHERE (q.settled IS NOT NULL OR q.source_image IS NOT NULL AND coalesce(j.best_of, 1) = 1)
+    AND c.verdict IS NOT NULL
     AND (c.verdict = 'accepted' OR c.rank IS NOT NULL AND c.decided_at IS NULL)
   WITH q, c ORDER BY c.verdict <> 'accepted', coalesce(c.id <> $chosen, false),
     c.decided_at IS NULL, c.decided_at DESC, c.rank, c.id

@@ -71,3 +71,27 @@ def test_any_recipe_that_paints_over_people_is_asked_for_consent():
 @pytest.mark.parametrize("name", ["snowman", "hot dog", "teddy bear", "handbag", "young dog", ""])
 def test_names_of_other_things(name):
     assert not may_be_people([name])
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_altering"),
+    [
+        ({"recipe": "instruct"}, True),
+        ({"recipe": "instruct", "making": {"crop": True}}, True),
+        ({"recipe": "resampled", "backend": "patch", "variants": []}, True),
+        ({"recipe": "resampled", "parts": "clipseg"}, True),
+        ({"recipe": "resampled", "backend": "brushnet"}, False),
+    ],
+)
+def test_what_a_job_overrides_counts_as_what_recipes_say(settings, is_altering):
+    asked = read_job_settings(settings)
+    with pytest.raises(OptionError, match="on what basis"):
+        check_consent(asked, ["woman"], is_edit=True)
+    agreed = read_job_settings(settings | {"consent": "All shown have agreed."})
+    if is_altering:
+        with pytest.raises(OptionError, match="alters_real_people"):
+            check_consent(agreed, ["woman"], is_edit=True)
+    else:
+        check_consent(agreed, ["woman"], is_edit=True)
+    check_consent(read_job_settings({"recipe": "instruct"}), ["woman"])
+    check_consent(read_job_settings({"recipe": "instruct"}), ["dog"], is_edit=True)

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from graph.dataset.read import read_annotations
 from graph.errors import OptionError
 from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.candidates import NewCandidate, decide, read_verdicts, record_made
@@ -12,6 +13,7 @@ from graph.jobs.reports import start_queries
 from graph.jobs.rounds import Span, begin_round
 from graph.jobs.settlement import RankedCandidate, Settlement, read_made, settle_queries
 from graph.jobs.status import read_job, read_queries
+from graph.records import Edit, PlannedQuery
 from tests.graph.jobs.reporting import counted, recounted
 
 MADE = 5
@@ -96,6 +98,22 @@ def test_whoever_accepts_another_candidate_rejects_the_one_that_was_chosen(store
     assert chosen(store, job) == {4}
     choose(store, job, 4, "rejected")
     assert chosen(store, job) == {0}  # the best of those that nobody has rejected
+
+
+def test_an_edited_image_has_one_of_each_group_whatever_people_accept(store, loaded):
+    edited = read_annotations(store, loaded).images["id"][0]
+    job = create_job(store, loaded, "mine", [PlannedQuery("a", (), 1, Edit(edited))])
+    query = query_id(job, 0)
+    begin_round(store, job, 0, [Span(0, 0, 2)])
+    start_queries(store, job, 0, [query])
+    made = [candidate(query, 0, verdict="rejected", reason="blank"), candidate(query, 1)]
+    record_made(store, job, {query: made}, finish=True)
+    assert chosen(store, job) == {1}
+    assert choose(store, job, 0).accepted == 1
+    assert chosen(store, job) == {0}
+    assert choose(store, job, 0, "rejected").accepted == 0
+    assert choose(store, job, 1).accepted == 1
+    assert chosen(store, job) == {1}
 
 
 def test_whoever_rejects_the_chosen_one_accepts_the_next(store, settle):
