@@ -118,8 +118,10 @@ def compose_dataset(
     by_source: dict[str, list[Counterfactual]] = defaultdict(list)
     for one in asked:
         by_source[one.source].append(one)
-    groups = {one.group for one in asked}
     class_of = dict(zip(images["id"], images["class"], strict=True))
+    groups = {one.group for one in asked}
+    if options.real == "all" or len(groups) == 1:
+        groups = _groups_of(by_source, class_of)
     if options.real != "all":
         _check_own_group(by_source, class_of, groups)
     left_out: Counter[str] = Counter()
@@ -151,7 +153,9 @@ def compose_dataset(
         if keeps_real:
             stay.add(source)
         # People may have accepted several of one group, and fewer of another.
-        each = max(1, min((len(one.images) for one in shown if one.images), default=1))
+        each = min((len(one.images) for one in shown if one.images), default=1)
+        if keeps_real and own in groups:
+            each = 1
         found = [image for one in shown for image in one.images[:each]]
         used += bool(found)
         generated += found
@@ -167,6 +171,22 @@ def compose_dataset(
         if kept:
             real.append(image)
     return Composition(tuple(real), tuple(generated), used, dict(left_out))
+
+
+def _groups_of(
+    by_source: Mapping[str, Sequence[Counterfactual]], class_of: Mapping[str, str]
+) -> set[str]:
+    """The groups that were asked for, and that which no image had to be edited to show.
+
+    That one is not asked for where all edited images are of it and the other groups are made.
+    """
+    asked = [{one.group for one in wanted} for wanted in by_source.values()]
+    groups = set[str]().union(*asked)
+    own = Counter(class_of[source] for source in by_source if source in class_of)
+    if own and groups <= set(class_of.values()) and all(one == groups for one in asked):
+        ((commonest, _),) = own.most_common(1)
+        groups.add(commonest)
+    return groups
 
 
 def _check_own_group(

@@ -159,8 +159,8 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     accepted images is queued again by ``retry_job(..., short=True)``.
 
     Where the best of many was chosen, or an image is edited, so many stay accepted as the query
-    wants: whoever accepts another candidate thereby rejects the one that was chosen, and whoever rejects that one accepts
-    the next by rank that no person has rejected.
+    wants: whoever accepts another candidate thereby rejects the one that was chosen, and whoever
+    rejects that one accepts the next by rank that no person has rejected.
 
     Parameters
     ----------

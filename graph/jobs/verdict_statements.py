@@ -5,8 +5,8 @@ from graph.jobs.counters import COUNT_CANDIDATES, MADE, MADE_OR_ENDED, put_in, t
 from graph.jobs.statements import LOCK, OPEN
 
 # The accepted stay, the one that a person has just chosen before all, then those that people chose
-# last; the rest of the seats go to the best, except those that people have rejected. An edited image
-# has no more of a group than are wanted without a ranking, either, as groups would be unequal.
+# last; the rest of the seats go to the best, except those that people have rejected. Without a
+# ranking, too, an edited image has no more of a group than are wanted: groups would be unequal.
 _CHOOSE_BEST = """
 CALL (q, j) {
   MATCH (c:Candidate {query: q.id})

@@ -134,10 +134,22 @@ def test_images_that_have_changed_their_class_are_left_out_where_their_group_was
     assert composed.generated == ("c1-woman", "c2-man")
 
 
+def test_the_group_of_all_edited_images_is_one_of_the_groups():
+    asked = [Counterfactual("i0", "woman", ("c",))]
+    images = frame(["man", "man", "woman", "dog"])
+    composed = compose_dataset(images, asked, ResultOptions("all"))
+    assert (composed.real, composed.generated) == (("i0", "i3"), ("c",))
+    with pytest.raises(OptionError, match="no image of the group 'man'"):
+        compose_dataset(images, asked, ResultOptions("none"))
+
+
 def test_a_group_with_more_accepted_images_than_another_has_no_more_of_them():
     asked = [Counterfactual("i0", "man", ("a", "b")), Counterfactual("i0", "woman", ("c",))]
     composed = compose_dataset(frame(["man"]), asked, ResultOptions("none"))
     assert composed.generated == ("a", "c")
+    asked = [Counterfactual("i0", "woman", ("a", "b"))]
+    images = frame(["man", "woman"])
+    assert compose_dataset(images, asked, ResultOptions("all")).generated == ("a",)
 
 
 def test_groups_that_are_no_classes_leave_the_real_images_as_they_are():
