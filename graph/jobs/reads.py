@@ -119,7 +119,7 @@ CANDIDATES_OF_QUERY = Statement("The same of one query.", _page("query: $query")
 COUNT_EDITED = Statement(
     "How many images a job edits.",
     """
-MATCH (q:JobQuery {job: $job}) WHERE q.source_image IS NOT NULL
+MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL AND q.source_image IS NOT NULL
 RETURN count(DISTINCT q.source_image) AS images""",
 )
 
@@ -168,8 +168,10 @@ RETURN f.position AS asked, f.source_image AS source_image, i.uri AS uri,
   f.concepts AS concepts, q.id AS query, q.position AS position, q.class_name AS class_name,
   q.message AS message, q.pending AS pending, q.accepted + q.rejected + q.pending AS made,
   coalesce(q.dropped, 0) AS dropped,
-  COUNT { MATCH (c:Candidate {query: q.id}) WHERE c.rank IS NOT NULL } AS ranked, COLLECT {
-    MATCH (c:Candidate {query: q.id})
+  COUNT {
+    MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL AND c.rank IS NOT NULL
+  } AS ranked, COLLECT {
+    MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL
     WITH c ORDER BY c.verdict <> 'accepted', c.rank IS NULL, c.rank, c.verdict <> 'pending', c.id
     LIMIT $most
     RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .rank,
@@ -205,7 +207,7 @@ DECISIONS = Statement(
     """
 MATCH (q:JobQuery {id: $query})
 RETURN q.message AS message, q.settled AS settled, COLLECT {
-  MATCH (c:Candidate {query: q.id})
+  MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL
   RETURN [c.id, c.verdict, c.decided_at.epochMillis, c.decided_by, c.reason] ORDER BY c.id
 } AS rows""",
 )
