@@ -18,8 +18,9 @@ PLUGIN = Recipe(
     result=ResultOptions(real="none"),
     people="alters",
     choices=(
-        "The crop is of a person of the dataset's own images of that class and split, and never of "
-        "the edited image: the paper pastes faces of FairFace into boxes of a face detector.",
+        "The crop is of a person of the plan's own images of that class, so that nothing is taken "
+        "from those that the plan leaves out, and never of the edited image: the paper pastes "
+        "faces of FairFace into boxes of a face detector.",
         "Images show exactly one person, as those of GenSynth.",
         "The prompt is recorded and not used.",
     ),

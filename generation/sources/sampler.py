@@ -86,6 +86,18 @@ class Sources:
         masks = ObjectMasks(self.settings, self.read_regions, self.segment, self.find_instances)
         object.__setattr__(self, "_masks", masks)
 
+    def only(self, ids: Collection[str]) -> "Sources":
+        """The same of some images alone, by id."""
+        wanted = set(ids)
+        some = {}
+        for class_name, images in self.images.items():
+            pairs = zip(images.ids, images.uris, strict=True)
+            kept = [(image, uri) for image, uri in pairs if image in wanted]
+            some[class_name] = ClassImages(
+                tuple(image for image, _ in kept), tuple(uri for _, uri in kept)
+            )
+        return replace(self, images=some)
+
     def sample(self, class_name: str, seed: int, *, without: str | None = None) -> SourceImage:
         """Sample an image of a class with its object mask; the same for the same seed everywhere.
 

@@ -83,6 +83,9 @@ class RunnerSlot:
         sources = self._store.run(
             lambda store: self._resources.open_sources(store, dataset, settings)
         )
+        edited = {query.edit.source_image for query in queries.values() if query.edit is not None}
+        if sources is not None and edited and all(query.edit for query in queries.values()):
+            sources = sources.only(edited)  # what the plan left out lends no object either
         self._opened_as = opened_as
         return JobRunner(job, settings, queries, backend, filters, sources, self._device)
 
