@@ -115,10 +115,11 @@ class JobSettings(BaseModel):
         for name in ("segmenter", "parts"):  # options are those of one segmenter
             if values.get(name, recipe.job.get(name)) != recipe.job.get(name):
                 usual_job.pop(f"{name}_options", None)
-        if isinstance(filters := values.get("filters"), Mapping):  # without a filter, no score
+        filters = values.get("filters")
+        if isinstance(filters, Mapping) and "rank_by" in usual_job:  # without a filter, no score
             usual_job["rank_by"] = {
                 score: weight
-                for score, weight in recipe.job.get("rank_by", {}).items()
+                for score, weight in usual_job["rank_by"].items()
                 if score.partition(" ")[0] in filters
             }
         completed = {**usual_job, **completed}

@@ -151,3 +151,16 @@ def test_settings() -> None:
         read_job_settings({"masks": {"masks": "regions+segmenter"}})
     with pytest.raises(OptionError, match="second_above_px is of use only with instances=largest"):
         read_job_settings({"masks": {"second_above_px": 55_000}})
+
+
+def test_some_images_alone_lend_no_object_of_another(annotated) -> None:
+    sources = annotated({name: ("dog", [SECOND]) for name in "abcd"} | {"e": ("cat", [SECOND])})
+    some = sources.only(["b", "d", "not there"])
+    chosen = {some.sample_single("dog", seed, without="b").image_id for seed in range(9)}
+    assert chosen == {"d"}
+    assert some.take("b")[1] == "dog"
+    for lost in ("a", "e"):
+        with pytest.raises(GenerationError, match=f"{lost!r} has no address"):
+            some.take(lost)
+    with pytest.raises(GenerationError, match="No image of class 'cat' has an address"):
+        some.sample("cat", 0)
