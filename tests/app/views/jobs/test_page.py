@@ -534,7 +534,7 @@ def test_queries_that_edit_images_name_them(
     record_made(
         store, job, {query_id(job, 0): [NewCandidate(f"{job}/0/0", None, "rejected", reason="no")]}
     )
-    app = open_page("jobs", dataset=cars, job=job)
+    app = open_page("jobs", dataset=cars, job=job, images_view="One by one")
     assert not app.exception
     (table,) = [one.value for one in app.dataframe if "image" in one.value]
     assert table["image"].tolist() == [image, image]

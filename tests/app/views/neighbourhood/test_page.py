@@ -124,7 +124,14 @@ def test_without_concepts_it_says_what_to_do(
 def test_names_may_be_anything(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
-    hostile = ["<b>`x`", "**y** ", "c:z", "long " * 60, "a", '"; MATCH (n) DETACH DELETE n //']
+    hostile = [
+        "<b>`x`",
+        "**y**",
+        "c:z",
+        ("long " * 60).strip(),
+        "a",
+        '"; MATCH (n) DETACH DELETE n //',
+    ]
     rows = [("a", (one, other), 2 + i) for i, (one, other) in enumerate(pairwise(hostile))]
     write_dataset(dataset, [*rows, ("$b$", tuple(hostile), 1)])
     for name in hostile:
