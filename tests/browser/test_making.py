@@ -59,8 +59,23 @@ def cows(store: GraphStore, dataset: str) -> Iterator[str]:
             drop_dataset(store, left)
 
 
+_SCROLLED = """() => new Promise(resolve => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  let [top, frames] = [main.scrollTop, 0];
+  const look = () => {
+    frames = main.scrollTop === top ? frames + 1 : 0;
+    top = main.scrollTop;
+    frames > 60 ? resolve() : requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
 def choose(page: Page, label: str, option: str) -> None:
-    page.get_by_role("combobox", name=label).click()
+    box = page.get_by_role("combobox", name=label)
+    box.scroll_into_view_if_needed()
+    page.evaluate(_SCROLLED)  # the list of options closes when the page scrolls
+    box.click()
     page.get_by_role("option", name=option, exact=True).click()
     settle(page)
 
