@@ -1,8 +1,6 @@
 """The best of several candidates, chosen by real workers: what brute force chooses."""
 
-import subprocess
 import sys
-from random import Random
 
 import pytest
 
@@ -22,7 +20,7 @@ from graph.jobs.status import read_job, read_queries
 from tests.browser.server import environment_of
 from tests.e2e import scored
 from tests.e2e.best_of import BEST_OF, QUERIES, assert_counted, assert_settled, order, winners
-from tests.waiting import until
+from tests.e2e.killing import kill_workers
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +71,6 @@ def test_what_lost_is_kept_if_asked(store, loaded, own, work, tmp_path, keep_los
 
 def test_workers_that_are_killed_choose_the_same(store, loaded, own, settings, tmp_path):
     """Killed by force at random progress, until the job is done."""
-    random = Random()
     url = f"sqlite:///{tmp_path}/killed.sqlite"
     environment = environment_of(settings) | {
         "COBALANCE_QUEUE": url,
@@ -82,23 +79,7 @@ def test_workers_that_are_killed_choose_the_same(store, loaded, own, settings, t
     }
     job = order(store, loaded, keep_losers=False, chunk_size=2)
     wanted = sum(n for _, _, n in QUERIES) * BEST_OF
-    for made in sorted(random.sample(range(wanted + 1), 3)):
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e.scored_worker"],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            until(
-                lambda made=made, worker=worker: (
-                    read_job(store, job).made >= made or worker.poll() is not None
-                ),
-                240,
-            )
-        finally:
-            worker.kill()
-            worker.wait()
+    for _ in kill_workers(store, job, environment, wanted, kills=3):
         assert_counted(store, job)
     Worker(worker_resources(own), WorkerOptions(url, poll_s=0.05, until_idle=True)).run()
     assert_settled(store, own, job)

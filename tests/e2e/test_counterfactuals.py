@@ -1,6 +1,5 @@
 """Counterfactuals by real workers that are killed and that fail: every clique is balanced."""
 
-import subprocess
 import sys
 from collections import Counter
 from itertools import combinations
@@ -26,8 +25,8 @@ from graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from ingest.images.regions import write_regions
 from tests.browser.server import environment_of
 from tests.e2e import scored
+from tests.e2e.killing import kill_workers
 from tests.e2e.scored import RANK_BY, places
-from tests.waiting import until
 
 GROUPS = ("man", "woman", "neither")
 SOURCES = 24
@@ -109,23 +108,8 @@ def test_every_clique_is_balanced_after_kills_and_failures(
         "OMP_NUM_THREADS": "1",
     }
     wanted = len(queries) * BEST_OF
-    for made in sorted(Random().sample(range(wanted + 1), 2)):
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e.scored_worker"],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            until(
-                lambda made=made, worker=worker: (
-                    read_job(store, job).made >= made or worker.poll() is not None
-                ),
-                240,
-            )
-        finally:
-            worker.kill()
-            worker.wait()
+    for _ in kill_workers(store, job, environment, wanted, kills=2):
+        pass
     Worker(worker_resources(own), WorkerOptions(url, poll_s=0.05, until_idle=True)).run()
     assert read_job(store, job).state == "done"
     has_winner = {
