@@ -10,6 +10,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY graph graph
 COPY ingest ingest
 COPY generation generation
+COPY evaluation evaluation
 COPY app app
 RUN pip install --no-cache-dir --no-deps .
 

@@ -19,8 +19,10 @@ T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound="Declaration")
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "evaluate": ("sklearn",),
     "worker": ("dbos",),
     "models": ("torch", "diffusers", "transformers"),
+    "train": ("sklearn", "torch", "timm", "transformers"),
 }
 """The extras that plugins need, the smaller first, each with packages that tell it is installed."""
 

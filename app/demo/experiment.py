@@ -68,7 +68,7 @@ def train(training: TrainingSet, seed: int) -> Classifier:
         from sklearn.decomposition import PCA
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
     model = make_pipeline(
         PCA(_COMPONENTS, whiten=True, svd_solver="randomized", random_state=seed),
         LogisticRegression(C=_REGULARISATION, max_iter=1000),

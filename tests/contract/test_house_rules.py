@@ -19,7 +19,7 @@ from graph.errors import Action, Setting
 from ingest.options import ReadOptions
 
 ROOT = Path(__file__).parents[2]
-BELOW_APP = ("graph", "ingest", "generation")
+BELOW_APP = ("graph", "ingest", "generation", "evaluation")
 PLAN = {
     "name": "x",
     "planner": "conbias",

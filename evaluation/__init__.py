@@ -1,0 +1,1 @@
+"""Does rebalancing help a model? Metrics, training methods and comparisons."""

@@ -1,0 +1,1 @@
+"""Train models on datasets, with the baselines of the literature."""

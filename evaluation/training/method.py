@@ -1,0 +1,209 @@
+"""Interfaces of training: examples, methods, learners and models."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from graph.plugins import Plugin
+from graph.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import torch
+
+IntArray = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Labelled images to train on, to select a model by, or to test it with.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Image ids.
+    labels : int64 array, shape (n_images,), or (n_images, n_classes)
+        Index in `classes`; with several labels an image, 0 or 1 for each class.
+    groups : int64 array, shape (n_images,)
+        Group of class and shortcuts, from 0; -1 where unknown. Methods that need groups refuse it.
+    domains : int64 array, shape (n_images,)
+        Value of the shortcut or attribute alone, from 0; -1 where unknown.
+    classes : sequence of str
+        In the order of the labels; the same for training and test.
+    read : callable
+        Takes row indices and returns their pixels, one uint8 array (height, width, 3) each.
+    """
+
+    ids: Sequence[str]
+    labels: IntArray
+    groups: IntArray
+    domains: IntArray
+    classes: Sequence[str]
+    read: Callable[[IntArray], list[Pixels]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: IntArray) -> "Examples":
+        """The images of some rows, in their order; a row may be taken more than once."""
+
+        def read(of_taken: IntArray) -> list[Pixels]:
+            return self.read(rows[of_taken])
+
+        ids = [self.ids[row] for row in rows.tolist()]
+        return Examples(
+            ids, self.labels[rows], self.groups[rows], self.domains[rows], self.classes, read
+        )
+
+
+@dataclass(frozen=True)
+class MethodPlugin(Plugin):
+    """The declaration of a training method.
+
+    Parameters
+    ----------
+    needs_groups : bool
+        Whether it reads the groups of training images.
+    needs_validation_groups : bool
+        Whether it reads the groups of held-out images.
+    network_only : bool
+        Whether it changes loss, outputs or augmentation, which needs torch: it cannot train the
+        linear model on frozen features with scikit-learn.
+    """
+
+    needs_groups: bool = False
+    needs_validation_groups: bool = False
+    network_only: bool = False
+
+
+class Model(Protocol):
+    """A trained model."""
+
+    def probabilities(self, images: Examples) -> Floats:
+        """Probability of each class, shape (n_images, n_classes)."""
+        ...
+
+    def features(self, images: Examples) -> Floats:
+        """What the last layer reads, shape (n_images, n_features)."""
+        ...
+
+    def with_head(self, weight: Floats, bias: Floats) -> "Model":
+        """The same model with another last layer: (n_classes, n_features), (n_classes,)."""
+        ...
+
+
+class Learner(Protocol):
+    """A way to fit models: a linear one on frozen features, or a network on images."""
+
+    def fit(
+        self,
+        training: Examples,
+        validation: Examples | None,
+        method: "Method",
+        *,
+        weights: Floats | None = None,
+        epochs: int | None = None,
+        stage: str = "",
+    ) -> Model:
+        """Fit a model.
+
+        Parameters
+        ----------
+        validation : Examples or None
+            Selects the epoch; test images never do.
+        weights : float64 array, shape (n_images,), optional
+            Sample weights; those of `Method.weights` by default.
+        epochs : int, optional
+            In place of the learner's own.
+        stage : str
+            Names the checkpoint of a method that fits more than one model.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training run has beside its data: its seed, its folder and whom it tells.
+
+    Parameters
+    ----------
+    seed : int
+        Of every random choice.
+    folder : Path or None
+        Where checkpoints are kept to resume from; None to keep none.
+    """
+
+    seed: int
+    folder: Path | None = None
+    progress: Progress = silent
+
+    def generator(self, *purpose: int) -> np.random.Generator:
+        """A generator of this seed, independent for each purpose."""
+        return np.random.default_rng([self.seed, *purpose])
+
+
+@dataclass(frozen=True)
+class Method:
+    """A training method; this one changes nothing, and others override what they change."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def rows(self, training: Examples, rng: np.random.Generator) -> IntArray:
+        """The rows to train on; a row may stand more than once."""
+        del rng
+        return np.arange(len(training))
+
+    def weights(self, training: Examples) -> Floats:
+        """Sample weights, shape (n_images,)."""
+        return np.ones(len(training))
+
+    def reweight(self, losses: Floats, groups: IntArray) -> Floats | None:
+        """Weights of a batch from its losses, which multiply and are summed; None for their mean.
+
+        A method with a state, such as GroupDRO's group weights, updates it here.
+        """
+        del losses, groups
+        return None
+
+    def batches(
+        self, training: Examples, size: int, rng: np.random.Generator
+    ) -> Sequence[IntArray]:
+        """Rows of each batch of an epoch."""
+        order = rng.permutation(len(training))
+        return [order[start : start + size] for start in range(0, len(order), size)]
+
+    def outputs(self, n_classes: int, n_domains: int) -> int:
+        """How many outputs the last layer has."""
+        del n_domains
+        return n_classes
+
+    def losses(
+        self, outputs: "torch.Tensor", labels: "torch.Tensor", domains: "torch.Tensor"
+    ) -> "torch.Tensor":
+        """Loss of each image, shape (n_images,): cross-entropy; binary where labels are 0 and 1."""
+        del domains
+        from torch.nn import functional
+
+        if labels.ndim == 1:
+            return functional.cross_entropy(outputs, labels, reduction="none")
+        of_labels = functional.binary_cross_entropy_with_logits(
+            outputs, labels.to(outputs.dtype), reduction="none"
+        )
+        return of_labels.mean(dim=1)
+
+    def probabilities(self, outputs: "torch.Tensor", n_classes: int) -> "torch.Tensor":
+        """Probability of each class from the last layer's outputs, with one label an image."""
+        del n_classes
+        return outputs.softmax(dim=1)
+
+    def train(
+        self, learner: Learner, training: Examples, validation: Examples | None, run: Run
+    ) -> Model:
+        """Fit the model; methods of several stages override it."""
+        rows = self.rows(training, run.generator(1))
+        return learner.fit(training.take(rows), validation, self)
