@@ -41,13 +41,15 @@ from graph.queries.comparison import compare_imbalances
 class Dataset(Questions, Result):
     """A dataset of a `Store`, by its name.
 
-    `graph`, `settings` and `progress` are those of the store.
+    `graph`, `settings` and `progress` are those of the store; `remarks` are what `Job.rebalance`
+    left out of it, or kept unedited.
     """
 
     graph: GraphStore
     settings: Settings
     name: str
     progress: Progress = silent
+    remarks: tuple[str, ...] = ()
     bars = ("images",)
 
     def mine(
@@ -266,9 +268,9 @@ class Dataset(Questions, Result):
         """Name, and whether the dataset is mined."""
         state = dataset_state(self.graph, self.name)
         if not state.is_mined:
-            return f"Dataset {self.name!r}, not mined"
+            return " ".join([f"Dataset {self.name!r}, not mined", *self.remarks])
         counted_in = describe_mining(MiningOptions.from_json(state.mining))
-        return f"Dataset {self.name!r}, mined. {counted_in}"
+        return " ".join([f"Dataset {self.name!r}, mined. {counted_in}", *self.remarks])
 
     def scope(self) -> dict[str, str]:
         """The name of the dataset, as a parameter."""

@@ -224,7 +224,7 @@ class Job:
             result=result,
             progress=self.report,
         )
-        return Dataset(self.graph, self.settings, merged.dataset, self.report)
+        return Dataset(self.graph, self.settings, merged.dataset, self.report, merged.remarks)
 
     def export(
         self,

@@ -89,11 +89,15 @@ class Edit:
         The edited caption that the prompt is made from; empty for a recipe that needs none.
     captions : tuple of str
         All captions of the image, edited, in the order of the originals, for exports.
+    own_group : str
+        The group that the image showed itself when it was planned, which its class may tell no
+        more; empty where every group is asked for.
     """
 
     source_image: str
     caption: str = ""
     captions: tuple[str, ...] = ()
+    own_group: str = ""
 
 
 class Counterfactual(NamedTuple):
@@ -109,12 +113,15 @@ class Counterfactual(NamedTuple):
         Its accepted candidates; none where it lacks one.
     tried : bool
         Whether an image was made at all: an image without a mask is not edited.
+    own_group : str
+        As in `Edit`.
     """
 
     source: str
     group: str
     images: tuple[str, ...]
     tried: bool = True
+    own_group: str = ""
 
 
 class PlannedQuery(NamedTuple):

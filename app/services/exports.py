@@ -15,7 +15,7 @@ from generation.export import (
     ExportReport,
     export,
 )
-from generation.export.counterfactuals import compose_job
+from generation.export.counterfactuals import compose_job, with_source_concepts
 from generation.export.merged import read_merged
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest
@@ -67,7 +67,7 @@ def export_job(
     splits = dict(zip(held["id"], held["split"], strict=True))
     composed = compose_job(store, job, lambda: held, result)
     if composed is not None:
-        made = made[made["candidate"].isin(composed.generated)]
+        made = with_source_concepts(made[made["candidate"].isin(composed.generated)], held)
         held = held[held["id"].isin(composed.real)]
     if has_images:
         own = made["candidate"].map(generated_id)

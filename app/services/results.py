@@ -26,6 +26,7 @@ from graph.progress import Progress, silent
 from graph.records import Annotations, Mention
 from ingest.annotators import ANNOTATORS
 from ingest.captions.image_texts import copy_image_texts, read_image_texts, write_image_texts
+from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode, rgb_array
 from ingest.images.regions import copy_regions
@@ -47,8 +48,9 @@ class RebalancedDataset:
         How many others it has, where not all of the job's dataset.
     report : IngestReport
         Changes that writing it made.
-    left_out : mapping of str to int
-        Of a job that edits images, how many images it does not have, by reason.
+    left_out, stay : mapping of str to int
+        Of a job that edits images, how many images it does not have, and how many it has without a
+        counterfactual of each group, by reason.
     """
 
     dataset: str
@@ -56,6 +58,15 @@ class RebalancedDataset:
     report: IngestReport
     real: int | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
+    stay: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What people should know of images that are not in it, or are there unedited."""
+        counts = (("Left out", self.left_out), ("Kept", self.stay))
+        return tuple(
+            f"{what}: {counted(n, reason)}." for what, by in counts for reason, n in by.items()
+        )
 
 
 def merge_job(
@@ -144,15 +155,16 @@ def rebalanced_dataset(
     composed = compose_job(store, job, lambda: read_classes(store, job.dataset), result)
     real: Sequence[str] | None = None
     left_out: Mapping[str, int] = {}
+    stay: Mapping[str, int] = {}
     if composed is not None:
         chosen = set(map(generated_id, composed.generated))
         images = [image for image in images if image.id in chosen]
-        real, left_out = composed.real, composed.left_out
+        real, left_out, stay = composed.real, composed.left_out, composed.stay
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     copy_regions(settings.regions_folder(), job.dataset, name)
     _write_captions(settings.captions_folder(), job.dataset, name, images)
     n_real = None if real is None else len(real)
-    return RebalancedDataset(name, len(images), report, n_real, left_out)
+    return RebalancedDataset(name, len(images), report, n_real, left_out, stay)
 
 
 def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:

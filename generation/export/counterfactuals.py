@@ -55,3 +55,32 @@ def compose_job(
     images = read_images()
     own = {generated_id(candidate) for one in asked for candidate in one.images}
     return compose_dataset(images[~images["id"].isin(own)], asked, options)
+
+
+def with_source_concepts(made: pd.DataFrame, images: pd.DataFrame) -> pd.DataFrame:
+    """Give edited images the concepts that their sources have now, as a merge does.
+
+    The manifest has those that the sources had when they were planned. Since then annotations may
+    have been corrected, and a correction is as true of what was made of an image, which shows all
+    but its group unchanged. So every set of concepts has equal counts in all groups, whether an
+    image stands beside its counterfactuals or not.
+
+    Parameters
+    ----------
+    made : pandas.DataFrame
+        Rows of the manifest.
+    images : pandas.DataFrame
+        The dataset's: ``id`` and ``concepts``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows; those of images that are made anew, or whose source is gone, unchanged.
+    """
+    now = dict(zip(images["id"], images["concepts"], strict=True))
+    edited = made["source_class"].notna()
+    sources = made["source_image"].where(edited)
+    concepts = [
+        now.get(source, planned) for source, planned in zip(sources, made["concepts"], strict=True)
+    ]
+    return made.assign(concepts=pd.Series(concepts, made.index, dtype=object))

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pandas as pd
@@ -13,6 +13,13 @@ from graph.records import Counterfactual
 
 REAL_IMAGES = ("all", "unedited", "none")
 INCOMPLETE = ("drop", "keep")
+
+BEYOND_SHARE = "edited images beyond the share that gives way"
+GONE = "edited images that the dataset no longer has"
+LACKS_GROUP = "edited images without a counterfactual of each group"
+LACKING_SETS = "sets of images that lack a group"
+NOT_EDITED = "images that nothing was made of"
+OTHERS_OF_GROUPS = "real images of the groups that were not edited"
 
 _SHARE_BYTES = 8
 
@@ -71,12 +78,15 @@ class Composition:
         Edited images whose counterfactuals it has.
     left_out : mapping of str to int
         How many images are left out, by reason, as plural nouns for messages.
+    stay : mapping of str to int
+        How many images are there without a counterfactual of each group, by reason likewise.
     """
 
     real: tuple[str, ...]
     generated: tuple[str, ...]
     sources: int
     left_out: Mapping[str, int]
+    stay: Mapping[str, int] = field(default_factory=dict)
 
 
 def compose_dataset(
@@ -88,6 +98,9 @@ def compose_dataset(
     images of the groups, and every set of concepts has equal counts in all groups, since each
     counterfactual shows the concepts of its source. Of a group with more accepted images than
     another one of its source, the first ones are taken.
+
+    The groups are those that the job was asked for, with the group of each edited image as it was
+    planned. A real image that stays counts for the class that it has now.
 
     Parameters
     ----------
@@ -119,26 +132,23 @@ def compose_dataset(
     for one in asked:
         by_source[one.source].append(one)
     class_of = dict(zip(images["id"], images["class"], strict=True))
-    groups = {one.group for one in asked}
-    if options.real == "all" or len(groups) == 1:
-        groups = _groups_of(by_source, class_of)
+    groups = {name for one in asked for name in (one.group, one.own_group) if name}
     if options.real != "all":
         _check_own_group(by_source, class_of, groups)
     left_out: Counter[str] = Counter()
+    remain: Counter[str] = Counter()
     generated: list[str] = []
     stay: set[str] = set()
     used = 0
     for source, wanted in by_source.items():
         keeps_real = options.real == "all"
         if source not in class_of:
-            left_out["edited images that the dataset no longer has"] += 1
+            left_out[GONE] += 1
             continue
-        if options.real == "unedited" and not any(one.tried for one in wanted):
+        is_edited = any(one.tried for one in wanted)
+        if options.real == "unedited" and not (is_edited and _gives_way(source, options.share)):
             stay.add(source)
-            left_out["images that were not edited"] += 1
-            continue
-        if options.real == "unedited" and not _gives_way(source, options.share):
-            stay.add(source)
+            remain[BEYOND_SHARE if is_edited else NOT_EDITED] += 1
             continue
         own = class_of[source]
         shown = [one for one in wanted if not (keeps_real and one.group == own)]
@@ -146,10 +156,12 @@ def compose_dataset(
         if keeps_real:  # the image may be of another class than when it was planned
             lacking |= groups - {own, *(one.group for one in shown)}
         if lacking:
-            left_out["edited images without a counterfactual of each group"] += 1
-            if options.incomplete == "drop":
+            has_images = options.real != "none" or any(one.images for one in shown)
+            if options.incomplete == "drop" or not has_images:
+                left_out[LACKS_GROUP if is_edited else NOT_EDITED] += 1
                 continue
-            keeps_real = keeps_real or options.real == "unedited"
+            remain[LACKING_SETS if is_edited else NOT_EDITED] += 1
+            keeps_real = options.real != "none"
         if keeps_real:
             stay.add(source)
         # People may have accepted several of one group, and fewer of another.
@@ -165,28 +177,12 @@ def compose_dataset(
             kept = image in stay
         elif options.real == "all" and class_name in groups and options.incomplete == "drop":
             kept = False
-            left_out["real images of the groups that were not edited"] += 1
+            left_out[OTHERS_OF_GROUPS] += 1
         else:
             kept = options.real != "none"
         if kept:
             real.append(image)
-    return Composition(tuple(real), tuple(generated), used, dict(left_out))
-
-
-def _groups_of(
-    by_source: Mapping[str, Sequence[Counterfactual]], class_of: Mapping[str, str]
-) -> set[str]:
-    """The groups that were asked for, and that which no image had to be edited to show.
-
-    That one is not asked for where all edited images are of it and the other groups are made.
-    """
-    asked = [{one.group for one in wanted} for wanted in by_source.values()]
-    groups = set[str]().union(*asked)
-    own = Counter(class_of[source] for source in by_source if source in class_of)
-    if own and groups <= set(class_of.values()) and all(one == groups for one in asked):
-        ((commonest, _),) = own.most_common(1)
-        groups.add(commonest)
-    return groups
+    return Composition(tuple(real), tuple(generated), used, dict(left_out), dict(remain))
 
 
 def _check_own_group(
@@ -195,7 +191,7 @@ def _check_own_group(
     groups: set[str],
 ) -> None:
     for source, wanted in by_source.items():
-        own = class_of.get(source)
+        own = wanted[0].own_group or class_of.get(source)
         if own in groups and own not in {one.group for one in wanted}:
             raise OptionError(
                 f"The job made no image of the group {own!r} from images of that group, such as "

@@ -182,7 +182,7 @@ def plan_counterfactuals(
         for group in asked[made]:
             caption = _of_group(row.get("caption"), group) or ""
             captions = tuple(_of_group(row.get("captions"), group) or ())
-            edit = Edit(row["id"], caption, captions)
+            edit = Edit(row["id"], caption, captions, "" if made == "all" else own)
             queries.append(GenerationQuery(group, concepts, 1, edit))
     return tuple(queries)
 

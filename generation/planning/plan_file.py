@@ -37,12 +37,13 @@ class _Query(_Strict):
     source_image: Name | None = None
     caption: str = ""
     captions: tuple[str, ...] = ()
+    own_group: str = ""
 
     @property
     def edit(self) -> Edit | None:
         if self.source_image is None:
             return None
-        return Edit(self.source_image, self.caption, self.captions)
+        return Edit(self.source_image, self.caption, self.captions, self.own_group)
 
 
 class _PlanFile(_Strict):
@@ -109,8 +110,8 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     ------
     InputError
         Not JSON, a field that is missing, unknown or of the wrong type, a version other than 1,
-        concepts that are not in ascending order, captions without an image to edit, or two queries
-        for the same class and concepts or image. The message names the first problem.
+        concepts that are not in ascending order, captions or an own group without an image to edit,
+        or two queries for the same class and concepts or image. The message names the first one.
 
     Examples
     --------
@@ -139,8 +140,9 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
             queries.append(GenerationQuery(query.class_name, query.concepts, query.n, query.edit))
         except OptionError as error:
             raise InputError(file, record, str(error), REMEDY) from error
-        if query.edit is None and (query.caption or query.captions):
-            reason = "it has captions, and no source_image to edit"
+        if query.edit is None and (query.caption or query.captions or query.own_group):
+            what = "an own_group" if query.own_group else "captions"
+            reason = f"it has {what}, and no source_image to edit"
             raise InputError(file, record, reason, REMEDY)
         first = seen.setdefault((query.class_name, query.source_image or query.concepts), position)
         if first != position:

@@ -17,6 +17,7 @@ _EDITED = (
     Property("source_image", str, "the image to edit; missing where the images are made anew"),
     Property("caption", str, "of that image, edited: what the prompt is made from"),
     Property("captions", list[str], "all captions of that image, edited"),
+    Property("own_group", str, "that the image showed itself when it was planned"),
 )
 _JUDGED = (
     Property("accepted", int, "candidates"),

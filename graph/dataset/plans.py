@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any, Literal
 
 import numpy as np
@@ -146,11 +147,12 @@ def query_key(plan: str, query: PlannedQuery) -> tuple[str, ...]:
 def edit_properties(edit: Edit | None) -> dict[str, Any]:
     """The properties of a query that say which image it edits; all None where it edits none."""
     if edit is None:
-        return {"source_image": None, "caption": None, "captions": None}
+        return {"source_image": None, "caption": None, "captions": None, "own_group": None}
     return {
         "source_image": edit.source_image,
         "caption": edit.caption,
         "captions": list(edit.captions),
+        "own_group": edit.own_group or None,
     }
 
 
@@ -158,14 +160,19 @@ def stored_edit(row: Mapping[str, Any]) -> Edit | None:
     """The edit that `edit_properties` stored with a query; None where it edits no image."""
     if row["source_image"] is None:
         return None
-    return Edit(row["source_image"], row["caption"] or "", tuple(row["captions"] or ()))
+    return Edit(
+        row["source_image"],
+        row["caption"] or "",
+        tuple(row["captions"] or ()),
+        row["own_group"] or "",
+    )
 
 
 def _digest(position: int, query: PlannedQuery) -> int:
     """Digest of what a query holds beside its key; signed, 64 bits."""
     if query.edit is None:
         return query.n
-    content = [position, query.n, query.concepts, query.edit.caption, query.edit.captions]
+    content = [position, query.n, query.concepts, *astuple(query.edit)[1:]]
     text = json.dumps(content).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
 

@@ -79,7 +79,8 @@ RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concept
   q.state AS state, q.accepted AS accepted,
   q.accepted + q.rejected + q.pending AS made, coalesce(q.retries, 0) AS retries,
   coalesce(q.more, 0) AS more, coalesce(q.settled, 0) AS settled,
-  q.source_image AS source_image, q.caption AS caption, q.captions AS captions
+  q.source_image AS source_image, q.caption AS caption, q.captions AS captions,
+  q.own_group AS own_group
 ORDER BY position""",
 )
 
@@ -282,7 +283,7 @@ MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL AND q.source_image IS N
 RETURN q.source_image AS source, q.class_name AS group,
   [(q)<-[:MADE_FOR]-(c:Candidate)
     WHERE c.verdict = 'accepted' AND c.uri IS NOT NULL | c.id] AS images,
-  q.accepted > 0 OR q.seconds > 0 AS tried
+  q.accepted > 0 OR q.seconds > 0 AS tried, coalesce(q.own_group, '') AS own_group
 ORDER BY q.position""",
 )
 

@@ -86,8 +86,8 @@ def rebalance(
             result=_chosen(recipe, real, share, incomplete),
             progress=progress,
         )
-    for reason, count in merged.left_out.items():
-        notes.print(f"Left out: {counted(count, reason)}.", markup=False)
+    for remark in merged.remarks:
+        notes.print(remark, markup=False)
     if merged.real is None:
         others = f"the images of {found.dataset}"
     else:

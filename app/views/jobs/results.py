@@ -225,8 +225,7 @@ def _start(
         real = "the images" if merged.real is None else counted(merged.real, "images")
         made = counted(merged.generated, "generated ones")
         said = [f"{merged.dataset}: {real} of {dataset} and {made}."]
-        said += [f"Left out: {counted(n, why)}." for why, n in merged.left_out.items()]
-        return " ".join(said)
+        return " ".join([*said, *merged.remarks])
 
     tasks.start(key, f"Writing {into}", work)
 

@@ -8,7 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from app.services.exports import export_job
 from app.services.results import rebalanced_dataset
+from generation.export import ExportOptions
+from generation.output.chunk_records import ChunkRecord
+from generation.output.folder import OutputFolder
 from graph.database.query import Statement
 from graph.dataset.cliques import load_cliques
 from graph.dataset.drop_rename import drop_dataset
@@ -25,6 +29,7 @@ from graph.jobs.status import read_job
 from graph.queries.binding import bind_named
 from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from ingest.captions.image_texts import read_image_texts, write_image_texts
+from tests.generation.export.conftest import Stores, generated_row
 
 COUNT = Statement(
     "Images of a class that show all of some concepts.",
@@ -55,7 +60,12 @@ def made_job(store, dataset, records, groups, lost=(), made="all", **settings):
     """A job that asks all groups of each image, and has them but for the lost ones."""
     queries = [
         PlannedQuery(
-            group, concepts_of(record), 1, Edit(record.id, captions=(f"a {group}", "a bat"))
+            group,
+            concepts_of(record),
+            1,
+            Edit(
+                record.id, "", (f"a {group}", "a bat"), "" if made == "all" else record.class_name
+            ),
         )
         for record in records
         for group in groups
@@ -247,3 +257,59 @@ def test_counterfactuals_have_edited_captions_and_the_licence_of_their_source(
     assert found.loc[twins, "captions"].tolist() == [["a woman", "a bat"]] * 2
     assert sorted(found.loc[twins, "license"], key=str) == ["CC BY 4.0", None]
     assert sorted(found.loc[twins, "attribution"], key=str) == [None, "by Ann"]
+
+
+@pytest.fixture
+def changed_since(store, dataset_of, own):
+    """A job of the other group of six men, whose concepts and classes have changed since."""
+    concepts = ["ab", "b", "", "c", "abc", "a"]
+
+    def records(classes, shown):
+        return [
+            ImageRecord(f"{at}", name, tuple(map(Mention, own)), "train", f"{at}.jpg", 16, 12)
+            for at, (name, own) in enumerate(zip(classes, shown, strict=True))
+        ]
+
+    before = records(["man"] * 6, concepts)
+    dataset = dataset_of(before)
+    job = made_job(store, dataset, before, ("man", "woman"), made="others")
+    classes = ["man", "tree", "man", "tree", "tree", "tree"]  # the commonest is no group
+    after = Annotations.from_records(records(classes, ["ac", "b", "abc", "c", "", "a"]))
+    write_annotations(store, dataset, after, source="corrected", replace=True)
+    output, stores = OutputFolder(own.output_folder()), Stores()
+    rows = []
+    for at, image in enumerate(read_accepted(store, job)):
+        planned = concepts_of(before[int(image.source_image)])
+        row = generated_row(
+            at,
+            stores,
+            candidate=image.id.removeprefix("generated/"),
+            job=job,
+            source_image=image.source_image,
+            source_class="man",
+            concepts=list(planned),
+        )
+        output.write(str(image.uri), stores.generated[row["path"]])
+        rows.append(row | {"path": image.uri, "mask_path": None, "class": "woman"})
+    ChunkRecord(output, job, "000-000000").write(rows)
+    return job
+
+
+def test_an_export_and_a_rebalanced_dataset_show_what_sources_show_now(
+    store, own, changed_since, tmp_path
+):
+    merged(store, own, changed_since, real="all")
+    found = read_job(store, changed_since)
+    written = read_annotations(store, f"{found.dataset}-rebalanced").records()
+    in_graph = sorted((one.synthetic, one.class_name, concepts_of(one)) for one in written)
+    options = ExportOptions(reference=True)
+    export_job(store, own, found, "folder", tmp_path / "out", options, result={"real": "all"})
+    table = pd.read_parquet(tmp_path / "out" / "manifest.parquet")
+    columns = (table["synthetic"], table["label"], table["concepts"].map(tuple))
+    assert sorted(zip(*columns, strict=True)) == in_graph
+    still_men = [("a", "b", "c"), ("a", "c")]  # the others have no counterfactual of each group
+    assert in_graph == [
+        (synthetic, name, shown)
+        for synthetic, name in ((False, "man"), (True, "woman"))
+        for shown in still_men
+    ]

@@ -21,7 +21,9 @@ def frame(classes):
 
 def made_for(classes, groups, lost=(), made="all"):
     return [
-        Counterfactual(f"i{at}", group, () if (at, group) in lost else (f"c{at}-{group}",))
+        Counterfactual(
+            f"i{at}", group, () if (at, group) in lost else (f"c{at}-{group}",), own_group=own
+        )
         for at, own in enumerate(classes)
         for group in groups
         if made == "all" or group != own
@@ -94,13 +96,25 @@ def test_incomplete_groups_are_dropped_with_their_real_image_unless_they_are_kep
         assert composed.sources == 1
     kept = compose_dataset(images, asked, ResultOptions("unedited", incomplete="keep"))
     assert (kept.real, kept.generated) == (("i0",), ("c0-man", "c1-man", "c1-woman"))
+    assert (kept.left_out, kept.stay) == ({}, {"sets of images that lack a group": 1})
 
 
 def test_images_without_a_mask_are_unedited():
     asked = [Counterfactual("i0", g, (), tried=False) for g in ("man", "woman")]
     images = frame(["man"])
-    assert compose_dataset(images, asked, ResultOptions("unedited")).real == ("i0",)
-    assert compose_dataset(images, asked, ResultOptions("all")).real == ()
+    said = {"images that nothing was made of": 1}
+    for options, stays in (
+        (ResultOptions("unedited"), True),
+        (ResultOptions("unedited", incomplete="keep"), True),
+        (ResultOptions("all", incomplete="keep"), True),
+        (ResultOptions("all"), False),
+        (ResultOptions("none"), False),
+        (ResultOptions("none", incomplete="keep"), False),
+    ):
+        composed = compose_dataset(images, asked, options)
+        assert composed.real == (("i0",) if stays else ())
+        assert composed.stay == (said if stays else {})
+        assert composed.left_out == ({} if stays else said)
 
 
 def test_a_share_gives_way_and_a_larger_one_has_the_smaller_one():
@@ -111,6 +125,9 @@ def test_a_share_gives_way_and_a_larger_one_has_the_smaller_one():
         composed = compose_dataset(images, asked, ResultOptions("unedited", share))
         gone.append(set(images["id"]) - set(composed.real))
         assert len(composed.generated) == 2 * len(gone[-1])
+        assert not composed.left_out
+        n_stay = composed.stay.get("edited images beyond the share that gives way", 0)
+        assert n_stay == len(composed.real)
     assert gone[0] == set()
     assert gone[0] <= gone[1] <= gone[2] <= gone[3] == set(images["id"])
     assert 160 < len(gone[2]) < 240
@@ -134,8 +151,24 @@ def test_images_that_have_changed_their_class_are_left_out_where_their_group_was
     assert composed.generated == ("c1-woman", "c2-man")
 
 
+@pytest.mark.parametrize("now", [["man", "dog", "dog"], ["woman", "man", "dog"]])
+def test_groups_are_those_that_were_asked_for_whatever_classes_images_have_now(now):
+    asked = made_for(["man", "man", "man"], ("man", "woman"), made="others")
+    images = pd.concat([frame(now), pd.DataFrame({"id": ["other"], "class": ["dog"]})])
+    composed = compose_dataset(images, asked, ResultOptions("all"))
+    stays = f"i{now.index('man')}"
+    assert composed.real == (stays, "other")
+    assert composed.generated == (f"c{stays[1:]}-woman",)
+    with pytest.raises(OptionError, match="no image of the group 'man'"):
+        compose_dataset(images, asked, ResultOptions("none"))
+    every = compose_dataset(images, made_for(["man"] * 3, ("man", "woman")), ResultOptions("none"))
+    assert len(every.generated) == 6
+    own = [Counterfactual(f"i{at}", "man", (f"c{at}",), own_group="man") for at in range(3)]
+    assert len(compose_dataset(images, own, ResultOptions("none")).generated) == 3
+
+
 def test_the_group_of_all_edited_images_is_one_of_the_groups():
-    asked = [Counterfactual("i0", "woman", ("c",))]
+    asked = [Counterfactual("i0", "woman", ("c",), own_group="man")]
     images = frame(["man", "man", "woman", "dog"])
     composed = compose_dataset(images, asked, ResultOptions("all"))
     assert (composed.real, composed.generated) == (("i0", "i3"), ("c",))
@@ -147,7 +180,7 @@ def test_a_group_with_more_accepted_images_than_another_has_no_more_of_them():
     asked = [Counterfactual("i0", "man", ("a", "b")), Counterfactual("i0", "woman", ("c",))]
     composed = compose_dataset(frame(["man"]), asked, ResultOptions("none"))
     assert composed.generated == ("a", "c")
-    asked = [Counterfactual("i0", "woman", ("a", "b"))]
+    asked = [Counterfactual("i0", "woman", ("a", "b"), own_group="man")]
     images = frame(["man", "woman"])
     assert compose_dataset(images, asked, ResultOptions("all")).generated == ("a",)
 

@@ -88,8 +88,16 @@ def test_a_control_set_shows_each_image_as_it_is():
     )
     queries = plan_counterfactuals(images, (), "own")
     assert [(one.class_name, one.edit) for one in queries] == [
-        ("dog", Edit("1", "a man in a tie")),
-        ("man", Edit("2", "a man in a tie", ("a man in a tie", "he"))),
+        ("dog", Edit("1", "a man in a tie", own_group="dog")),
+        ("man", Edit("2", "a man in a tie", ("a man in a tie", "he"), "man")),
+    ]
+
+
+def test_a_plan_of_the_other_groups_says_which_one_an_image_shows_itself():
+    queries = plan_counterfactuals(frame([("1", "man", ())]), ["man", "woman", "dog"], "others")
+    assert [(one.class_name, one.edit.own_group) for one in queries] == [
+        ("woman", "man"),
+        ("dog", "man"),
     ]
 
 

@@ -46,7 +46,7 @@ def edits(draw):
     wanted = draw(st.dictionaries(keys, st.frozensets(name, max_size=3), min_size=1, max_size=5))
     captions = st.lists(st.text(st.characters(codec="utf-8"), max_size=9), max_size=3).map(tuple)
     queries = tuple(
-        GenerationQuery(c, tuple(sorted(k)), 1, Edit(image, draw(name), draw(captions)))
+        GenerationQuery(c, tuple(sorted(k)), 1, Edit(image, draw(name), draw(captions), draw(name)))
         for (c, image), k in wanted.items()
     )
     own = draw(st.sampled_from([{}, {"groups": ["woman", "man"], "limit": 3}]))

@@ -128,7 +128,7 @@ def tied(store, dataset, groups=("class 0", "someone else")):
             group,
             tuple(row["concepts"]),
             1,
-            Edit(row["id"], f"a {group} in {row['id']}", ("one", f"a {group}")),
+            Edit(row["id"], f"a {group} in {row['id']}", ("one", f"a {group}"), "b"),
         )
         for row in rows
         for group in groups

@@ -292,7 +292,7 @@ def test_no_job_is_created_while_its_dataset_is_dropped(store, loaded):
 
 
 def test_a_job_keeps_which_images_it_edits(store, loaded):
-    edits = [Edit("0", "a b in x", ("a b in x", "there")), Edit("0"), Edit("1")]
+    edits = [Edit("0", "a b in x", ("a b in x", "there"), "c"), Edit("0"), Edit("1")]
     queries = [
         PlannedQuery("b", ("x", "y"), 1, edits[0]),
         PlannedQuery("nobody's class", ("x", "y"), 1, edits[1]),
