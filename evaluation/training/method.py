@@ -74,11 +74,14 @@ class MethodPlugin(Plugin):
     network_only : bool
         Whether it changes loss, outputs or augmentation, which needs torch: it cannot train the
         linear model on frozen features with scikit-learn.
+    multi_label : bool
+        Whether it takes images with several labels each.
     """
 
     needs_groups: bool = False
     needs_validation_groups: bool = False
     network_only: bool = False
+    multi_label: bool = True
 
 
 class Model(Protocol):
@@ -147,11 +150,61 @@ class Run:
         return np.random.default_rng([self.seed, *purpose])
 
 
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What a network gives for a batch of training images, to compute losses from.
+
+    Parameters
+    ----------
+    outputs : tensor, shape (n_images, n_outputs)
+        Of the last layer.
+    features : tensor, shape (n_images, n_features)
+        What the last layer reads.
+    labels : tensor, shape (n_images,) or (n_images, n_classes)
+        As in `Examples`.
+    domains : tensor, shape (n_images,)
+        As in `Examples`.
+    epoch : int
+        From 0.
+    auxiliary : module or None
+        What `Method.auxiliary` gave.
+    """
+
+    outputs: "torch.Tensor"
+    features: "torch.Tensor"
+    labels: "torch.Tensor"
+    domains: "torch.Tensor"
+    epoch: int = 0
+    auxiliary: "torch.nn.Module | None" = None
+
+
 @dataclass(frozen=True)
 class Method:
-    """A training method; this one changes nothing, and others override what they change."""
+    """A training method; this one changes nothing, and others override what they change.
+
+    Parameters
+    ----------
+    settings : dict
+        Its options, for the record.
+    state : dict of str to float64 array
+        What it has counted in the training images or changes from batch to batch, such as the
+        group weights of GroupDRO. `prepare` sets it, `reweight` may change the arrays in place, and
+        a learner keeps it with its checkpoints.
+    """
 
     settings: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Floats] = field(default_factory=dict)
+
+    def prepare(self, training: Examples) -> "Method":
+        """The method at the start of a fit, with a fresh state; each learner calls it first.
+
+        Raises
+        ------
+        OptionError
+            The images lack what it needs, such as groups.
+        """
+        del training
+        return self
 
     def rows(self, training: Examples, rng: np.random.Generator) -> IntArray:
         """The rows to train on; a row may stand more than once."""
@@ -165,7 +218,7 @@ class Method:
     def reweight(self, losses: Floats, groups: IntArray) -> Floats | None:
         """Weights of a batch from its losses, which multiply and are summed; None for their mean.
 
-        A method with a state, such as GroupDRO's group weights, updates it here.
+        A method whose weights depend on earlier batches keeps them in `state`.
         """
         del losses, groups
         return None
@@ -177,29 +230,59 @@ class Method:
         order = rng.permutation(len(training))
         return [order[start : start + size] for start in range(0, len(order), size)]
 
+    def epochs(self, wanted: int) -> int:
+        """Passes over the images for as many updates of the network as epochs are wanted."""
+        return wanted
+
     def outputs(self, n_classes: int, n_domains: int) -> int:
-        """How many outputs the last layer has."""
+        """How many outputs a network's last layer has in training."""
         del n_domains
         return n_classes
 
-    def losses(
-        self, outputs: "torch.Tensor", labels: "torch.Tensor", domains: "torch.Tensor"
-    ) -> "torch.Tensor":
+    def auxiliary(self, n_features: int, n_domains: int) -> "torch.nn.Module | None":
+        """A module that is trained with a network but is no part of the result."""
+        del n_features, n_domains
+        return None
+
+    def augment(
+        self, images: "torch.Tensor"
+    ) -> "tuple[torch.Tensor, tuple[torch.Tensor, float] | None]":
+        """Augmented images, and whose labels each has, too, with the share of its own.
+
+        Parameters
+        ----------
+        images : uint8 tensor, shape (n_images, 3, height, width)
+            A batch.
+
+        Returns
+        -------
+        images : uint8 tensor
+            Of the same shape.
+        mixed : tuple of an int64 tensor, shape (n_images,), and a float; or None
+            Rows of the batch whose labels count, too, and the share of each image's own labels.
+        """
+        return images, None
+
+    def losses(self, batch: Batch) -> "torch.Tensor":
         """Loss of each image, shape (n_images,): cross-entropy; binary where labels are 0 and 1."""
-        del domains
         from torch.nn import functional
 
-        if labels.ndim == 1:
-            return functional.cross_entropy(outputs, labels, reduction="none")
-        of_labels = functional.binary_cross_entropy_with_logits(
-            outputs, labels.to(outputs.dtype), reduction="none"
-        )
-        return of_labels.mean(dim=1)
+        if batch.labels.ndim == 1:
+            return functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
+        labels = batch.labels.to(batch.outputs.dtype)
+        return functional.binary_cross_entropy_with_logits(
+            batch.outputs, labels, reduction="none"
+        ).mean(dim=1)
 
-    def probabilities(self, outputs: "torch.Tensor", n_classes: int) -> "torch.Tensor":
-        """Probability of each class from the last layer's outputs, with one label an image."""
+    def finish(self, weight: Floats, bias: Floats, n_classes: int) -> tuple[Floats, Floats]:
+        """The last layer as it predicts, from the trained one.
+
+        It has `n_classes` outputs, or as many for each domain, domain by domain. Probabilities are
+        the softmax over all of them, summed over domains; with several labels an image, the sigmoid
+        of each, averaged.
+        """
         del n_classes
-        return outputs.softmax(dim=1)
+        return weight, bias
 
     def train(
         self, learner: Learner, training: Examples, validation: Examples | None, run: Run
