@@ -112,9 +112,11 @@ class JobSettings(BaseModel):
         recipe = choose_recipe(*(name or None for name in chosen))
         completed = {**values, "recipe": recipe.name, "backend": chosen[1] or recipe.backend}
         usual_job = dict(recipe.job)
+        defaults = {"masks": recipe.masks.model_dump(exclude_unset=True)}
         for name in ("segmenter", "parts"):  # options are those of one segmenter
-            if values.get(name, recipe.job.get(name)) != recipe.job.get(name):
-                usual_job.pop(f"{name}_options", None)
+            usual = usual_job.pop(f"{name}_options", {})
+            if values.get(name, recipe.job.get(name)) == recipe.job.get(name):
+                defaults[f"{name}_options"] = dict(usual)
         filters = values.get("filters")
         if isinstance(filters, Mapping) and "rank_by" in usual_job:  # without a filter, no score
             usual_job["rank_by"] = {
@@ -123,7 +125,6 @@ class JobSettings(BaseModel):
                 if score.partition(" ")[0] in filters
             }
         completed = {**usual_job, **completed}
-        defaults = {"masks": recipe.masks.model_dump(exclude_unset=True)}
         if completed["backend"] == recipe.backend:
             defaults["making"] = dict(recipe.making)
         for name, usual in defaults.items():

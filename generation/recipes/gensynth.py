@@ -5,7 +5,15 @@ from generation.planning.counterfactuals import CounterfactualOptions
 from generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
 from generation.sources.mask_settings import MaskSettings
 
-ONE_PERSON = MaskSettings(object=("person",), instances="single", min_share=0.0, max_share=1.0)
+ONE_PERSON = MaskSettings(
+    masks="regions+boxes",
+    object=("person",),
+    instances="single",
+    min_share=0.0,
+    max_share=1.0,
+)
+"""The crop is that of the box, which is there without an outline, too."""
+
 INSTRUCTIONS = (
     "Make this person more {adjective}",
     "Make this person look like a {noun}",

@@ -21,10 +21,10 @@ class MaskSettings(BaseModel):
 
     Parameters
     ----------
-    masks : {"regions", "regions+segmenter", "boxes", "files", "segmenter"}
-        From the annotations' outlines; from these, and where an object has none, from a model; from
-        their boxes, filled; from a mask file for each image; or from a model alone. A model finds
-        the object within its box where the annotations have one.
+    masks : {"regions", "regions+boxes", "regions+segmenter", "boxes", "files", "segmenter"}
+        From the annotations' outlines; from these, and where an object has none, its box, filled,
+        or a model's; from their boxes alone; from a mask file for each image; or from a model
+        alone. A model finds the object within its box where the annotations have one.
     object : str or tuple of str
         Concepts whose regions are the object, or ``"*"`` for those of any. By default the class's
         own name, which is what regions have that gave an image its class; for classes such as man
@@ -52,7 +52,9 @@ class MaskSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    masks: Literal["regions", "regions+segmenter", "boxes", "files", "segmenter"] = "regions"
+    masks: Literal[
+        "regions", "regions+boxes", "regions+segmenter", "boxes", "files", "segmenter"
+    ] = "regions"
     object: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
     instances: Literal["largest", "largest_box", "all", "single"] = "largest"
     second_above_px: float | None = Field(default=None, ge=0)

@@ -155,7 +155,7 @@ class ObjectMasks:
         masks, outlined = self.settings.masks, not pd.isna(row["segmentation"])
         if masks == "segmenter" or (masks == "regions+segmenter" and not outlined):
             return self._segmented(pixels, box_of(row), class_name)
-        if masks == "boxes":
+        if masks == "boxes" or (masks == "regions+boxes" and not outlined):
             if _has_box(row):
                 return fill_box(box_of(row), pixels.shape[1], pixels.shape[0])
             return fill_bounds(_outline(row, pixels))

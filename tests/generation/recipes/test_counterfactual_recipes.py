@@ -7,6 +7,7 @@ import pytest
 from app.services.group_words import combined_words, phrases_of
 from generation.jobs.settings import read_job_settings
 from generation.recipes import RECIPES
+from generation.recipes.pinpoint import SKIN
 from ingest.models.prompts import prompt_for
 
 EDITING = [name for name in RECIPES if RECIPES[name].plan is not None]
@@ -61,6 +62,14 @@ def test_gensynth_gives_eight_instructions_a_group():
     ]
     assert said["man"][0] == "Make this person more masculine"
     assert len(settings.variants) == settings.best_of == 8
+
+
+def test_a_segmenters_other_options_are_kept_as_long_as_it_is_the_recipes():
+    own = {"recipe": "pinpoint", "parts_options": {"model": "/models/own"}}
+    assert read_job_settings(own).parts_options == {"model": "/models/own", "labels": list(SKIN)}
+    assert read_job_settings(own | {"parts": "clipseg"}).parts_options == {"model": "/models/own"}
+    every = {"recipe": "pinpoint", "parts_options": {"labels": ["Hair"]}}
+    assert read_job_settings(every).parts_options == {"labels": ["Hair"]}
 
 
 def test_any_option_overrides_a_recipes():

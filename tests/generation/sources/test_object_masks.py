@@ -54,6 +54,15 @@ def test_a_model_finds_the_objects_that_have_a_box_alone(annotated) -> None:
     assert asked == [(0, 0, 20, 20)]
 
 
+def test_an_object_without_an_outline_is_its_box(annotated) -> None:
+    own = {"a": ("man", [LARGE]), "b": ("man", [SECOND]), "c": ("man", [])}
+    sources = annotated(own, masks="regions+boxes", instances="single")
+    assert np.array_equal(sources.take("a")[0].mask, of(slice(0, 20), slice(0, 20)))
+    assert np.array_equal(sources.take("b")[0].mask, of(slice(0, 9), slice(30, 35)))
+    with pytest.raises(GenerationError, match="has no region of 'man'"):
+        sources.take("c")
+
+
 def test_a_model_without_a_box_finds_all_instances_of_which_some_are_taken(annotated) -> None:
     found = [of(slice(0, 10), slice(0, 10)), of(slice(20, 40), slice(20, 40))]
     found += [of(slice(0, 15), slice(30, 45))]  # 100, 400 and 225 px
