@@ -1,5 +1,6 @@
 """Tiny checkpoints with random weights of every model that looks at images, saved as real ones."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def save_sam(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def save_parsing(folder: Path, seed: int = 0) -> Path:
+def save_parsing(folder: Path, seed: int = 0, labels: Sequence[str] = LABELS) -> Path:
     torch.manual_seed(seed)
     config = SegformerConfig(
         num_encoder_blocks=4,
@@ -121,8 +122,8 @@ def save_parsing(folder: Path, seed: int = 0) -> Path:
         hidden_sizes=[8, 16, 16, 32],
         num_attention_heads=[1, 1, 2, 2],
         decoder_hidden_size=16,
-        id2label=dict(enumerate(LABELS)),
-        label2id={name: number for number, name in enumerate(LABELS)},
+        id2label=dict(enumerate(labels)),
+        label2id={name: number for number, name in enumerate(labels)},
     )
     _save(SegformerForSemanticSegmentation(config), folder)
     SegformerImageProcessorPil(size={"height": 64, "width": 64}).save_pretrained(folder)
@@ -180,11 +181,11 @@ def save_mask2former(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def save_safety(folder: Path, seed: int = 0) -> Path:
+def save_safety(folder: Path, seed: int = 0, threshold: float = 0.42) -> Path:
     """A checker whose concepts are random directions, and whose thresholds are about their median.
 
-    It flags some images and passes others. The file has the published one's names: transformers 5
-    has taken a level out of CLIPVisionModel, and reads both.
+    It flags some images and passes others; with a threshold of 1 it passes all. The file has the
+    published one's names: transformers 5 has taken a level out of CLIPVisionModel, and reads both.
     """
     torch.manual_seed(seed)
     config = CLIPConfig(
@@ -193,8 +194,8 @@ def save_safety(folder: Path, seed: int = 0) -> Path:
     checker = StableDiffusionSafetyChecker(config)
     checker.concept_embeds.data.normal_()
     checker.special_care_embeds.data.normal_()
-    checker.concept_embeds_weights.data.fill_(0.42)
-    checker.special_care_embeds_weights.data.fill_(0.38)
+    checker.concept_embeds_weights.data.fill_(threshold)
+    checker.special_care_embeds_weights.data.fill_(threshold - 0.04)
     _save(checker, folder)
     tensors = {
         name.replace("vision_model.", "vision_model.vision_model.", 1): tensor
