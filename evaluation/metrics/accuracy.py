@@ -1,0 +1,230 @@
+"""Accuracy by group: of each group, the mean over groups, the worst, and without shortcuts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from evaluation.groups import By, Grouping, group_rows
+from evaluation.intervals import summed_interval, wilson
+from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
+from evaluation.predictions import runs
+from graph.arrays import BoolArray, FloatArray
+from graph.options import Options
+
+
+@dataclass(frozen=True, eq=False)
+class GroupAccuracy:
+    """The accuracy of one run in each group.
+
+    Parameters
+    ----------
+    run : tuple of str and int
+        Method and seed.
+    accuracy, low, high, n : float64 arrays, shape (n_groups,)
+        Accuracy and Wilson's interval, NaN for groups without images, and how many images.
+    """
+
+    run: tuple[str, int]
+    grouping: Grouping
+    accuracy: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n: FloatArray
+
+    def combined(self, metric: str, group: str, coefficients: FloatArray) -> pd.DataFrame:
+        """The score of a sum over groups; NaN where a group that counts has no images."""
+        used = coefficients != 0
+        if not used.any() or np.isnan(self.accuracy[used]).any():
+            return score_frame(metric, group, np.nan, n=self.n[used].sum(), run=self.run)
+        low, high = summed_interval(coefficients, self.accuracy, self.low, self.high)
+        value = float(coefficients[used] @ self.accuracy[used])
+        return score_frame(metric, group, value, low, high, self.n[used].sum(), run=self.run)
+
+
+def accuracy_of_runs(
+    predictions: pd.DataFrame,
+    groups: pd.DataFrame | None,
+    confidence: float = 0.95,
+    by: By = "group",
+) -> Iterator[GroupAccuracy]:
+    """The accuracy in each group, run by run; all runs have the same groups."""
+    grouping = group_rows(predictions, groups, by)
+    right = (predictions["class_name"] == predictions["predicted"]).to_numpy()
+    n = predictions["n"].to_numpy()
+    for method, seed, rows in runs(predictions):
+        at = rows.index.to_numpy()
+        of_run = Grouping(grouping.table, grouping.codes[at])
+        sizes, hits = of_run.sums(n[at]), of_run.sums(n[at] * right[at])
+        with np.errstate(invalid="ignore"):
+            values = hits / sizes
+        yield GroupAccuracy((method, seed), of_run, values, *wilson(hits, sizes, confidence), sizes)
+
+
+def group_accuracy(
+    predictions: pd.DataFrame, groups: pd.DataFrame | None = None, *, confidence: float = 0.95
+) -> pd.DataFrame:
+    """Accuracy of each group of class and shortcuts, with Wilson's interval.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        From `evaluation.predictions.check_predictions`.
+    groups : pandas.DataFrame or None
+        As `evaluation.groups.group_rows` takes them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Scores of each run, in the columns of `evaluation.metrics.metric.COLUMNS`; a group without
+        images has NaN and n 0.
+
+    Examples
+    --------
+    >>> from evaluation.predictions import check_predictions
+    >>> table = pd.DataFrame({"class_name": ["urban"] * 2, "predicted": ["urban", "country"],
+    ...                       "n": [40, 60], "background": ["uncommon"] * 2})
+    >>> scores = group_accuracy(check_predictions(table))
+    >>> scores[["group", "value", "low", "high", "n"]].round(4)
+                            group  value     low   high      n
+    0    urban, background common    NaN     NaN    NaN    0.0
+    1  urban, background uncommon    0.4  0.3094  0.498  100.0
+    """
+    return stack(
+        score_frame(
+            "group_accuracy",
+            run.grouping.names,
+            run.accuracy,
+            run.low,
+            run.high,
+            run.n,
+            run=run.run,
+        )
+        for run in accuracy_of_runs(predictions, groups, confidence)
+    )
+
+
+def balanced_accuracy(
+    predictions: pd.DataFrame,
+    groups: pd.DataFrame | None = None,
+    *,
+    by: By = "group",
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Mean accuracy over groups that have images, each counting once.
+
+    ConBias calls the accuracy on a test set of equal groups class-balanced (section 4.1); where
+    groups are unequal, as in Waterbirds, this is what that accuracy would be.
+
+    Parameters
+    ----------
+    by : str
+        ``"group"`` for groups of class and shortcuts, ``"class"`` for classes.
+    """
+    return stack(
+        run.combined("balanced_accuracy", "", _mean(run.n > 0))
+        for run in accuracy_of_runs(predictions, groups, confidence, by)
+    )
+
+
+def out_of_distribution(
+    predictions: pd.DataFrame, groups: pd.DataFrame | None = None, *, confidence: float = 0.95
+) -> pd.DataFrame:
+    """Accuracy on the images of which every shortcut is uncommon, each image counting once.
+
+    ConBias section 4.1: the test set of counterfactual concepts, such as landbirds on water.
+    """
+    scores = []
+    for run in accuracy_of_runs(predictions, groups, confidence):
+        shortcuts = run.grouping.need_shortcuts("out_of_distribution")
+        n = np.where(run.grouping.in_state(*shortcuts), run.n, 0)
+        hits, size = np.array([np.nansum(n * run.accuracy)]), np.array([n.sum()])
+        with np.errstate(invalid="ignore"):
+            value = hits / size
+        limits = wilson(hits, size, confidence)
+        scores.append(score_frame("out_of_distribution", "", value, *limits, size, run=run.run))
+    return stack(scores)
+
+
+def worst_group(
+    predictions: pd.DataFrame,
+    groups: pd.DataFrame | None = None,
+    *,
+    by: By = "group",
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Accuracy of the group with the least, among those that have images.
+
+    The interval is that of this group alone: the least of many groups lies below its true value
+    more often than above it. `group_accuracy` names the groups.
+
+    Parameters
+    ----------
+    by : str
+        As in `balanced_accuracy`.
+    """
+    scores = []
+    for run in accuracy_of_runs(predictions, groups, confidence, by):
+        worst = int(np.nanargmin(np.append(run.accuracy, np.inf)))
+        coefficients = (np.arange(len(run.accuracy)) == worst).astype(np.float64)
+        scores.append(run.combined("worst_group", "", coefficients))
+    return stack(scores)
+
+
+def _mean(used: BoolArray) -> FloatArray:
+    return np.asarray(used / max(used.sum(), 1), dtype=np.float64)
+
+
+class AccuracyOptions(Options):
+    """Options of accuracies.
+
+    Parameters
+    ----------
+    confidence : float
+        Of the intervals, between 0 and 1.
+    """
+
+    confidence: float = Field(default=0.95, gt=0, lt=1)
+
+
+class ByOptions(AccuracyOptions):
+    """Options of accuracies over groups.
+
+    Parameters
+    ----------
+    by : str
+        ``"group"`` for groups of class and shortcuts, ``"class"`` for classes.
+    """
+
+    by: By = "group"
+
+
+def _opened(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
+    def compute(inputs: Inputs, options: AccuracyOptions) -> pd.DataFrame:
+        return function(inputs.need("predictions"), inputs.groups, **options.model_dump())
+
+    return compute
+
+
+def _plugin(
+    function: Callable[..., pd.DataFrame], purpose: str, options: type[Options]
+) -> MetricPlugin:
+    return MetricPlugin(
+        function.__name__,
+        purpose,
+        options=options,
+        takes=("predictions",),
+        may_take=("groups",),
+        compute=_opened(function),
+    )
+
+
+PLUGINS = (
+    _plugin(group_accuracy, "Accuracy of each group of class and shortcuts.", AccuracyOptions),
+    _plugin(balanced_accuracy, "Mean accuracy over groups, or over classes.", ByOptions),
+    _plugin(out_of_distribution, "Accuracy where every shortcut is uncommon.", AccuracyOptions),
+    _plugin(worst_group, "Accuracy of the group with the least.", ByOptions),
+)

@@ -1,0 +1,190 @@
+"""Metric protocol: what metrics take, the table of scores that they give, and their registry."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from evaluation.predictions import RUN
+from graph.arrays import FloatArray
+from graph.errors import OptionError
+from graph.options import Options
+from graph.plugins import Plugin, Plugins
+
+SCORE = ("metric", "group", "value", "low", "high", "n")
+COLUMNS = (*RUN, *SCORE)
+"""Columns of scores: of which run, which metric of which group, its value, its confidence interval
+(NaN where it has none) and the images behind it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What metrics are computed from; None for what is not given.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        From `evaluation.predictions.check_predictions`, of any number of methods and seeds.
+    edited : pandas.DataFrame
+        Predictions for the same images after an edit that should not change them (artefact test).
+    groups : pandas.DataFrame
+        Of test images: ``image`` and a column for each shortcut or attribute.
+    training : pandas.DataFrame
+        The same columns for the training images, and ``class_name`` or ``y_<class>`` where a metric
+        asks for labels.
+    captions, references : pandas.DataFrame
+        ``image`` and ``caption``, generated and by people, any number of rows an image.
+    embeddings, real_embeddings : pandas.DataFrame
+        ``image`` and one float column a dimension, of the images to judge and of real ones.
+    table : pandas.DataFrame
+        Figures that are known already, such as those of a paper, in the metric's own columns.
+    seed : int
+        Of whatever a metric draws at random.
+    """
+
+    predictions: pd.DataFrame | None = None
+    edited: pd.DataFrame | None = None
+    groups: pd.DataFrame | None = None
+    training: pd.DataFrame | None = None
+    captions: pd.DataFrame | None = None
+    references: pd.DataFrame | None = None
+    embeddings: pd.DataFrame | None = None
+    real_embeddings: pd.DataFrame | None = None
+    table: pd.DataFrame | None = None
+    seed: int = 0
+
+    def given(self) -> list[str]:
+        """Names of the tables that are given."""
+        tables = [one.name for one in fields(self) if one.name != "seed"]
+        return [name for name in tables if getattr(self, name) is not None]
+
+    def need(self, name: str) -> pd.DataFrame:
+        """One of the tables; OptionError where it is not given."""
+        if getattr(self, name) is None:
+            raise OptionError(f"no {name} are given. Give them, or choose another metric.")
+        return cast("pd.DataFrame", getattr(self, name))
+
+    def generator(self) -> np.random.Generator:
+        """A new generator of the seed."""
+        return np.random.default_rng(self.seed)
+
+
+Metric = Callable[[Inputs], pd.DataFrame]
+"""Takes inputs and returns scores, with the columns `COLUMNS`."""
+
+
+@dataclass(frozen=True)
+class MetricPlugin(Plugin):
+    """The declaration of a metric.
+
+    Parameters
+    ----------
+    takes : tuple of str
+        The tables of `Inputs` that it cannot do without; ``"predictions|table"`` for either.
+    may_take : tuple of str
+        Those that it reads where they are given.
+    compute : callable
+        Takes `Inputs` and the checked options and returns scores.
+    """
+
+    takes: tuple[str, ...] = ()
+    may_take: tuple[str, ...] = ()
+    compute: Callable[[Inputs, Any], pd.DataFrame] | None = None
+
+
+class Metrics(Plugins[Metric]):
+    """Registry of metrics: a module declares those of one family in ``PLUGINS``, a tuple.
+
+    Examples
+    --------
+    >>> from evaluation.metrics import METRICS
+    >>> METRICS["worst_group"].takes
+    ('predictions',)
+    """
+
+    def __getitem__(self, name: str) -> Any:
+        """The declaration of a name; UnknownNameError where there is none."""
+        for plugin in self._declared(name):
+            if plugin.name == name:
+                return plugin
+        raise TypeError(f"{self._entries[name]}.PLUGINS declares no metric {name!r}.")
+
+    def opener(self, name: str) -> Callable[[Any], Metric]:
+        """The function that opens a metric from validated options."""
+        plugin: MetricPlugin = self[name]
+        compute = plugin.compute
+        if compute is None:
+            raise TypeError(f"The metric {name!r} declares no function.")
+
+        def opened(options: Options) -> Metric:
+            def score(inputs: Inputs) -> pd.DataFrame:
+                given = inputs.given()
+                for need in plugin.takes:
+                    either = need.split("|")
+                    if not any(one in given for one in either):
+                        raise OptionError(
+                            f"the metric {name} needs {' or '.join(either)}; given: "
+                            f"{', '.join(given) or 'nothing'}."
+                        )
+                return compute(inputs, options)
+
+            return score
+
+        return opened
+
+    def fit_for(self, inputs: Inputs) -> list[str]:
+        """Names of the metrics that need nothing beyond what is given."""
+        given = inputs.given()
+        return [
+            name
+            for name in self
+            if all(any(one in given for one in need.split("|")) for need in self[name].takes)
+        ]
+
+    def _declared(self, name: str) -> tuple[MetricPlugin, ...]:
+        import importlib
+
+        if name not in self._entries:
+            super().__getitem__(name)
+        return cast(
+            "tuple[MetricPlugin, ...]", importlib.import_module(self._entries[name]).PLUGINS
+        )
+
+
+def score_frame(
+    metric: str,
+    group: str | Iterable[str],
+    value: float | FloatArray,
+    low: float | FloatArray = np.nan,
+    high: float | FloatArray = np.nan,
+    n: float | FloatArray = np.nan,
+    *,
+    run: tuple[str, int] = ("", 0),
+) -> pd.DataFrame:
+    """A table of scores with the columns `COLUMNS`: one row, or one for each element of arrays.
+
+    The run is its method and seed.
+
+    Examples
+    --------
+    >>> score_frame("accuracy", ["cat", "dog"], np.array([.5, 1]), n=np.array([2, 1]))
+      method  seed    metric group  value  low  high    n
+    0            0  accuracy   cat    0.5  NaN   NaN  2.0
+    1            0  accuracy   dog    1.0  NaN   NaN  1.0
+    """
+    groups = [group] if isinstance(group, str) else list(group)
+    columns = dict(zip(SCORE[2:], (value, low, high, n), strict=True))
+    numbers = {
+        name: np.broadcast_to(np.asarray(column, dtype=np.float64), len(groups))
+        for name, column in columns.items()
+    }
+    text: dict[str, Any] = {**dict(zip(RUN, run, strict=True)), "metric": metric}
+    text["group"] = pd.array(groups, dtype="str")
+    return pd.DataFrame({**text, **numbers}, index=range(len(groups)))
+
+
+def stack(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Tables of scores below each other."""
+    return pd.concat(list(frames), ignore_index=True)
