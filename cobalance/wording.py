@@ -75,6 +75,9 @@ def in_python(part: Setting | Action) -> str:
     ("run `store['zoo'].mine(max_size=3)`", 'run `stop_server()`')
     """
     if isinstance(part, Setting):
+        group, _, name = part.name.partition(".")
+        if group == "masks":  # of a job
+            return f"{group}={ {name: part.value or ...} }"
         return str(Setting((KEYWORDS | _OF_PLANS).get(part.name, part.name), part.value))
     if part.name not in CALLS:
         return str(part)

@@ -58,6 +58,7 @@ def order(store: GraphStore, dataset: str, folder: Path, ids: list[str], **setti
             "min_share": 0,
         },
         "prompt": "{caption}",
+        "consent": "The figures are drawn.",
         "filters": {"sanity": {}, "same_colours": {}},
         "best_of": BEST_OF,
         "rank_by": {"same_colours": 1},

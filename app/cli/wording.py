@@ -86,6 +86,8 @@ def in_shell(part: Setting | Action) -> str:
     group, _, name = part.name.partition(".")
     if group == "parameters":  # of a saved query
         return f"--param {name}=VALUE"
+    if group == "masks":  # of a job
+        return f"--set {part.name}={part.value or 'NAME'}"
     return _given(FLAGS[part.name], part.value)
 
 

@@ -33,7 +33,8 @@ def check_consent(settings: JobSettings, groups: Collection[str], *, is_edit: bo
     object. A part of a real person stays with the recipes that say so, and with any other that is
     given parts to paint, or a backend that changes an object only partly.
 
-    Nothing of it has a default, nor can be set for all jobs.
+    Nothing of it has a default, nor can be set for all jobs. Whoever orders a job is asked here,
+    and workers ask again before they make the first image of one, however it was ordered.
 
     Parameters
     ----------
@@ -62,7 +63,9 @@ def check_consent(settings: JobSettings, groups: Collection[str], *, is_edit: bo
             "such as the consent of those shown or a review of the project, with ",
             Setting("consent", "BASIS"),
             "; it is kept with the job, its manifest and the dataset. Where the objects are no "
-            "people, name what they are in masks.object.",
+            "people, name what they are, with ",
+            Setting("masks.object", "dog"),
+            ".",
         )
     if people == "alters" and not settings.alters_real_people:
         raise OptionError(

@@ -35,7 +35,7 @@ class CounterfactualOptions:
         Which images their captions allow to edit. ``one group``: those whose captions name one
         group and no other; the first one that does so is what the prompt is made from. ``unify``:
         all, and every word of another group becomes the counterpart. ``none``: all, and captions
-        stay out of it.
+        are not edited.
     unnamed : {"keep", "drop"}
         What becomes of the other captions of such an image that name no group: they are true of
         every group, or left out, as those with a word of one group ("a lady") always are.
@@ -43,7 +43,7 @@ class CounterfactualOptions:
         The only split to edit images of, where the dataset has any; the recipe's own (train or
         test) stands for the one split whose name begins like that.
     children : {"drop", "keep"}
-        What becomes of images whose captions name children.
+        What becomes of images whose captions name children, by words or by ages up to 17.
     no_derivatives : {"drop", "keep"}
         What becomes of images whose licence forbids to publish changed ones.
     limit : int or None

@@ -12,7 +12,6 @@ from ingest.captions.editor import CaptionEditor
 from ingest.concepts.group_words import GroupWords
 
 NO_CAPTIONS = "images without captions"
-CHILDREN = "images whose captions name children"
 OTHER_GROUP = "images whose captions name another group than their class"
 
 
@@ -51,8 +50,6 @@ class SourceCaptions:
         one_group = self.options.captions == "one group"
         if one_group and not captions:
             return {}, NO_CAPTIONS
-        if self.options.children == "drop" and any(map(self._editor.names_children, captions)):
-            return {}, CHILDREN
         named = set[str]().union(*map(self._naming.groups_in, captions))
         if one_group:
             if len(named) > 1:

@@ -12,11 +12,13 @@ import pandas as pd
 from generation.planning.counterfactuals import CounterfactualOptions, check_groups
 from generation.planning.source_captions import SourceCaptions
 from graph.errors import Action, OptionError, Setting, check_known
+from ingest.captions.children import names_children
 from ingest.concepts.group_words import GroupWords
 
 GENERATED = "images that were generated"
 OTHER_SPLIT = "images of other splits"
 OTHER_CONCEPTS = "images without the concepts asked for"
+CHILDREN = "images whose captions name children"
 NO_CLASS = "images of classes that are no group"
 NO_DERIVATIVES = "images whose licence allows no derivatives"
 LIMIT = "images beyond the limit"
@@ -57,7 +59,7 @@ def select_sources(
 
     Whole images are chosen, never some of an image's groups. Where every group is a class, only
     images of these classes are; no group is inferred from pixels, and captions only ever leave
-    images out.
+    images out. Those that name children do so for every recipe, whatever else it does with them.
 
     Parameters
     ----------
@@ -105,10 +107,15 @@ def select_sources(
     rows: list[dict[str, Any]] = []
     for row in _records(images):
         text = known.get(row["id"], {})
+        written = text.get("captions") or ()
         reason = _reason(row, text, split, of_classes, options)
+        if reason is None and options.children == "drop":
+            child_words = words.children if words is not None else ()
+            if any(names_children(caption, child_words) for caption in written):
+                reason = CHILDREN
         edited: dict[str, Any] = {}
         if reason is None and captions is not None:
-            edited, reason = captions.edited(text.get("captions") or (), row["class_name"])
+            edited, reason = captions.edited(written, row["class_name"])
         if reason is None:
             names = ("id", "class_name", "concepts")
             rows.append({name: row[name] for name in names} | edited)

@@ -11,6 +11,7 @@ from typing import Any
 from generation.backends import BACKENDS
 from generation.backends.backend import Backend
 from generation.filters import FILTERS
+from generation.jobs.consent import check_consent
 from generation.jobs.variants import check_scales
 from generation.worker.job_runner import JobRunner
 from generation.worker.resources import RetryingStore, WorkerResources
@@ -61,6 +62,13 @@ class RunnerSlot:
 
     def _open(self, job: str, dataset: str) -> JobRunner:
         settings = self._store.job_settings(job)
+        queries = {
+            query.position: PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
+            for query in self._store.run(lambda store: read_query_progress(store, job))
+        }
+        edited = {query.edit.source_image for query in queries.values() if query.edit is not None}
+        groups = {query.class_name for query in queries.values()}
+        check_consent(settings, sorted(groups), is_edit=bool(edited))
         kept = self._runner.backend if self._runner is not None else None
         self._runner = None  # its memory is needed for the next
         opened_as = (settings.backend, json.dumps(settings.making, sort_keys=True))
@@ -76,14 +84,9 @@ class RunnerSlot:
             name: FILTERS.open(name, self._with_vocabulary(name, options, dataset))
             for name, options in settings.filter_options().items()
         }
-        queries = {
-            query.position: PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
-            for query in self._store.run(lambda store: read_query_progress(store, job))
-        }
         sources = self._store.run(
             lambda store: self._resources.open_sources(store, dataset, settings)
         )
-        edited = {query.edit.source_image for query in queries.values() if query.edit is not None}
         if sources is not None and edited and all(query.edit for query in queries.values()):
             sources = sources.only(edited)  # what the plan left out lends no object either
         self._opened_as = opened_as

@@ -1,13 +1,13 @@
 """Edit captions so that they name another group, or none."""
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
 
 from graph.errors import OptionError, UnknownNameError
 from ingest.captions.adjectives import AdjectiveEditor
-from ingest.captions.edited import EditedCaption, any_of, lowered, whole_words
+from ingest.captions.children import names_children
+from ingest.captions.edited import EditedCaption
 from ingest.captions.words import WordEditor
 from ingest.concepts.group_words import EditMode, GroupWords
 
@@ -92,10 +92,8 @@ class CaptionEditor:
         return not (self.words.own_groups and self._words.has_keyword(caption))
 
     def names_children(self, caption: str) -> bool:
-        """Whether a caption has one of the list's words for children."""
-        if not self.words.children:
-            return False
-        return self._children.search(lowered(caption)) is not None
+        """Whether a caption names a child, by the list's words for them or by an age."""
+        return names_children(caption, self.words.children)
 
     def edit(self, caption: str, group: str) -> str | None:
         """The caption with the words of a group; None if it cannot be edited.
@@ -149,7 +147,3 @@ class CaptionEditor:
             )
             for own in attributes
         ]
-
-    @cached_property
-    def _children(self) -> re.Pattern[str]:
-        return whole_words(any_of(self.words.children))

@@ -92,6 +92,7 @@ def test_every_clique_is_balanced_after_kills_and_failures(
         queries,
         settings={
             "recipe": "procedural",
+            "consent": "Nobody is shown.",
             "making": {"paint": "object"},
             "masks": {"masks": "boxes", "object": ["person"]},
             "filters": {"sanity": {}, "blank": {}},

@@ -171,3 +171,15 @@ def test_instances_that_a_model_finds_where_nothing_is_annotated(
         mask = np.asarray(Image.open(tmp_path / "generated" / row["mask_path"]))
         assert np.array_equal(mask, expected)
         assert json.loads(row["settings"])["segmenter"]["segmenter"] == "people"
+
+
+def test_no_worker_paints_people_without_consent_however_the_job_was_ordered(
+    store, loaded, own, work
+):
+    wanted = PLAIN | {"making": {"paint": "object"}, "masks": {"object": ["person"]}}
+    job = create_job(store, loaded, "plan", queries(), settings=wanted)
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.accepted, found.rejected) == ("failed", 0, 0)
+    assert "paints people ('person'). Say on what basis" in found.error
+    assert rows_of(own, job) == []

@@ -54,6 +54,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "overwrite": "`--overwrite`",
     "consent": "“Basis on which people are painted”",
     "alters_real_people": "“A part of real people stays in the images”",
+    "masks.object": "“Concept of the object”",
     "plan.groups": "`--groups` of `cobalance plan`",
     "plan.made": "`--made` of `cobalance plan`",
     "plan.words": "`--words` of `cobalance plan`",

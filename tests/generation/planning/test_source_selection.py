@@ -1,6 +1,7 @@
 """Which images are edited, and why others are not."""
 
 import random
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -269,3 +270,14 @@ def test_splits_for_tests_are_known_by_any_part_of_their_name(split):
 def test_a_split_to_train_on_may_name_another_one():
     images = images_of(image("1", split="train-val"))
     assert select(images, {"1": ["A man"]}, split="train-val").sources["id"].tolist() == ["1"]
+
+
+def test_children_are_looked_for_in_captions_that_nothing_else_is_done_with():
+    images = images_of(*map(image, ("boy", "aged", "man", "silent")))
+    texts = texts_of({"boy": ["a boy"], "aged": ["x", "a 9-year-old"], "man": ["a man"]})
+    without = CounterfactualOptions(captions="none")
+    found = select_sources(images, texts, ("x", "y"), without)
+    assert found.sources["id"].tolist() == ["man", "silent"]
+    assert found.left_out == {"images whose captions name children": 2}
+    kept = select_sources(images, texts, ("x", "y"), replace(without, children="keep"))
+    assert len(kept.sources) == 4
