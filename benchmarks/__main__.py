@@ -5,7 +5,7 @@ import sys
 
 COMMANDS = (
     *("mining", "neighbours", "reading", "ingest --keep", "web", "loading", "scale"),
-    *("generation --postgres", "generation --trivial", "best_of", "hostile"),
+    *("generation --postgres", "generation --trivial", "best_of", "manifest", "hostile"),
 )
 
 for command in COMMANDS:

@@ -191,7 +191,6 @@ def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
 
 def _generated(store: GraphStore, settings: Settings, job: str) -> TrainingSet:
     output = OutputFolder(settings.output_folder())
-    manifest = read_job_manifest(store, output, job)
-    accepted = manifest[manifest["verdict"] == "accepted"]
+    accepted = read_job_manifest(store, output, job, "accepted")
     pixels = [rgb_array(decode(output.read(path)).stored) for path in accepted["path"]]
     return TrainingSet(np.stack(pixels), accepted["class"].tolist())

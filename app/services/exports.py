@@ -99,8 +99,7 @@ def _accepted(
     ExportError
         Some of them are not in this output folder.
     """
-    made = read_job_manifest(store, output, job.id)
-    accepted = made[made["verdict"] == "accepted"]
+    accepted = read_job_manifest(store, output, job.id, "accepted")
     is_short = len(accepted) < job.accepted and not (job.is_active and len(accepted))
     if check and is_short:
         raise not_all(output, job.id, len(accepted), job.accepted)

@@ -67,7 +67,7 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
 def _rows(
     store: GraphStore, folder: OutputFolder, job: str, candidates: set[str]
 ) -> list[dict[str, Any]]:
-    verdicts = read_verdicts(store, job)
+    verdicts = read_verdicts(store, job, sorted(candidates))
     return [
         {"decided_by": None, "rank": None} | row | verdicts.get(row["candidate"], {})
         for row in read_records(folder, job)

@@ -1,7 +1,8 @@
 """Chunk records: one JSON file per finished chunk, with a row per candidate."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 
 from generation.output.folder import OutputFolder, OutputMissingError
 from generation.output.rows import Row
@@ -46,11 +47,36 @@ class ChunkRecord:
         return self._folder.exists(self._name) or self._folder.exists(self._starts_name)
 
 
-def read_records(folder: OutputFolder, job: str) -> list[Row]:
-    """Read the rows of all finished chunks of a job, in order of candidate."""
-    rows: dict[str, Row] = {}
-    for name in folder.names(f"{job}/chunks"):
-        if name.endswith(".json"):
-            for row in json.loads(folder.read(f"{job}/chunks/{name}")):
-                rows.setdefault(row["candidate"], row)
-    return [rows[candidate] for candidate in sorted(rows)]
+def read_records(folder: OutputFolder, job: str) -> Iterator[Row]:
+    """Read the rows of all finished chunks of a job, in order of query and number.
+
+    Each record is read twice: first for the candidate that it begins with, so that the second time
+    no row is held for longer than its turn takes to come. Of a candidate that is in two records,
+    such as of a chunk and of its halves, the row of the first by name is taken.
+    """
+    starts = [
+        (min(map(_place, rows)), name)
+        for name in folder.names(f"{job}/chunks")
+        if name.endswith(".json") and (rows := _read(folder, job, name))
+    ]
+    starts.sort()
+    held: list[tuple[tuple[int, int], str, int, Row]] = []
+    latest = None
+    for at, (_, name) in enumerate(starts):
+        for number, row in enumerate(_read(folder, job, name)):
+            heappush(held, (_place(row), name, number, row))
+        is_last = at + 1 == len(starts)
+        while held and (is_last or held[0][0] < starts[at + 1][0]):
+            place, *_, row = heappop(held)
+            if place != latest:
+                yield row
+            latest = place
+
+
+def _read(folder: OutputFolder, job: str, name: str) -> list[Row]:
+    rows: list[Row] = json.loads(folder.read(f"{job}/chunks/{name}"))
+    return rows
+
+
+def _place(row: Row) -> tuple[int, int]:
+    return row["query"], row["index"]

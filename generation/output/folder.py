@@ -7,8 +7,10 @@ show an object only once it is complete.
 import errno
 import os
 import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import IO, Any
 
 from fsspec.core import url_to_fs
 
@@ -68,14 +70,35 @@ class OutputFolder:
         path = self._path(name)
         try:
             if self._is_local:
-                _write_local(Path(self._root), Path(path), data)
-            elif self._is_moved:
-                temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
-                self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
-                self._fs.pipe_file(temporary, data)
-                self._fs.mv(temporary, path)
+                _write_local(Path(self._root), Path(path), lambda file: file.write(data))
             else:
-                self._fs.pipe_file(path, data)
+                self._put(path, lambda to: self._fs.pipe_file(to, data))
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def write_large(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
+        """Write a file that is never whole in memory, replacing an earlier one.
+
+        Parameters
+        ----------
+        fill : callable
+            Writes the content to an open file.
+
+        Raises
+        ------
+        JobBlockedError
+            As `write`.
+        """
+        path = self._path(name)
+        try:
+            if self._is_local:
+                _write_local(Path(self._root), Path(path), fill)
+                return
+            with TemporaryDirectory() as place:
+                local = Path(place) / "content"
+                with local.open("wb") as file:
+                    fill(file)
+                self._put(path, lambda to: self._fs.put_file(str(local), to))
         except OSError as error:
             raise self._blocked("written to", error) from error
 
@@ -106,7 +129,7 @@ class OutputFolder:
 
     def names(self, folder: str) -> list[str]:
         """The names of a folder's files, sorted, without temporary ones; none if it is missing."""
-        return [name for name in self._list(folder) if not name.endswith(_TEMPORARY)]
+        return sorted(name for name in self._list(folder) if not name.endswith(_TEMPORARY))
 
     def delete(self, name: str) -> None:
         """Delete a file, if it exists."""
@@ -119,19 +142,32 @@ class OutputFolder:
 
     def delete_temporary(self, folder: str) -> None:
         """Delete a folder's temporary files, which killed processes have left."""
-        for name in self._list(folder):
-            if name.endswith(_TEMPORARY):
-                self.delete(f"{folder}/{name}")
+        for name in [name for name in self._list(folder) if name.endswith(_TEMPORARY)]:
+            self.delete(f"{folder}/{name}")
 
-    def _list(self, folder: str) -> list[str]:
+    def _list(self, folder: str) -> Iterator[str]:
+        """The names of a folder's files, of which there may be millions."""
         try:
+            if self._is_local:
+                with os.scandir(self._path(folder)) as found:
+                    yield from (entry.name for entry in found if entry.is_file())
+                return
             entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
         except FileNotFoundError:
-            return []
+            return
         except OSError as error:
             raise self._blocked("read", error) from error
-        found = {PurePosixPath(entry["name"]).name for entry in entries if entry["type"] == "file"}
-        return sorted(found)
+        yield from {PurePosixPath(one["name"]).name for one in entries if one["type"] == "file"}
+
+    def _put(self, path: str, put: Callable[[str], object]) -> None:
+        """Put a file at a path, where it is seen only once it is whole."""
+        if not self._is_moved:
+            put(path)
+            return
+        temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
+        self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
+        put(temporary)
+        self._fs.mv(temporary, path)
 
     def _path(self, name: str) -> str:
         parts = PurePosixPath(name).parts
@@ -155,7 +191,7 @@ class OutputFolder:
         )
 
 
-def _write_local(root: Path, path: Path, data: bytes) -> None:
+def _write_local(root: Path, path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_TEMPORARY}")
     try:
         try:
@@ -165,7 +201,7 @@ def _write_local(root: Path, path: Path, data: bytes) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = temporary.open("xb")
         with file:
-            file.write(data)
+            fill(file)
             file.flush()
             os.fsync(file.fileno())
         try:

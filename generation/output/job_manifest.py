@@ -1,17 +1,31 @@
-"""A job's manifest: the rows of its chunk records, with the current verdicts from the graph."""
+"""A job's manifest: the rows of its chunk records, with the current verdicts from the graph.
+
+It may have millions of rows: they are read, completed and written some thousands at a time.
+"""
 
 import json
-from io import BytesIO
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import groupby, islice
+from typing import IO, Any, TypeAlias
 
 import pandas as pd
 
 from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
-from generation.output.manifest import manifest_frame, manifest_table, write_table
+from generation.output.manifest import manifest_frame, write_rows
 from generation.output.rows import WITHOUT_SOURCE, Row
-from generation.output.settlement_records import read_settlements, with_settlement
+from generation.output.settlement_records import Settled, Settlements, with_settlement
 from graph.database.store import GraphStore
 from graph.jobs.candidates import read_verdicts
+from graph.jobs.lifecycle import Verdict
+
+BATCH_ROWS = 5_000
+"""Most rows in memory at once, and in a row group: about 50 MB."""
+
+ReadVerdicts: TypeAlias = Callable[[list[str]], Mapping[str, Mapping[str, Any]]]
+"""Reads what the graph has of candidates, by id, as `graph.jobs.candidates.read_verdicts`."""
 
 
 def manifest_name(job: str) -> str:
@@ -19,8 +33,40 @@ def manifest_name(job: str) -> str:
     return f"{job}/manifest.parquet"
 
 
-def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.DataFrame:
+def stream_manifest(
+    folder: OutputFolder, job: str, verdicts: ReadVerdicts, most: int = BATCH_ROWS
+) -> Iterator[list[Row]]:
+    """Read the rows of a job's manifest in batches, in order of query and number.
+
+    Those of a query are in one batch, so that their verdicts are of one moment, unless it has more
+    than `most`.
+
+    Parameters
+    ----------
+    verdicts : callable
+        Asked for each batch.
+    most : int
+        Rows of a batch.
+    """
+    for batch in _batches(folder, job, most):
+        current = verdicts([row["candidate"] for row, _ in batch])
+        yield [
+            with_settlement(row, settled, current.get(row["candidate"]))
+            for row, settled in batch
+            if row["candidate"] in current or settled is not None
+        ]
+
+
+def read_job_manifest(
+    store: GraphStore, folder: OutputFolder, job: str, verdict: Verdict | None = None
+) -> pd.DataFrame:
     """Read a job's manifest, with the current verdicts.
+
+    Parameters
+    ----------
+    verdict : Verdict or None
+        Only the rows with this verdict; of a job that makes many candidates for each image, the
+        accepted ones are few.
 
     Returns
     -------
@@ -29,14 +75,10 @@ def read_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> pd.D
         reported, in order of id. ``verdict`` and ``decided_by`` follow what people have decided.
         One that lost and was dropped from the graph is as its settlement has it, without files.
     """
-    verdicts = read_verdicts(store, job)
-    settled = read_settlements(folder, job)
-    rows: list[Row] = [
-        with_settlement(row, settled.get(row["candidate"]), verdicts.get(row["candidate"]))
-        for row in read_records(folder, job)
-        if row["candidate"] in verdicts or row["candidate"] in settled
-    ]
-    return manifest_frame(rows)
+    batches = stream_manifest(folder, job, partial(read_verdicts, store, job))
+    chosen = ([row for row in batch if verdict in (None, row["verdict"])] for batch in batches)
+    frames = [manifest_frame(rows) for rows in chosen if rows]
+    return pd.concat(frames, ignore_index=True) if frames else manifest_frame([])
 
 
 def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str:
@@ -54,24 +96,57 @@ def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str
     JobBlockedError
         The folder cannot be written to.
     """
-    for part in ("chunks", "images", "masks"):
+    for part in ("chunks", "images", "masks", "settled"):
         folder.delete_temporary(f"{job}/{part}")
-    out = BytesIO()
-    manifest = read_job_manifest(store, folder, job)
-    write_table(manifest_table(manifest), out)
-    folder.write(manifest_name(job), out.getvalue())
-    return _note_of(manifest)
+    painted = _PaintedObjects()
+
+    def write(file: IO[bytes]) -> None:
+        batches = stream_manifest(folder, job, partial(read_verdicts, store, job))
+        write_rows(map(painted.counted, batches), file)
+
+    folder.write_large(manifest_name(job), write)
+    return painted.note
 
 
-def _note_of(manifest: pd.DataFrame) -> str:
-    """Count the images with a painted object although the dataset has image files, and say why."""
-    accepted = manifest[manifest["verdict"] == "accepted"]
-    texts = accepted["settings"]
-    painted = texts[texts.str.contains(f'"{WITHOUT_SOURCE}":', regex=False)]
-    if painted.empty:
-        return ""
-    why = painted.map(lambda text: json.loads(text)[WITHOUT_SOURCE]).mode()[0]
-    return (
-        f"{len(painted):,} of {len(accepted):,} accepted images show a painted object, none of the "
-        f"dataset's. {why}"
-    )
+def _batches(
+    folder: OutputFolder, job: str, most: int
+) -> Iterator[list[tuple[Row, Settled | None]]]:
+    """Rows with their settlements; a query's are in one batch, unless it has too many."""
+    settlements = Settlements(folder, job)
+    batch: list[tuple[Row, Settled | None]] = []
+    for query, rows in groupby(read_records(folder, job), key=lambda row: int(row["query"])):
+        settled = settlements.of_query(query)
+        while part := list(islice(rows, most)):
+            if len(batch) + len(part) > most:
+                yield batch
+                batch = []
+            batch += [(row, settled.get(row["candidate"])) for row in part]
+    if batch:
+        yield batch
+
+
+class _PaintedObjects:
+    """Counts the images with a painted object although the dataset has image files."""
+
+    def __init__(self) -> None:
+        self._n_accepted = 0
+        self._reasons = Counter[str]()
+
+    def counted(self, rows: list[Row]) -> list[Row]:
+        """Count rows, and give them back."""
+        accepted = [row for row in rows if row["verdict"] == "accepted"]
+        self._n_accepted += len(accepted)
+        texts = (row["settings"] for row in accepted if f'"{WITHOUT_SOURCE}":' in row["settings"])
+        self._reasons.update(json.loads(text)[WITHOUT_SOURCE] for text in texts)
+        return rows
+
+    @property
+    def note(self) -> str:
+        """How many, and the commonest reason; empty for none."""
+        if not self._reasons:
+            return ""
+        why = min(self._reasons, key=lambda reason: (-self._reasons[reason], reason))
+        return (
+            f"{self._reasons.total():,} of {self._n_accepted:,} accepted images show a painted "
+            f"object, none of the dataset's. {why}"
+        )

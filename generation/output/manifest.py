@@ -4,7 +4,7 @@ The same rows give the same bytes: rows are ordered by candidate and columns by 
 file holds neither the time nor the place of writing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -113,14 +113,36 @@ def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     >>> manifest_frame([]).columns[:3].tolist()
     ['candidate', 'job', 'query']
     """
-    names = None if rows else MANIFEST_SCHEMA.names
-    # Without dtype=object a column of whole numbers and None becomes one of floats.
-    return _frame(manifest_table(pd.DataFrame(list(rows), columns=names, dtype=object)))
+    return _frame(_table(rows))
+
+
+def write_rows(batches: Iterable[Sequence[Mapping[str, Any]]], file: Any) -> None:
+    """Write rows as Parquet to an open file, a row group a batch; the same rows, the same bytes.
+
+    Parameters
+    ----------
+    batches : iterable of sequence of mapping
+        In order of candidate; each is in order of candidate in the file.
+
+    Raises
+    ------
+    OptionError
+        As `manifest_table`.
+    """
+    with pq.ParquetWriter(file, MANIFEST_SCHEMA, compression="zstd") as writer:
+        for rows in batches:
+            writer.write_table(_table(rows))
 
 
 def write_table(table: pa.Table, file: Any) -> None:
     """Write a table as Parquet to an open file; the same rows give the same bytes."""
     pq.write_table(table, file, compression="zstd", row_group_size=GROUP_ROWS)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    names = None if rows else MANIFEST_SCHEMA.names
+    # Without dtype=object a column of whole numbers and None becomes one of floats.
+    return manifest_table(pd.DataFrame(list(rows), columns=names, dtype=object))
 
 
 def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:

@@ -6,6 +6,7 @@ became of the others.
 
 import json
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from generation.output.folder import OutputFolder, OutputMissingError
@@ -39,12 +40,48 @@ class SettlementRecord:
         self._folder.write(self._name, text.encode())
 
 
-def read_settlements(folder: OutputFolder, job: str) -> dict[str, Settled]:
-    """Read what all rounds of a job have settled, by candidate, as the last one has it."""
-    settled: dict[str, Settled] = {}
-    for name in folder.names(f"{job}/settled"):
-        settled |= json.loads(folder.read(f"{job}/settled/{name}"))
-    return settled
+class Settlements:
+    """What all rounds of a job have settled, query by query.
+
+    Only records that queries to come are in are held: those of some hundred queries for each round
+    that has settled them.
+    """
+
+    def __init__(self, folder: OutputFolder, job: str) -> None:
+        self._folder, self._job = folder, job
+        found = []
+        for name in folder.names(f"{job}/settled"):
+            number, first = name.partition(".")[0].split("-")
+            found.append((int(first), int(number), name))
+        self._left = sorted(found, reverse=True)
+        self._held: dict[int, list[tuple[int, int, dict[str, Settled]]]] = {}
+
+    def of_query(self, query: int) -> dict[str, Settled]:
+        """Read what is settled of a query, by candidate, as the last round has it.
+
+        Parameters
+        ----------
+        query : int
+            Its position in the job, no less than at the calls before.
+        """
+        for earlier in [held for held in self._held if held < query]:
+            del self._held[earlier]
+        while self._left and self._left[-1][0] <= query:
+            self._load(*self._left.pop(), query)
+        settled: dict[str, Settled] = {}
+        for *_, of_round in sorted(self._held.get(query, ()), key=itemgetter(0, 1)):
+            settled |= of_round
+        return settled
+
+    def _load(self, first: int, number: int, name: str, query: int) -> None:
+        """Hold what a record has of a query and those after it."""
+        by_query: dict[int, dict[str, Settled]] = {}
+        record = json.loads(self._folder.read(f"{self._job}/settled/{name}"))
+        for candidate, settled in record.items():
+            by_query.setdefault(int(candidate.split("/")[-2]), {})[candidate] = settled
+        for position, of_query in by_query.items():
+            if position >= query:
+                self._held.setdefault(position, []).append((number, first, of_query))
 
 
 def with_settlement(row: Row, settled: Settled | None, in_graph: Mapping[str, Any] | None) -> Row:

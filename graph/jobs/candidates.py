@@ -261,12 +261,22 @@ def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDec
         )
 
 
-def read_verdicts(store: GraphStore, job: str) -> dict[str, dict[str, Any]]:
+def read_verdicts(
+    store: GraphStore, job: str, candidates: Sequence[str] | None = None
+) -> dict[str, dict[str, Any]]:
     """Read ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id.
 
     Those that were ranked have a ``rank``, too.
+
+    Parameters
+    ----------
+    candidates : sequence of str or None
+        Ids of some of them; None for all.
     """
-    rows = store.read(reads.VERDICTS, job=job)
+    if candidates is None:
+        rows = store.read(reads.VERDICTS, job=job)
+    else:
+        rows = store.read(reads.SOME_VERDICTS, job=job, candidates=list(candidates))
     for row in rows:
         if row["rank"] is None:
             del row["rank"]

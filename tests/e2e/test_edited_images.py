@@ -41,7 +41,7 @@ def masked(tmp_path):
 
 
 def rows_of(own, job):
-    return read_records(OutputFolder(own.output_folder()), job)
+    return list(read_records(OutputFolder(own.output_folder()), job))
 
 
 @pytest.mark.parametrize("backend", ["procedural", "inpaint"])

@@ -35,6 +35,23 @@ def test_what_is_written_is_read(folder):
         folder.read("job/images/b.png")
 
 
+def test_a_large_file_is_there_once_it_is_whole(folder):
+    def fill(file):
+        assert not folder.exists("job/large")
+        for _ in range(3):
+            file.write(b"part ")
+
+    def fails(file):
+        file.write(b"half")
+        raise ValueError("half")
+
+    folder.write_large("job/large", fill)
+    with pytest.raises(ValueError, match="half"):
+        folder.write_large("job/large", fails)
+    assert folder.read("job/large") == b"part part part "
+    assert folder.names("job") == ["large"]
+
+
 @pytest.mark.parametrize("name", ["../b", "a/../../b", "/etc/passwd", "", "."])
 def test_no_file_outside_of_it(folder, name):
     with pytest.raises(OptionError, match="is not a path in the output folder"):
