@@ -270,6 +270,7 @@ def graph() -> str:
     for title, nodes in (
         ("The concept graph", schema.NODES),
         ("Jobs", schema.JOB_NODES),
+        ("Evaluations", schema.EVALUATION_NODES),
         ("Copies", schema.COPIES),
         ("The store as a whole", schema.STORE_NODES),
     ):

@@ -227,7 +227,7 @@ class DatasetExistsError(StoreError):
 
 
 class JobNotFoundError(StoreError):
-    """The job, query or candidate is not in the store; its dataset may have been dropped."""
+    """The job, task, query or candidate is not in the store; its dataset may have been dropped."""
 
 
 class StaleError(StoreError):

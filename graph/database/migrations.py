@@ -132,6 +132,28 @@ MIGRATIONS = (
             "ON (n.job, n.decided_at)",
         ),
     ),
+    Migration(
+        9,
+        "tasks, evaluations and their scores; recipe and backend of jobs",
+        (
+            "CREATE CONSTRAINT task_key IF NOT EXISTS FOR (n:Task) REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX task_dataset IF NOT EXISTS FOR (n:Task) ON (n.dataset)",
+            "CREATE INDEX task_state IF NOT EXISTS FOR (n:Task) ON (n.state)",
+            "CREATE CONSTRAINT evaluation_key IF NOT EXISTS FOR (n:Evaluation) "
+            "REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX evaluation_dataset IF NOT EXISTS FOR (n:Evaluation) ON (n.dataset)",
+            "CREATE INDEX evaluation_train IF NOT EXISTS FOR (n:Evaluation) ON (n.train)",
+            "CREATE INDEX evaluation_test IF NOT EXISTS FOR (n:Evaluation) ON (n.test)",
+            "CREATE CONSTRAINT score_key IF NOT EXISTS FOR (n:Score) REQUIRE (n.key) IS UNIQUE",
+            "CREATE INDEX score_dataset IF NOT EXISTS FOR (n:Score) ON (n.dataset)",
+            "CREATE INDEX score_evaluation IF NOT EXISTS FOR (n:Score) ON (n.evaluation)",
+            # Names of recipes and backends are plain words, which JSON writes as they are.
+            'MATCH (j:Job) WHERE j.backend IS NULL AND j.settings CONTAINS \'"backend": "\' '
+            "SET j.backend = split(split(j.settings, '\"backend\": \"')[1], '\"')[0]",
+            'MATCH (j:Job) WHERE j.recipe IS NULL AND j.settings CONTAINS \'"recipe": "\' '
+            "SET j.recipe = split(split(j.settings, '\"recipe\": \"')[1], '\"')[0]",
+        ),
+    ),
 )
 
 

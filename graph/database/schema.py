@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from graph.database.declarations import Edge, Json, Node, Property
+from graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
 
 _DIGEST = Property("digest", int, "of its content, to find what has changed")
 _NAME = Property("name")
@@ -198,6 +199,8 @@ JOB = Node(
         Property("plan", str, "whose queries were copied"),
         Property("state", str, "preparing, queued, running, done, failed or cancelled"),
         Property("settings", Json, "how the images are made"),
+        Property("recipe", str, "of the settings"),
+        Property("backend", str, "of the settings"),
         Property("created_by"),
         Property("created_at", datetime),
         _STARTED_AT,
@@ -268,7 +271,6 @@ CANDIDATE = Node(
     (("job", "verdict"), ("query", "verdict"), ("job", "decided_at")),
     scope="store",
 )
-
 _IMAGES = Property("images", int, "that show both")
 
 LABELED = Edge("LABELED", IMAGE, CLASS, "the image is of the class")
@@ -304,16 +306,22 @@ JOB_EDITS = Edge("EDITS", JOB_QUERY, IMAGE, "the image to edit, while it exists"
 MADE_FOR = Edge("MADE_FOR", CANDIDATE, JOB_QUERY, "the query that it was made for")
 GENERATED_BY = Edge("GENERATED_BY", IMAGE, JOB, "the job, of whichever dataset it is")
 DERIVED_FROM = Edge("DERIVED_FROM", IMAGE, IMAGE, "the image that its object was taken from")
+EVALUATES = Edge("EVALUATES", TASK, EVALUATION, "the work that trains and tests the model")
+TRAINED_ON = Edge("TRAINED_ON", EVALUATION, DATASET_NODE, "while the dataset exists")
+TESTED_ON = Edge("TESTED_ON", EVALUATION, DATASET_NODE, "while the dataset exists")
+OF = Edge("OF", EVALUATION, JOB, "the job whose images the training dataset has, while it exists")
+SCORED = Edge("SCORED", EVALUATION, SCORE, "a score of its predictions")
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
+EVALUATION_NODES = (TASK, EVALUATION, SCORE)
 COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE, IMAGE_LIST)
 """Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 """Nodes that belong to no dataset."""
 
-ALL_NODES = (*NODES, *JOB_NODES, *COPIES, *STORE_NODES)
+ALL_NODES = (*NODES, *JOB_NODES, *EVALUATION_NODES, *COPIES, *STORE_NODES)
 EDGES = (
     LABELED,
     CONTAINS,
@@ -332,4 +340,9 @@ EDGES = (
     MADE_FOR,
     GENERATED_BY,
     DERIVED_FROM,
+    EVALUATES,
+    TRAINED_ON,
+    TESTED_ON,
+    OF,
+    SCORED,
 )

@@ -10,8 +10,11 @@ from graph.progress import Progress, silent
 
 # Dependants first, so that an interrupted drop leaves no dangling nodes. Jobs go before their
 # queries and candidates: workers write under a lock on their job, so nothing is written for a job
-# that is gone, and a rename reaches everything that was written before it.
+# that is gone, and a rename reaches everything that was written before it. So do evaluations and
+# their scores. An evaluation belongs to the dataset that it was trained on; one that was tested on
+# a dataset outlives it, and is outdated.
 _DROP_ORDER = (
+    *schema.EVALUATION_NODES,
     *schema.JOB_NODES,
     schema.GENERATION_QUERY,
     schema.PLAN,
@@ -60,5 +63,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
     for done, node in enumerate(_DROP_ORDER):
         progress("rename", done, len(_DROP_ORDER))
         store.write_in_batches(rename_statement(node), name=name, new=new)
+    for statement in (statements.RENAME_TRAINED_ON, statements.RENAME_TESTED_ON):
+        store.write(statement, dataset=name, new=new)
     store.write(statements.END_RENAME, dataset=name, new=new)
     progress("rename", len(_DROP_ORDER), len(_DROP_ORDER))

@@ -72,8 +72,18 @@ END_RENAME = Statement(
     "End a rename.", "MATCH (d:Dataset {name: $dataset}) SET d.name = $new, d.renaming_to = null"
 )
 
+RENAME_TRAINED_ON = Statement(
+    "Move evaluations of models that were trained on a dataset to its new name.",
+    "MATCH (e:Evaluation {train: $dataset}) SET e.train = $new",
+)
+
+RENAME_TESTED_ON = Statement(
+    "Move evaluations of models that were tested on a dataset to its new name.",
+    "MATCH (e:Evaluation {test: $dataset}) SET e.test = $new",
+)
+
 DELETE_DATASET = Statement(
-    "Delete a dataset's node.", "MATCH (d:Dataset {name: $dataset}) DELETE d"
+    "Delete a dataset's node.", "MATCH (d:Dataset {name: $dataset}) DETACH DELETE d"
 )
 
 CLASS_SIZES = Statement(

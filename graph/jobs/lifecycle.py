@@ -116,6 +116,8 @@ def _write_job(
     properties = {
         "plan": plan,
         "settings": json.dumps(dict(settings), ensure_ascii=False),
+        "recipe": settings.get("recipe"),
+        "backend": settings.get("backend"),
         "created_by": created_by,
         "state": "preparing",
         "complete": False,

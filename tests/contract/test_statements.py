@@ -12,11 +12,13 @@ from graph.database import statements as database_statements
 from graph.database.local.server import ensure_running
 from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
+from graph.evaluations import statements as evaluation_statements
 from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
 from graph.jobs import verdict_statements
 from graph.jobs.counters import RECOUNT
 from graph.queries import statements as query_statements
+from graph.tasks import statements as task_statements
 
 
 def named(*modules: ModuleType) -> dict[str, Statement]:
@@ -30,8 +32,9 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
 
 ALL = named(
     *(database_statements, dataset_statements, query_statements),
-    *(job_reads, job_statements, verdict_statements),
+    *(job_reads, job_statements, verdict_statements, task_statements, evaluation_statements),
 )
+EVALUATIONS = named(task_statements, evaluation_statements)
 JOBS = named(job_reads, job_statements, verdict_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}
@@ -94,3 +97,12 @@ def test_candidates_and_queries_are_found_by_an_index(plan_of, statement):
     """There are millions; an index of two properties needs a predicate on both."""
     scans = re.compile(r"NodeByLabelScan\S* \w+:(Candidate|JobQuery)\b")
     assert [line for line in plan_of(statement) if scans.match(line)] == []
+
+
+@pytest.mark.parametrize("statement", EVALUATIONS.values(), ids=list(EVALUATIONS))
+def test_evaluations_tasks_and_scores_are_found_by_an_index(plan_of, statement):
+    """But for lists of all that there are."""
+    lists = {task_statements.TASKS: "Task", evaluation_statements.EVALUATIONS: "Evaluation"}
+    scans = re.compile(r"NodeByLabelScan\S* \w+:(\w+)")
+    found = [scans.match(line) for line in plan_of(statement)]
+    assert {each[1] for each in found if each} <= {lists.get(statement), "Dataset", "Worker"}

@@ -1,6 +1,7 @@
 """Migrations are frozen, and bring a database of any earlier version to the declared schema."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -23,6 +24,7 @@ FROZEN = {
     6: "10e519ae77868543d8f9f15882d6be7e67e73aae8dccea6f2168371cc7590c74",
     7: "aacdc34cca8c03ee276ba63f47b906c4d1181b3dee9de5905aacf0ccafb1f887",
     8: "ca54d52fc349542890d18f6f613b2f784443568f9aaaa1d0fbff7f4b424d892d",
+    9: "84bb1f6e1d5815a07db0f598df158cc7284cd5b8117b69429d07395e3e33a6ca",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
@@ -98,6 +100,23 @@ def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
         {"id": "a", "complete": True, "pending": 0},
         {"id": "b", "complete": False, "pending": 0},
         {"id": "c", "pending": 0},
+    ]
+
+
+def test_jobs_get_their_recipe_and_backend_from_their_settings(driver, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrations, "MIGRATIONS", MIGRATIONS[:8])
+        migrate(driver, "neo4j")
+    stored = json.dumps({"recipe": "pinpoint", "backend": "inpaint", "making": {"steps": 3}})
+    driver.execute_query("CREATE (:Job {id: 'a', settings: $stored})", stored=stored)
+    driver.execute_query("CREATE (:Job {id: 'b', settings: '{}'})")
+    migrate(driver, "neo4j")
+    rows, _, _ = driver.execute_query(
+        "MATCH (j:Job) RETURN j.recipe AS recipe, j.backend AS backend ORDER BY j.id"
+    )
+    assert [row.data() for row in rows] == [
+        {"recipe": "pinpoint", "backend": "inpaint"},
+        {"recipe": None, "backend": None},
     ]
 
 

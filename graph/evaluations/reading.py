@@ -1,0 +1,127 @@
+"""Read evaluations and their scores."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from graph.database.store import GraphStore, Row
+from graph.evaluations import statements
+from graph.jobs.lifecycle import not_found, utc_time
+from graph.tasks.lifecycle import TaskState
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation.
+
+    Parameters
+    ----------
+    id : str
+        Its own name, and that of its task if it has one.
+    train, test : str or None, str
+        Names of the training dataset, None for predictions of other models, and of the test one.
+    training_set : str or None
+        Which images of the training dataset.
+    job : str or None
+        The job whose images the training dataset has beside those of the original.
+    method : str
+        The training method.
+    seed : int or None
+        Of training; None where it is not known.
+    settings : mapping
+        All else that decides its result.
+    train_digest, test_digest : int or None
+        Of the images that the datasets had then.
+    predictions_uri : str or None
+        A Parquet file in the output folder.
+    created_by : str
+        Who ordered it; empty without a login.
+    created_at, scored_at : datetime or None
+        In UTC; the last is when scores were written.
+    state : TaskState
+        Of its task; ``done`` for one without.
+    error : str
+        Why it failed; empty otherwise.
+    stage, done, total : str or None, int or None, int or None
+        Progress of its task.
+    outdated : bool
+        Whether images of its datasets have changed since, or one of them is gone.
+    """
+
+    id: str
+    train: str | None
+    training_set: str | None
+    test: str
+    job: str | None
+    method: str
+    seed: int | None
+    settings: Mapping[str, Any]
+    train_digest: int | None
+    test_digest: int | None
+    predictions_uri: str | None
+    created_by: str
+    created_at: datetime | None
+    scored_at: datetime | None
+    state: TaskState
+    error: str
+    stage: str | None
+    done: int | None
+    total: int | None
+    outdated: bool
+
+
+def list_evaluations(
+    store: GraphStore, dataset: str | None = None, *, limit: int = 1000
+) -> list[Evaluation]:
+    """List evaluations, newest first; those of all datasets for None.
+
+    Parameters
+    ----------
+    dataset : str or None
+        Only models that were trained or tested on it, or trained on what a job made of it.
+    """
+    rows = store.read(
+        statements.EVALUATIONS if dataset is None else statements.EVALUATIONS_OF_DATASET,
+        dataset=dataset,
+        limit=limit,
+    )
+    return [_evaluation(row) for row in rows]
+
+
+def read_evaluation(store: GraphStore, evaluation: str) -> Evaluation:
+    """Read an evaluation; JobNotFoundError if there is none of that id."""
+    rows = store.read(statements.EVALUATION_OF_ID, evaluation=evaluation)
+    if not rows:
+        raise not_found("evaluation", evaluation)
+    return _evaluation(rows[0])
+
+
+def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
+    """Read the scores of evaluations, in their order and as they were written.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``evaluation``, ``metric``, ``group``, ``value``, ``low``, ``high`` (NaN where not defined),
+        ``n`` (0 where not known).
+    """
+    frame = store.read_frame(statements.SCORES, evaluations=list(evaluations))
+    for name in ("value", "low", "high"):
+        frame[name] = frame[name].astype(np.float64)
+    frame["n"] = frame["n"].fillna(0).astype(np.int64)
+    return frame
+
+
+def _evaluation(row: Row) -> Evaluation:
+    stored = row["evaluation"]
+    return Evaluation(
+        **stored
+        | {"settings": json.loads(stored["settings"]), "created_by": stored["created_by"] or ""}
+        | {name: utc_time(stored[name]) for name in statements.TIMES},
+        **{name: value for name, value in row.items() if name != "evaluation"},
+    )

@@ -1,0 +1,204 @@
+"""Create evaluations, and write their predictions' address and their scores."""
+
+import json
+import math
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from graph.database.evaluation_nodes import EVALUATION, SCORE
+from graph.database.store import GraphStore, Row
+from graph.dataset.state import dataset_state
+from graph.errors import StoreError
+from graph.evaluations import statements
+from graph.jobs.lifecycle import not_found
+from graph.tasks.lifecycle import task_row
+
+KIND = "evaluation"
+"""The kind of the tasks that run evaluations."""
+SCORE_COLUMNS = ("metric", "group", "value", "low", "high", "n")
+
+
+@dataclass(frozen=True)
+class NewEvaluation:
+    """An evaluation to create.
+
+    Parameters
+    ----------
+    method : str
+        A training method, or whatever made the predictions.
+    seed : int or None
+        Of training; None where it is not known.
+    settings : mapping
+        All that decides its result but training set, method and seed; anything that JSON can hold.
+        Two evaluations can be compared where it is the same.
+    training_set : str
+        Which images of the training dataset; ``all`` by default.
+    id : str
+        Unique in the store.
+    """
+
+    method: str
+    seed: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    training_set: str = "all"
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
+
+
+def create_evaluations(
+    store: GraphStore,
+    new: Sequence[NewEvaluation],
+    *,
+    train: str | None,
+    test: str,
+    extra: str | None,
+    created_by: str = "",
+) -> list[str]:
+    """Create evaluations of one training and one test dataset, all or none; return their ids.
+
+    Parameters
+    ----------
+    train : str or None
+        The dataset that the models are trained on; None for predictions of other models.
+    test : str
+        The dataset with the test images, which may be the same one.
+    extra : str or None
+        What the workers that run them need installed, of `graph.plugins.EXTRAS`; each evaluation
+        then has a task with its own id. None where the predictions exist.
+    created_by : str
+        Who orders them; empty without a login.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    names = list(dict.fromkeys(name for name in (train, test) if name is not None))
+    for name in names:
+        dataset_state(store, name).require_complete()
+    rows = [_row(one, train, extra, created_by) for one in new]
+    written = store.write(statements.CREATE_EVALUATIONS, train=train, test=test, rows=rows)
+    if rows and (not written or written[0]["written"] != len(rows)):
+        raise StoreError(
+            f"{' or '.join(map(repr, names))} is being dropped, renamed or loaded. Order the "
+            "evaluation again when that has ended."
+        )
+    return [one.id for one in new]
+
+
+def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: str) -> Row:
+    properties = {
+        "method": one.method,
+        "seed": one.seed,
+        "settings": settings_text(one.settings),
+        "training_set": one.training_set if train is not None else None,
+        "created_by": created_by,
+    }
+    task = None
+    if extra is not None:
+        task = task_row(KIND, extra, created_by=created_by, task=one.id)
+    return {"key": one.id, "properties": EVALUATION.check(properties), "task": task}
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings as the graph keeps them: equal ones have equal texts.
+
+    Examples
+    --------
+    >>> settings_text({"seeds": 3, "preset": "small"})
+    '{"preset": "small", "seeds": 3}'
+    """
+    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
+
+
+def begin_evaluation(store: GraphStore, evaluation: str) -> None:
+    """Record that an evaluation is run on the images that its datasets have now.
+
+    Earlier scores are deleted.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    StoreError
+        One of its datasets is gone, or is being written.
+    """
+    store.write(statements.DELETE_SCORES, evaluation=evaluation)
+    if store.write(statements.BEGIN_EVALUATION, evaluation=evaluation):
+        return
+    if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
+        raise not_found("evaluation", evaluation)
+    raise StoreError(
+        f"A dataset of the evaluation {evaluation!r} is gone, or is being loaded. Order it again."
+    )
+
+
+def save_predictions_uri(store: GraphStore, evaluation: str, uri: str) -> None:
+    """Record where an evaluation's predictions are; JobNotFoundError if there is none."""
+    if not store.write(statements.SAVE_PREDICTIONS, evaluation=evaluation, uri=uri):
+        raise not_found("evaluation", evaluation)
+
+
+def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> None:
+    """Write scores in place of the evaluation's earlier ones of the same metrics.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        ``metric``, ``group`` (empty for all images), ``value``, ``low``, ``high`` (NaN where not
+        defined) and ``n``; a metric and group at most once.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    ValueError
+        A metric and group occur twice.
+    """
+    if scores.duplicated(["metric", "group"]).any():
+        raise ValueError("a metric and group occur twice")
+    rows = [
+        _score_row(evaluation, position, score)
+        for position, score in enumerate(scores[list(SCORE_COLUMNS)].to_dict("records"))
+    ]
+    metrics = [str(name) for name in scores["metric"].unique()]
+    if not rows:
+        return
+    try:
+        store.write_all(
+            statements.SAVE_SCORES, len(rows), evaluation=evaluation, metrics=metrics, rows=rows
+        )
+    except StoreError as error:
+        if type(error) is StoreError and not store.read(
+            statements.EVALUATION_OF_ID, evaluation=evaluation
+        ):
+            raise not_found("evaluation", evaluation) from error
+        raise
+
+
+def _score_row(evaluation: str, position: int, score: Mapping[Any, Any]) -> Row:
+    metric, group = str(score["metric"]), str(score["group"])
+    properties = {
+        "position": position,
+        "metric": metric,
+        "group": group,
+        "n": None if pd.isna(score["n"]) else int(score["n"]),
+    }
+    for name in ("value", "low", "high"):
+        number = float(score[name])
+        properties[name] = number if not math.isnan(number) else None
+    return {"key": [evaluation, metric, group], "properties": SCORE.check(properties)}
+
+
+def delete_evaluation(store: GraphStore, evaluation: str) -> None:
+    """Delete an evaluation with its scores and its task; its predictions' file stays.
+
+    Raises JobNotFoundError.
+    """
+    if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
+        raise not_found("evaluation", evaluation)
+    store.write(statements.DELETE_SCORES, evaluation=evaluation)
+    store.write(statements.DELETE_EVALUATION, evaluation=evaluation)
