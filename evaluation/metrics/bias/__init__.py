@@ -1,0 +1,1 @@
+"""Bias metrics: leakage, amplification, rankings and embeddings."""
