@@ -1,7 +1,7 @@
 """Build the data frames that every reader returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -101,6 +101,8 @@ class TextColumns:
         Captions of each image in their order.
     licenses, license_urls, attributions : sequence of (str or None)
         Name and address of its licence, and whom or where it is from.
+    notes : tuple of str
+        What people should know of them.
     """
 
     image: IntArray
@@ -108,6 +110,7 @@ class TextColumns:
     licenses: Sequence[str | None]
     license_urls: Sequence[str | None]
     attributions: Sequence[str | None]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def frame(self, new_row: IntArray) -> pd.DataFrame | None:
         """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
@@ -185,7 +188,7 @@ def annotations(
         _mention_frame(mentions, new_row),
         {reason: count for reason, count in counts.items() if count},
         tuple(skipped),
-        tuple(notes),
+        (*notes, *(() if texts is None else texts.notes)),
         None if objects is None else _object_frame(objects, new_row),
         None if texts is None else texts.frame(new_row),
     )

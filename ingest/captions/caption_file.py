@@ -87,7 +87,7 @@ def with_captions(
     return replace(
         annotations,
         texts=_merged(annotations.texts, rows, found.texts),
-        notes=(*annotations.notes, note),
+        notes=(*annotations.notes, *found.texts.notes, note),
         skipped=(*annotations.skipped, *problems.messages),
     )
 

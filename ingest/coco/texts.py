@@ -1,10 +1,11 @@
 """Captions, licences and attribution of the images of a COCO file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from graph.arrays import IntArray
+from ingest.coco.licenses import licenses_of
 from ingest.coco.records import Image, License, Records
 from ingest.frames import TextColumns
 
@@ -23,16 +24,16 @@ def coco_texts(
     captions : tuple of int64 array and sequence of str, or None
         The image's row and the text of each caption, in their order.
     """
-    known = {str(one.id): one for one in licenses.items}
-    given = [_license(image.license, known) for image in images.items]
+    given, notes = licenses_of(images, licenses)
     return TextColumns(
         np.arange(len(images.items)),
         [None] * len(images.items)
         if captions is None
         else captions_by_image(*captions, len(images.items)),
-        [one.name if one else None for one in given],
+        [_name(one) for one in given],
         [one.url if one else None for one in given],
         [_attribution(image) for image in images.items],
+        notes=notes,
     )
 
 
@@ -59,8 +60,9 @@ def captions_by_image(
     return found
 
 
-def _license(given: object, known: Mapping[str, License]) -> License | None:
-    return known.get(str(given)) if isinstance(given, int | str) else None
+def _name(one: License | None) -> str | None:
+    """Name of a licence; None also where it is the address, as exports write what has no name."""
+    return None if one is None or one.name == one.url else one.name
 
 
 def _attribution(image: Image) -> str | None:

@@ -112,6 +112,44 @@ def test_licences_that_are_none_are_no_fault(instances, licenses, on_error):
     assert (told(annotations), annotations.skipped) == ({}, ())
 
 
+@pytest.mark.parametrize(
+    ("coco_url", "is_known"),
+    [
+        ("http://images.cocodataset.org/train2017/000000391895.jpg", True),
+        ("http://mscoco.org/images/57870", True),
+        ("http://cocodataset.org.example.com/1.jpg", False),
+        ("http://[::1/broken", False),
+        (7, False),
+        (None, False),
+    ],
+)
+def test_without_a_list_numbers_are_trusted_of_cocos_own_images_alone(
+    instances, coco_url, is_known
+):
+    images = [{"id": 1, "file_name": "1.jpg", "license": 6, "coco_url": coco_url}]
+    found = read(instances(images, licenses=None))
+    if is_known:
+        _, name, url, _ = told(found)["1"]
+        assert name == "Attribution-NoDerivs License"
+        assert url == "http://creativecommons.org/licenses/by-nd/2.0/"
+        assert found.notes == read(instances(images, licenses=[{"id": 6}])).notes
+    else:
+        assert [row[1:3] for row in told(found).values()] in ([], [(None, None)])
+        assert "1 image of unknown licence" in found.notes[-1]
+        assert "(6); add it" in found.notes[-1]
+    other = {"id": 6, "name": "Ours"}
+    (mine,) = told(read(instances(images, licenses=[other]))).values()
+    assert mine[1] == "Ours"
+
+
+def test_the_address_of_a_licence_is_no_name_of_it(instances):
+    images = [{"id": 1, "file_name": "1.jpg", "license": 1}]
+    listed = [{"id": 1, "name": "http://x/by", "url": "http://x/by"}]
+    assert told(read(instances(images, licenses=listed))) == {
+        "1": (None, None, "http://x/by", None)
+    }
+
+
 def test_coco_captions_beside_instances(instances, coco_captions):
     annotations = read(instances(licenses=[]), captions=coco_captions(licenses=LICENSES))
     assert told(annotations) == {
