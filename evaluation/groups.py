@@ -19,7 +19,7 @@ from evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import InputError, OptionError
 
-By = Literal["group", "class"]
+By = Literal["group", "class", "shortcuts"]
 MOST_GROUPS = 4096
 _OWN = ("image", "class_name", "predicted", *RUN, "n", "split", "synthetic")
 
@@ -122,7 +122,7 @@ def group_rows(
         that hold nothing but ``common``, ``uncommon`` and ``none``; without these, the classes
         alone.
     by : str
-        ``"class"`` for the classes alone, whatever the groups.
+        ``"class"`` for the classes alone, ``"shortcuts"`` to leave out attributes that are none.
 
     Returns
     -------
@@ -147,6 +147,8 @@ def group_rows(
         checked = check_groups(groups)
         rows = known_rows(predictions["image"], checked["image"], "predictions")
         states = checked.drop(columns="image").iloc[rows]
+    if by == "shortcuts":
+        states = states[[name for name in states if _has_states(states, name)]]
     classes = sorted({*predictions["class_name"], *class_columns(predictions)})
     levels = {"class_name": classes, **{name: _levels(states[name]) for name in states}}
     n_groups = int(np.prod([len(values) for values in levels.values()], dtype=np.float64))

@@ -174,7 +174,9 @@ def require_classes(predictions: pd.DataFrame, what: str) -> None:
             raise InputError("predictions", None, reason, "Add it, or choose another metric.")
 
 
-def known_rows(images: "pd.Series[Any]", known: "pd.Series[Any]", source: str) -> Any:
+def known_rows(
+    images: "pd.Series[Any]", known: "pd.Series[Any]", source: str, where: str = "groups"
+) -> Any:
     """Position in `known` of each image.
 
     Raises
@@ -187,10 +189,8 @@ def known_rows(images: "pd.Series[Any]", known: "pd.Series[Any]", source: str) -
         unknown = images[found < 0].unique()
         names = ", ".join(repr(name) for name in unknown[:_SHOWN])
         more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        reason = f"has predictions for {len(unknown):,} images without groups: {names}{more}"
-        raise InputError(
-            source, None, reason, "Give the groups of all test images, or leave those rows out."
-        )
+        reason = f"names {len(unknown):,} images that the {where} do not have: {names}{more}"
+        raise InputError(source, None, reason, f"Add them to the {where}, or leave their rows out.")
     return found
 
 

@@ -6,26 +6,40 @@ from evaluation.metrics.accuracy import (
     out_of_distribution,
     worst_group,
 )
+from evaluation.metrics.attributes import attribute_counts, attribute_shift
 from evaluation.metrics.bias.amplification import directional_amplification, mals_amplification
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
 from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
+from evaluation.metrics.gaps import shortcut_gaps
 from evaluation.metrics.metric import Inputs, Metrics
+from evaluation.metrics.precision import mean_average_precision
+from evaluation.metrics.ratios import artefact_shift, ratio
+from evaluation.metrics.recall import opportunity_gap, retrieval_ranks, retrieval_recall
 
 __all__ = [
     "METRICS",
     "Inputs",
+    "artefact_shift",
+    "attribute_counts",
+    "attribute_shift",
     "balanced_accuracy",
     "bias_at_k",
     "directional_amplification",
     "group_accuracy",
     "mals_amplification",
     "max_skew",
+    "mean_average_precision",
     "multi_attribute_amplification",
     "ndkl",
+    "opportunity_gap",
     "out_of_distribution",
     "person_preference",
+    "ratio",
+    "retrieval_ranks",
+    "retrieval_recall",
     "self_similarity",
+    "shortcut_gaps",
     "worst_group",
 ]
 
@@ -36,5 +50,12 @@ METRICS = Metrics(
         "balanced_accuracy": "evaluation.metrics.accuracy",
         "out_of_distribution": "evaluation.metrics.accuracy",
         "worst_group": "evaluation.metrics.accuracy",
+        "shortcut_gaps": "evaluation.metrics.gaps",
+        "mean_average_precision": "evaluation.metrics.precision",
+        "ratio": "evaluation.metrics.ratios",
+        "artefact_shift": "evaluation.metrics.ratios",
+        "attribute_shift": "evaluation.metrics.attributes",
+        "retrieval_recall": "evaluation.metrics.recall",
+        "opportunity_gap": "evaluation.metrics.recall",
     },
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -35,14 +35,25 @@ class GroupAccuracy:
     high: FloatArray
     n: FloatArray
 
-    def combined(self, metric: str, group: str, coefficients: FloatArray) -> pd.DataFrame:
-        """The score of a sum over groups; NaN where a group that counts has no images."""
-        used = coefficients != 0
-        if not used.any() or np.isnan(self.accuracy[used]).any():
-            return score_frame(metric, group, np.nan, n=self.n[used].sum(), run=self.run)
+    def combined(
+        self,
+        metric: str,
+        group: str,
+        coefficients: FloatArray,
+        needs: BoolArray | None = None,
+    ) -> pd.DataFrame:
+        """The score of a sum over groups; NaN where a group that it needs has no images.
+
+        By default it needs those whose coefficient is not 0.
+        """
+        needs = coefficients != 0 if needs is None else needs
+        n = self.n[needs].sum()
+        if not needs.any() or np.isnan(self.accuracy[needs]).any():
+            return score_frame(metric, group, np.nan, n=n, run=self.run)
         low, high = summed_interval(coefficients, self.accuracy, self.low, self.high)
+        used = coefficients != 0
         value = float(coefficients[used] @ self.accuracy[used])
-        return score_frame(metric, group, value, low, high, self.n[used].sum(), run=self.run)
+        return score_frame(metric, group, value, low, high, n, run=self.run)
 
 
 def accuracy_of_runs(
@@ -52,6 +63,7 @@ def accuracy_of_runs(
     by: By = "group",
 ) -> Iterator[GroupAccuracy]:
     """The accuracy in each group, run by run; all runs have the same groups."""
+    predictions = predictions.reset_index(drop=True)
     grouping = group_rows(predictions, groups, by)
     right = (predictions["class_name"] == predictions["predicted"]).to_numpy()
     n = predictions["n"].to_numpy()
@@ -199,7 +211,7 @@ class ByOptions(AccuracyOptions):
         ``"group"`` for groups of class and shortcuts, ``"class"`` for classes.
     """
 
-    by: By = "group"
+    by: Literal["group", "class"] = "group"
 
 
 def _opened(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:

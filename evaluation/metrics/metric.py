@@ -30,7 +30,7 @@ class Inputs:
     edited : pandas.DataFrame
         Predictions for the same images after an edit that should not change them (artefact test).
     groups : pandas.DataFrame
-        Of test images: ``image`` and a column for each shortcut or attribute.
+        Of the images that are judged: ``image`` and a column for each shortcut or attribute.
     training : pandas.DataFrame
         The same columns for the training images, and ``class_name`` or ``y_<class>`` where a metric
         asks for labels.
@@ -38,6 +38,8 @@ class Inputs:
         ``image`` and ``caption``, generated and by people, any number of rows an image.
     embeddings, real_embeddings : pandas.DataFrame
         ``image`` and one float column a dimension, of the images to judge and of real ones.
+    texts : pandas.DataFrame
+        ``image`` and one float column a dimension: embeddings of texts, and the image of each.
     table : pandas.DataFrame
         Figures that are known already, such as those of a paper, in the metric's own columns.
     seed : int
@@ -52,6 +54,7 @@ class Inputs:
     references: pd.DataFrame | None = None
     embeddings: pd.DataFrame | None = None
     real_embeddings: pd.DataFrame | None = None
+    texts: pd.DataFrame | None = None
     table: pd.DataFrame | None = None
     seed: int = 0
 
