@@ -182,6 +182,8 @@ def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None])
             )
             for remark in found.remarks:
                 say(remark)
+            if found.state == "done" and found.accepted:
+                say(f"Next: cobalance rebalance {job}")
             if found.state == "failed":
                 failed += 1
                 say(f"When that is mended: cobalance retry {job}")

@@ -97,7 +97,14 @@ def count_reviewed(store: GraphStore, job: str) -> int:
 
 
 def find_edited(
-    store: GraphStore, job: str, start: int, n: int, *, queries: int, backwards: bool = False
+    store: GraphStore,
+    job: str,
+    start: int,
+    n: int,
+    *,
+    queries: int,
+    backwards: bool = False,
+    unreviewed: bool = False,
 ) -> list[int]:
     """Find the images whose first queries come next, and return these queries' positions.
 
@@ -111,11 +118,14 @@ def find_edited(
         At most so many images.
     queries : int
         How many queries the job has.
+    unreviewed : bool
+        Only those of which a group has candidates, and no decision of a person's.
     """
     found: list[int] = []
+    wanted = reads.UNREVIEWED_OF_EDITED if unreviewed else reads.FIRST_OF_EDITED
     for window in _windows(start, queries, backwards=backwards):
         ids = [query_id(job, position) for position in window]
-        positions = [row["position"] for row in store.read(reads.FIRST_OF_EDITED, ids=ids)]
+        positions = [row["position"] for row in store.read(wanted, ids=ids)]
         found += sorted(positions, reverse=backwards)
         if len(found) >= n:
             break

@@ -140,15 +140,28 @@ WHERE decided >= asked
 RETURN count(*) AS images""",
 )
 
-FIRST_OF_EDITED = Statement(
-    "Which of some queries are the first ones of the images that they edit, by position.",
-    """
+_FIRST_OF_EDITED = """
 UNWIND $ids AS id
 MATCH (q:JobQuery {id: id})
 WHERE q.source_image IS NOT NULL AND NOT EXISTS {
   MATCH (q)-[:EDITS]->(:Image)<-[:EDITS]-(o:JobQuery)
   WHERE o.job = q.job AND o.position < q.position
-}
+}"""
+
+FIRST_OF_EDITED = Statement(
+    "Which of some queries are the first ones of the images that they edit, by position.",
+    f"""{_FIRST_OF_EDITED}
+RETURN q.position AS position ORDER BY position""",
+)
+
+UNREVIEWED_OF_EDITED = Statement(
+    "The same of images of which some group has candidates, and none that a person decided on.",
+    f"""{_FIRST_OF_EDITED} AND EXISTS {{
+  MATCH (q)-[:EDITS]->(i:Image) MATCH (i)<-[:EDITS]-(o:JobQuery)  // q among them
+  WHERE o.job = q.job AND o.accepted + o.rejected + o.pending > 0 AND NOT EXISTS {{
+    MATCH (o)<-[:MADE_FOR]-(c:Candidate) WHERE c.decided_at IS NOT NULL
+  }}
+}}
 RETURN q.position AS position ORDER BY position""",
 )
 

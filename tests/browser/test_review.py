@@ -90,6 +90,14 @@ def test_a_review_with_the_keyboard_alone(
     expect(page.get_by_text("third", exact=True)).to_be_visible()
     keyboard.press("k")
     expect(page.get_by_text("second", exact=True)).to_be_visible()
+    keyboard.press("ArrowRight")
+    expect(page.get_by_text("third", exact=True)).to_be_visible()
+    keyboard.press("ArrowLeft")
+    expect(page.get_by_text("second", exact=True)).to_be_visible()
+    keyboard.press("n")  # it is not reviewed, and there is one behind it
+    expect(page.get_by_text("third", exact=True)).to_be_visible()
+    keyboard.press("n")  # the first is reviewed
+    expect(page.get_by_text("second", exact=True)).to_be_visible()
     keyboard.press("k")
     expect(page.get_by_text("first", exact=True)).to_be_visible()
     settle(page)

@@ -1,5 +1,6 @@
 """Form of an import's options: those of the file's format, with choices read from the file."""
 
+from pathlib import Path
 from typing import cast
 
 import streamlit as st
@@ -68,19 +69,29 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             format_func=ON_ERROR.__getitem__,
             key=form.key("on error"),
         )
-        replace = st.checkbox(
+        left, right = st.columns([1.6, 1], vertical_alignment="bottom")
+        replace = left.checkbox(
             LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
         )
+        with right:
+            captions = form.companion(
+                LABELS["captions"],
+                "kept captions",
+                "COCO captions, or a table of image id or file name, and caption: for recipes that "
+                "edit images, whose prompts are made of them.",
+            )
         format_ = input_format or file.format or ""
         form.preview(format_)
-        options = form.options(format_, split, cast("OnError", on_error))
+        options = form.options(format_, split, cast("OnError", on_error), captions)
     return ImportRequest(file.name, clean_name(dataset), options, input_format, replace)
 
 
 class _Form(ChosenFile):
     """The fields that depend on the file and its format."""
 
-    def options(self, format_: str, split: str, on_error: OnError) -> ReadOptions:
+    def options(
+        self, format_: str, split: str, on_error: OnError, captions: Path | None
+    ) -> ReadOptions:
         """Draw the options of this format."""
         uses = FORMATS[format_].uses
         titles = [
@@ -108,6 +119,7 @@ class _Form(ChosenFile):
             table=table,
             classes=classes,
             vocabulary=vocabulary,
+            captions=captions,
             refine=refine,
             split=clean_name(split) or None,
             on_error=on_error,

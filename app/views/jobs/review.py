@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -33,6 +34,7 @@ from graph.jobs.lifecycle import Verdict
 from graph.jobs.status import Job
 
 KEYS = "123456789"
+ARROWS = "review_arrows"  # hidden by `app.server.appearance.STYLES`
 THUMBNAIL_PX = 320
 MOST_UNDONE = 200
 COLUMNS = 5
@@ -74,8 +76,18 @@ def _review(job: str, queries: int, images: int) -> None:
                 return
             image = images_here[0]
             group = _focused(image)
+            reviewed = count_reviewed(store, job)
             _buttons(job, image, group, back, on)
-        reviewed = count_reviewed(store, job)
+            st.button(
+                "Next unreviewed",
+                key="_review_n",
+                on_click=_go_to_unreviewed,
+                args=(job, here, queries),
+                shortcut="n",
+                help="The next image that nobody has decided on, for each group; after the last "
+                "one, from the first on.",
+                disabled=reviewed >= images,
+            )
         st.progress(reviewed / max(images, 1), f"{reviewed:,} of {images:,} reviewed")
         st.markdown(title_of(image))
         places = grid(1 + len(image.groups), min(COLUMNS, max(3, 1 + len(image.groups))))
@@ -94,6 +106,16 @@ def _focused(image: EditedImage) -> EditedGroup:
     return next((one for one in image.groups if one.class_name == named), image.groups[0])
 
 
+def _go_to_unreviewed(job: str, here: int, queries: int) -> None:
+    """Go to the first unreviewed image behind this one, or else to the first of all."""
+    for start in (here + 1, 0):
+        found = find_edited(session.store(), job, start, 1, queries=queries, unreviewed=True)
+        if found:
+            go_to(found[0])
+            return
+    st.toast("No image is left to review.")
+
+
 def _buttons(
     job: str, image: EditedImage, group: EditedGroup, back: int | None, on: int | None
 ) -> None:
@@ -103,8 +125,15 @@ def _buttons(
         st.button(label, key=f"_review_{key}", on_click=act, shortcut=key, help=help_, disabled=off)
 
     chosen = [one for each in image.groups for one in each.chosen]
-    button("Previous", "k", lambda: go_to(back or 0), "The image before.", off=back is None)
-    button("Next", "j", lambda: go_to(on or 0), "The image after.", off=on is None)
+    steps = (
+        ("Previous", "k", "left", back, "The image before; ← does the same."),
+        ("Next", "j", "right", on, "The image after; → does the same."),
+    )
+    for label, key, _, to, help_ in steps:
+        button(label, key, partial(go_to, to or 0), help_, off=to is None)
+    with st.container(key=ARROWS):  # a button has one key
+        for label, _, arrow, to, help_ in steps:
+            button(label, arrow, partial(go_to, to or 0), help_, off=to is None)
     button(
         "Accept",
         "a",

@@ -15,6 +15,7 @@ LABELS = {
     "split": "Split of all images",
     "on_error": "Malformed records",
     "replace": "Delete images of the dataset that the file lacks",
+    "captions": "Captions to keep",
     "classes.categories": BY_CATEGORY,
     "classes.file": BY_FILE,
     "classes.captions": BY_CAPTIONS,
@@ -45,7 +46,6 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "limits.columns": "`--max-columns` of `cobalance ingest`",
     "limits.rows": "`--max-rows` of `cobalance ingest`",
     "limits.mentions": "`--max-mentions` of `cobalance ingest`",
-    "captions": "`--captions` of `cobalance ingest`",
     "limits.table_mb": "`--max-table-mb` of `cobalance ingest`",
     "limits.skipped": "`--max-skipped` of `cobalance ingest`",
     "timeout_s": "“Time limit in seconds”",
@@ -88,7 +88,7 @@ _OPTIONS = {
         "max_per_query": "Most per query",
         "budget": "Budget",
     },
-    "ingest": {"dataset": "Dataset", "captions": "Captions"},
+    "ingest": {"dataset": "Dataset", "captions": LABELS["captions"]},
     "rebalance": {"into": "Name of the dataset"},
 }
 

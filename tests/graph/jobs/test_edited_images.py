@@ -179,6 +179,23 @@ def test_an_image_is_reviewed_when_people_decided_in_each_of_its_groups(store, e
     assert count_reviewed(store, edited) == 2
 
 
+def test_images_to_review_are_found_until_people_have_decided(store, edited, settle):
+    def left(start=0, **how):
+        return find_edited(store, edited, start, 9, queries=8, unreviewed=True, **how)
+
+    assert left() == []  # nothing was made
+    man, woman = settle(0), settle(1)
+    alone, single = settle(2), settle(7)
+    assert left() == [0, 2, 7]
+    assert left(7, backwards=True) == [7, 2, 0]
+    decide(store, man[0], "accepted", "ann")
+    decide(store, alone[1], "accepted", "ann")
+    assert left() == [0, 7]
+    decide(store, woman[2], "rejected", "ann")
+    decide(store, single[0], "rejected", "ann")
+    assert left() == []
+
+
 @pytest.mark.parametrize(
     ("index", "verdict"), [(2, "accepted"), (0, "rejected"), (0, "accepted"), (3, "accepted")]
 )

@@ -17,6 +17,7 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     job = run("enqueue", planned, *SMALL).stdout.strip()
     assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
     done = run("work", "--until-idle").stderr
+    assert f"Next: cobalance rebalance {job}" in done
     assert f"Job {job} is done: {wanted:,} of {wanted:,} images accepted" in done
     (row,) = table(run("jobs", "-d", planned, "-f", "csv")).itertuples()
     assert (row.job, row.state, row.wanted, row.accepted) == (job, "done", wanted, wanted)

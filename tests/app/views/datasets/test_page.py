@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app.views.state import tasks
 from graph.dataset.cliques import mined_with
 from graph.dataset.state import dataset_state, find_dataset
+from ingest.captions.image_texts import read_image_texts
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
@@ -261,3 +262,22 @@ def test_an_interrupted_load_says_so(open_page, cars, store) -> None:
     assert "did not end" in shown_text(app)
     assert app.button(key="_ds_mine").disabled
     assert not app.exception
+
+
+def test_captions_are_kept_beside_the_dataset(loading, settings, dataset) -> None:
+    captions = [{"image_id": 1, "caption": "A cow."}, {"image_id": 3, "caption": "A road."}]
+    images = [{"id": number, "file_name": f"{number}.jpg"} for number in (1, 3)]
+    found = json.dumps({"images": images, "annotations": captions}).encode()
+    app = choose_files(loading, dataset, CSV, ("captions.json", found, "application/json"))
+    files = widget(app, "selectbox", "Annotation file")
+    files.select_index(files.options.index("cars.csv (csv)")).run()
+    widget(app, "text_input", "Dataset").input(dataset)
+    widget(app, "selectbox", "Malformed records").select("skip")
+    widget(app, "selectbox", "Captions to keep").select("captions.json").run()
+    check(app).button(key="_import_load").click().run()
+    run_tasks(app)
+    texts = read_image_texts(settings.captions_folder(), dataset)
+    assert dict(zip(texts["id"], texts["captions"], strict=True)) == {
+        "1": ["A cow."],
+        "3": ["A road."],
+    }

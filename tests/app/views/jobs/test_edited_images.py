@@ -196,6 +196,28 @@ def test_review_goes_on_from_image_to_image(
     assert not app.exception
 
 
+def test_review_goes_to_the_next_image_that_nobody_has_reviewed(
+    open_page: OpenPage, store: GraphStore, dataset: str, job: str
+) -> None:
+    for group in image(store, job, 2).groups:
+        decide(store, group.candidates[0].id, "accepted", "bob")
+    app = review(open_page, dataset)
+    assert progress(app) == ["1 of 3 reviewed"]
+    app.button(key="_review_n").click().run()
+    assert app.number_input(key="from_query").value == 5
+    app.button(key="_review_a").click().run()
+    app.button(key="_review_n").click().run()  # none behind the last: from the first on
+    assert app.number_input(key="from_query").value == 1
+    app.button(key="_review_right").click().run()
+    assert app.number_input(key="from_query").value == 3
+    app.button(key="_review_left").click().run()
+    assert app.number_input(key="from_query").value == 1
+    assert not app.button(key="_review_n").disabled
+    app.button(key="_review_a").click().run()
+    assert app.button(key="_review_n").disabled
+    assert not app.exception
+
+
 def test_review_chooses_rejects_and_undoes(
     open_page: OpenPage, store: GraphStore, dataset: str, job: str
 ) -> None:
