@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from graph.errors import OptionError
 from graph.plugins import Plugin
 from graph.progress import Progress, silent
 
@@ -37,6 +38,11 @@ class Examples:
         In the order of the labels; the same for training and test.
     read : callable
         Takes row indices and returns their pixels, one uint8 array (height, width, 3) each.
+    group_names, domain_names : sequence of str
+        What the codes of groups and domains stand for, for messages; empty where unknown.
+    whole, rows : Examples and int64 array, or None
+        Where these images were taken from, and as which rows, so that what is computed from an
+        image is computed once however often its row is taken.
     """
 
     ids: Sequence[str]
@@ -45,9 +51,18 @@ class Examples:
     domains: IntArray
     classes: Sequence[str]
     read: Callable[[IntArray], list[Pixels]]
+    group_names: Sequence[str] = ()
+    domain_names: Sequence[str] = ()
+    whole: "Examples | None" = None
+    rows: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def several_labels(self) -> bool:
+        """Whether an image may have several labels, or none."""
+        return self.labels.ndim == 2
 
     def take(self, rows: IntArray) -> "Examples":
         """The images of some rows, in their order; a row may be taken more than once."""
@@ -55,10 +70,48 @@ class Examples:
         def read(of_taken: IntArray) -> list[Pixels]:
             return self.read(rows[of_taken])
 
-        ids = [self.ids[row] for row in rows.tolist()]
         return Examples(
-            ids, self.labels[rows], self.groups[rows], self.domains[rows], self.classes, read
+            [self.ids[row] for row in rows.tolist()],
+            self.labels[rows],
+            self.groups[rows],
+            self.domains[rows],
+            self.classes,
+            read,
+            self.group_names,
+            self.domain_names,
+            self if self.whole is None else self.whole,
+            rows if self.rows is None else self.rows[rows],
         )
+
+    def require_groups(self, what: str) -> IntArray:
+        """The groups; `what` needs them and begins the error's sentence.
+
+        Raises
+        ------
+        OptionError
+            An image's group is unknown.
+        """
+        return self._known(self.groups, what, "group")
+
+    def require_domains(self, what: str) -> IntArray:
+        """The domains; `what` needs them and begins the error's sentence.
+
+        Raises
+        ------
+        OptionError
+            An image's domain is unknown.
+        """
+        return self._known(self.domains, what, "domain")
+
+    def _known(self, codes: IntArray, what: str, kind: str) -> IntArray:
+        unknown = np.flatnonzero(codes < 0)
+        if len(unknown):
+            raise OptionError(
+                f"{what} needs the {kind} of each image, and that of {len(unknown):,} of "
+                f"{len(self):,} is unknown, such as {self.ids[int(unknown[0])]!r}. Name the "
+                "shortcuts that make the groups, or choose a method that needs none."
+            )
+        return codes
 
 
 @dataclass(frozen=True)
@@ -76,12 +129,15 @@ class MethodPlugin(Plugin):
         linear model on frozen features with scikit-learn.
     multi_label : bool
         Whether it takes images with several labels each.
+    reference : str
+        The paper, with its section.
     """
 
     needs_groups: bool = False
     needs_validation_groups: bool = False
     network_only: bool = False
     multi_label: bool = True
+    reference: str = ""
 
 
 class Model(Protocol):
@@ -102,6 +158,13 @@ class Model(Protocol):
 
 class Learner(Protocol):
     """A way to fit models: a linear one on frozen features, or a network on images."""
+
+    def prepare(self, training: Examples) -> "Learner":
+        """The learner with what all fits of a run share, such as the components of its features.
+
+        It sees the training images as they are, before a method repeats or leaves out any.
+        """
+        ...
 
     def fit(
         self,
@@ -206,6 +269,17 @@ class Method:
         del training
         return self
 
+    @property
+    def adapts(self) -> bool:
+        """Whether weights follow the losses, so that no solver for constant weights can train it.
+
+        Examples
+        --------
+        >>> Method().adapts
+        False
+        """
+        return type(self).reweight is not Method.reweight
+
     def rows(self, training: Examples, rng: np.random.Generator) -> IntArray:
         """The rows to train on; a row may stand more than once."""
         del rng
@@ -218,7 +292,8 @@ class Method:
     def reweight(self, losses: Floats, groups: IntArray) -> Floats | None:
         """Weights of a batch from its losses, which multiply and are summed; None for their mean.
 
-        A method whose weights depend on earlier batches keeps them in `state`.
+        They are constants: no gradient flows through them. A method whose weights depend on earlier
+        batches keeps them in `state`.
         """
         del losses, groups
         return None

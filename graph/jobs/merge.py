@@ -89,6 +89,15 @@ def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
     return images
 
 
+def read_sources(store: GraphStore, dataset: str) -> dict[str, str]:
+    """For each generated image of a dataset that was made from another image, that one's id.
+
+    The other image need not be in the dataset: of counterfactuals alone the candidates know it.
+    """
+    rows = store.read(reads.SOURCES, dataset=dataset, prefix=len(generated_id("")))
+    return {row["id"]: row["source"] for row in rows if row["source"] is not None}
+
+
 def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
     """Read what a job asks of the images that it edits, and what came of it, in the job's order."""
     rows = store.read(reads.COUNTERFACTUALS, job=job)

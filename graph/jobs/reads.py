@@ -315,3 +315,12 @@ MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic
 RETURN i.id AS id, head([(i)-[:GENERATED_BY]->(j:Job) | j.id]) AS job,
   head([(i)-[:DERIVED_FROM]->(o:Image) | o.id]) AS source_image""",
 )
+
+SOURCES = Statement(
+    "What a dataset's generated images were made from, whether or not it has that image.",
+    """
+MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic
+OPTIONAL MATCH (c:Candidate {id: substring(i.id, $prefix)})
+RETURN i.id AS id,
+  coalesce(head([(i)-[:DERIVED_FROM]->(o:Image) | o.id]), c.source_image) AS source""",
+)

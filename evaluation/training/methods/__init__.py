@@ -5,6 +5,15 @@ from graph.plugins import Plugins
 
 METHODS: Plugins[Method] = Plugins(
     "method",
-    {"erm": "evaluation.training.methods.erm"},
+    {
+        "erm": "evaluation.training.methods.erm",
+        "over-sampling": "evaluation.training.methods.over_sampling",
+        "sub-sampling": "evaluation.training.methods.sub_sampling",
+        "upweight": "evaluation.training.methods.upweight",
+        "class-balanced": "evaluation.training.methods.class_balanced",
+        "group-dro": "evaluation.training.methods.group_dro",
+        "dfr": "evaluation.training.methods.dfr",
+        "jtt": "evaluation.training.methods.jtt",
+    },
 )
 """Training methods; each declares its options and whether it reads group labels."""

@@ -41,6 +41,9 @@ IMAGE_TABLE = TableFile(
             "Of an edited image and of its counterfactuals: the edited image's id. Keep images of "
             "one twin in one part of any split.",
         ),
+        "source": Column(
+            pa.string(), "Of a generated image: the id of the image that it was made from."
+        ),
         "changed": Column(
             pa.bool_(),
             "Of a counterfactual: whether it shows another group than the image that was edited.",
@@ -72,6 +75,7 @@ def image_row(image: ExportImage, location: ImageLocation) -> Mapping[str, Any]:
         "height": image.height_px,
         "synthetic": image.synthetic,
         "twin": image.twin,
+        "source": image.provenance["source_image"] if image.provenance else None,
         "changed": image.changed,
         "original_uri": image.uri,
         "sha256": image.sha256,

@@ -1,0 +1,14 @@
+"""Features of images that training does not change, by name."""
+
+from evaluation.training.features.features import Features
+from graph.plugins import Plugins
+
+FEATURES: Plugins[Features] = Plugins(
+    "features",
+    {
+        "pixels": "evaluation.training.features.pixels",
+        "dinov2": "evaluation.training.features.dinov2",
+        "clip": "evaluation.training.features.clip",
+    },
+)
+"""Features; each declares its options and the extra that it needs."""

@@ -1,0 +1,44 @@
+"""CLIP: embeddings of images, of length 1.
+
+Radford et al., "Learning Transferable Visual Models From Natural Language Supervision" (2021).
+"""
+
+from pydantic import Field
+
+from evaluation.training.features.vision import VisionFeatures
+from graph.plugins import Plugin
+from ingest.models.options import ModelOptions
+
+_REVISION = (
+    "c237dc49a33fc61debc9276459120b7eac67e7ef"  # in safetensors: the main branch is a pickle
+)
+
+
+class ClipFeatureOptions(ModelOptions):
+    """Options of the features clip."""
+
+    model: str = "openai/clip-vit-base-patch32"
+    batch_size: int = Field(default=32, ge=1, le=1024)
+
+
+PLUGIN = Plugin(
+    "clip",
+    "Image embeddings of CLIP.",
+    "train",
+    ClipFeatureOptions,
+    licence="none named on the hub; its code is under MIT",
+)
+
+
+def open_features(options: ClipFeatureOptions) -> VisionFeatures:
+    """Load the model."""
+    from torch.nn import functional
+    from transformers import CLIPImageProcessorPil, CLIPVisionModelWithProjection
+
+    from ingest.models.vision import open_vision
+
+    vision = open_vision(options, CLIPVisionModelWithProjection, CLIPImageProcessorPil, _REVISION)
+    return VisionFeatures(
+        vision,
+        lambda model, pixels: functional.normalize(model(pixel_values=pixels).image_embeds, dim=-1),
+    )

@@ -1,0 +1,235 @@
+"""Linear model on frozen features: softmax regression, in seconds on a processor.
+
+A linear model cannot fit every image, so that sample weights change what it learns; they hardly do
+where a model fits all images perfectly (Byrd and Lipton, "What is the Effect of Importance
+Weighting in Deep Learning?", 2019).
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from evaluation.training.features import FEATURES
+from evaluation.training.features.features import Features
+from evaluation.training.learners.learner import LearnerPlugin
+from evaluation.training.learners.regression import (
+    Descent,
+    Head,
+    descend,
+    head_probabilities,
+    solve,
+)
+from evaluation.training.method import Examples, Floats, Learner, Method, Run
+from evaluation.training.selection import RULES, check_rule
+from graph.errors import OptionError
+from graph.options import Options
+
+
+class LinearOptions(Options):
+    """Options of the learner linear.
+
+    Parameters
+    ----------
+    features : str
+        A name in `evaluation.training.features.FEATURES`.
+    features_options : dict
+        Options of the features.
+    c : tuple of float
+        Inverse strength of the L2 penalty, as scikit-learn's C; the rule of selection chooses among
+        several. Strong by default, which is best for sample weights.
+    epochs, batch_size, learning_rate : int, int, float
+        Of gradient descent, for methods whose weights follow the losses, and for fits of a given
+        number of epochs; the learning rate falls to 0 along a cosine.
+    select : str
+        The rule that selects ``c``, and the epoch of gradient descent, by validation images;
+        ``last`` needs none.
+    """
+
+    features: str = "pixels"
+    features_options: dict[str, Any] = Field(default_factory=dict)
+    c: tuple[float, ...] = (0.01,)
+    epochs: int = Field(default=100, ge=1)
+    batch_size: int = Field(default=128, ge=1)
+    learning_rate: float = Field(default=0.1, gt=0, allow_inf_nan=False)
+    select: Literal["last", "loss", "accuracy", "balanced", "worst-group", "group-balanced"] = (
+        "last"
+    )
+
+    @field_validator("c")
+    @classmethod
+    def _check_c(cls, c: tuple[float, ...]) -> tuple[float, ...]:
+        if not c or not all(0 < value < math.inf for value in c):
+            raise ValueError("give one positive number or more")
+        return c
+
+
+PLUGIN = LearnerPlugin(
+    "linear", "Softmax regression on frozen features, without torch.", "evaluate", LinearOptions
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Softmax regression on features; with several labels an image, logistic regressions."""
+
+    head: Head
+    read: Callable[[Examples], Floats]
+    several_labels: bool
+
+    def probabilities(self, images: Examples) -> Floats:
+        """Probability of each class, shape (n_images, n_classes)."""
+        return head_probabilities(self.head, self.features(images), self.several_labels)
+
+    def features(self, images: Examples) -> Floats:
+        """Standardised features, shape (n_images, n_features)."""
+        return self.read(images)
+
+    def with_head(self, weight: Floats, bias: Floats) -> "LinearModel":
+        """The same features with another last layer."""
+        return replace(self, head=(weight, bias))
+
+
+@dataclass(frozen=True, eq=False)
+class StandardFeatures:
+    """Features less their mean in the training images, by their standard deviation there.
+
+    Parameters
+    ----------
+    features : Features
+        Fitted to the training images.
+    mean, spread : float64 array, shape (n_features,)
+    known : mapping
+        What was read before, by the whole that rows are taken from.
+    """
+
+    features: Features
+    mean: Floats
+    spread: Floats
+    known: "WeakKeyDictionary[Examples, Floats]" = field(default_factory=WeakKeyDictionary)
+
+    def read(self, images: Examples) -> Floats:
+        """Features of images, shape (n_images, n_features)."""
+        whole = images if images.whole is None else images.whole
+        if whole not in self.known:
+            self.known[whole] = (self.features.read(whole) - self.mean) / self.spread
+        found = self.known[whole]
+        return found if images.rows is None else found[images.rows]
+
+
+def standardise(features: Features, training: Examples, seed: int) -> StandardFeatures:
+    """Fit features to training images, and measure their mean and spread there."""
+    fitted = features.fit(training, seed)
+    values = fitted.read(training)
+    spread = values.std(axis=0)
+    return StandardFeatures(fitted, values.mean(axis=0), np.where(spread > 0, spread, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLearner:
+    """Fits softmax regressions on features.
+
+    Parameters
+    ----------
+    features : Features
+        What the model reads.
+    regression : callable
+        scikit-learn's LogisticRegression.
+    run : Run
+        Seed of the components and batches.
+    reader : StandardFeatures or None
+        The features, fitted; None before `prepare`.
+    """
+
+    options: LinearOptions
+    features: Features
+    regression: Callable[..., Any]
+    run: Run
+    reader: StandardFeatures | None = None
+
+    def prepare(self, training: Examples) -> "LinearLearner":
+        """The learner with features fitted to the training images, and standardised by them."""
+        return replace(self, reader=standardise(self.features, training, self.run.seed))
+
+    def fit(
+        self,
+        training: Examples,
+        validation: Examples | None,
+        method: Method,
+        *,
+        weights: Floats | None = None,
+        epochs: int | None = None,
+        stage: str = "",
+    ) -> LinearModel:
+        """Fit a model; see `evaluation.training.method.Learner`.
+
+        Raises
+        ------
+        OptionError
+            The training images are of one class, or several values of ``c`` are to be selected from
+            without a rule.
+        """
+        del stage
+        check_two_classes(training)
+        check_rule(self.options.select, validation)
+        rule = RULES.get(self.options.select)
+        if rule is None and len(self.options.c) > 1:
+            raise OptionError(
+                f"The learner linear has {len(self.options.c)} values of c to select from, and the "
+                f"rule {self.options.select!r} selects none. Give one, or another rule."
+            )
+        reader = self.reader or standardise(self.features, training, self.run.seed)
+        method = method.prepare(training)
+        of_images = method.weights(training) if weights is None else weights
+        heads = self._heads(reader.read(training), training, method, of_images, epochs)
+        models = (LinearModel(head, reader.read, training.several_labels) for head in heads)
+        if rule is None or validation is None:
+            *_, last = models
+            return last
+        return max(models, key=lambda model: rule(model.probabilities(validation), validation))
+
+    def _heads(
+        self,
+        features: Floats,
+        training: Examples,
+        method: Method,
+        weights: Floats,
+        epochs: int | None,
+    ) -> Iterator[Head]:
+        """The solution for each ``c``; by gradient descent, that of each epoch."""
+        for c in self.options.c:
+            if method.adapts or epochs is not None:
+                settings = Descent(
+                    c,
+                    self.options.epochs if epochs is None else epochs,
+                    self.options.batch_size,
+                    self.options.learning_rate,
+                )
+                yield from descend(features, training, method, weights, settings, self.run)
+            else:
+                yield solve(features, training, weights, c, self.regression)
+
+
+def check_two_classes(training: Examples) -> None:
+    """Raise OptionError unless the training images are of two classes or more."""
+    if training.several_labels:
+        return
+    shown = np.unique(training.labels)
+    if len(shown) < 2:
+        which = f"all of the class {training.classes[int(shown[0])]!r}" if len(shown) else "none"
+        raise OptionError(
+            f"The {len(training):,} training images are {which}; a classifier needs images of two "
+            "classes. Give a training set that has them."
+        )
+
+
+def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:
+    """Open the learner with its features; it fits models of the run that it is called with."""
+    from sklearn.linear_model import LogisticRegression
+
+    features = FEATURES.open(options.features, options.features_options)
+    return lambda run: LinearLearner(options, features, LogisticRegression, run)

@@ -1,0 +1,161 @@
+"""Train with a method, and predict the test images."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from evaluation.training.learners import LEARNERS
+from evaluation.training.learners.learner import LearnerPlugin
+from evaluation.training.method import Examples, Floats, Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.methods import METHODS
+from evaluation.training.selection import READS_GROUPS
+from graph.errors import OptionError
+
+_BATCH = 4096  # images that are predicted together
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model with its predictions, and what was seen on the way.
+
+    Parameters
+    ----------
+    model : Model
+    predictions : pandas.DataFrame
+        See `predict`.
+    record : mapping
+        JSON values: method and learner with all options, ``seed``, ``training_images`` and
+        ``validation_images`` (counts), ``selected_by`` (the rule), and whether labels of groups
+        were read: ``reads_training_groups``, ``reads_validation_groups``.
+    """
+
+    model: Model
+    predictions: pd.DataFrame
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A method and a learner by name, with their options.
+
+    Parameters
+    ----------
+    label : str
+        What the predictions call it; by default the method's name.
+    """
+
+    method: str = "erm"
+    method_options: Mapping[str, Any] = field(default_factory=dict)
+    learner: str = "linear"
+    learner_options: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    def open(self) -> tuple[Method, Callable[[Run], Learner]]:
+        """Open both.
+
+        Raises
+        ------
+        UnknownNameError
+            No method or learner has the name.
+        OptionError
+            An option is unknown or not allowed, or the method needs a network.
+        MissingExtraError
+            Packages are not installed.
+        """
+        self.check()
+        method = METHODS.open(self.method, self.method_options)
+        return method, LEARNERS.open(self.learner, self.learner_options)
+
+    def check(self) -> None:
+        """Check names and options without loading anything; errors as of `open`."""
+        METHODS.check(self.method, self.method_options)
+        LEARNERS.check(self.learner, self.learner_options)
+        learner = LEARNERS[self.learner]
+        is_network = isinstance(learner, LearnerPlugin) and learner.is_network
+        if _declared(self.method).network_only and not is_network:
+            raise OptionError(
+                f"The method {self.method} changes the loss, the outputs or the images of a "
+                f"network, which the learner {self.learner} is not. Choose the learner network."
+            )
+
+
+def train_run(
+    recipe: Recipe,
+    run: Run,
+    training: Examples,
+    validation: Examples | None,
+    test: Examples,
+    *,
+    opened: tuple[Method, Callable[[Run], Learner]] | None = None,
+) -> Trained:
+    """Train a model and predict the test images, which select nothing.
+
+    Parameters
+    ----------
+    opened : tuple, optional
+        The recipe's method and learner, where several runs share them.
+
+    Raises
+    ------
+    OptionError
+        The method or the rule of selection needs groups that are unknown, or validation images.
+    """
+    declared = _declared(recipe.method)
+    if training.several_labels and not declared.multi_label:
+        raise OptionError(
+            f"The method {recipe.method} takes images with one label, and these have several. "
+            "Choose another method, or predict the class."
+        )
+    method, open_for = opened or recipe.open()
+    learner = open_for(run).prepare(training)
+    model = method.train(learner, training, validation, run)
+    options = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
+    rule = str(options["select"])
+    record = {
+        "method": recipe.method,
+        "method_options": METHODS.check(recipe.method, recipe.method_options).model_dump(
+            mode="json"
+        ),
+        "learner": recipe.learner,
+        "learner_options": options,
+        "seed": run.seed,
+        "training_images": len(training),
+        "validation_images": 0 if validation is None else len(validation),
+        "selected_by": rule,
+        "reads_training_groups": declared.needs_groups,
+        "reads_validation_groups": rule in READS_GROUPS or declared.needs_validation_groups,
+    }
+    label = recipe.label or recipe.method
+    return Trained(model, predict(model, test, seed=run.seed, method=label), record)
+
+
+def predict(model: Model, test: Examples, *, seed: int, method: str) -> pd.DataFrame:
+    """Predictions of a model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an image: ``image``, ``class_name`` (the label), ``predicted``, ``p_<class>`` for
+        each class, ``seed`` and ``method``. With several labels an image, ``y_<class>`` (0 or 1)
+        stands for ``class_name`` and ``predicted``.
+    """
+    rows = np.arange(len(test))
+    parts = [
+        model.probabilities(test.take(rows[at : at + _BATCH])) for at in range(0, len(rows), _BATCH)
+    ]
+    found: Floats = np.concatenate(parts) if parts else np.empty((0, len(test.classes)))
+    frame: dict[str, Any] = {"image": list(test.ids)}
+    if test.several_labels:
+        frame |= {f"y_{name}": test.labels[:, at] for at, name in enumerate(test.classes)}
+    else:
+        names = np.array(test.classes, dtype=object)
+        frame |= {"class_name": names[test.labels], "predicted": names[found.argmax(axis=1)]}
+    frame |= {f"p_{name}": found[:, at] for at, name in enumerate(test.classes)}
+    return pd.DataFrame(frame | {"seed": seed, "method": method})
+
+
+def _declared(method: str) -> MethodPlugin:
+    return cast("MethodPlugin", METHODS[method])
