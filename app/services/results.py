@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from app.settings import Settings
 from generation.export import (
     ExportError,
@@ -25,6 +27,7 @@ from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations, Mention
 from ingest.annotators import ANNOTATORS
+from ingest.captions.credits import joined_credits
 from ingest.captions.image_texts import copy_image_texts, read_image_texts, write_image_texts
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
@@ -171,14 +174,16 @@ def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[Acce
     """Copy a dataset's captions, and add those of edited images, with their sources' licences."""
     copy_image_texts(folder, dataset, into)
     edited = [image for image in images if image.edited]
-    known = read_image_texts(folder, dataset, {str(image.source_image) for image in edited})
-    if known.empty:
+    sources = [(image.source_image, image.patch_image) for image in edited]
+    ids = {one for pair in sources for one in pair if one is not None}
+    rows = read_image_texts(folder, dataset, ids).to_dict("records")
+    if not rows:
         return
-    licences = known.set_index("id").drop(columns="captions")
-    texts = licences.reindex([image.source_image for image in edited]).reset_index(drop=True)
+    known = {str(row["id"]): row for row in rows}
+    told = [[known.get(one, {}) for one in pair if one is not None] for pair in sources]
+    texts = pd.DataFrame(map(joined_credits, told), dtype=object)
     texts.insert(0, "image", range(len(edited)))
     texts.insert(1, "captions", [list(image.captions) or None for image in edited])
-    texts = texts.astype(object).where(texts.notna(), None)
     write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))
 
 

@@ -23,6 +23,9 @@ VARIANT = "variant_number"
 CONSENT = "consent"
 """In an image's settings: on what basis people were painted, in the words of who ordered it."""
 
+PATCH_IMAGE = "patch_image"
+"""In an image's settings: the image whose object was pasted into it."""
+
 # The parts of a backend's description that decide pixels or verdicts, beside its settings.
 _MADE_WITH = (
     *("pipeline", "scheduler", "scheduler_config", "variant", "device", "dtype"),
@@ -131,6 +134,20 @@ def judgement_values(judgement: Judgement) -> dict[str, Any]:
         "reason": judgement.reason,
         "details": dict(judgement.details),
     }
+
+
+def pasted_image(settings: str | None) -> str | None:
+    """The image whose object was pasted into another one, by that one's settings in the manifest.
+
+    Examples
+    --------
+    >>> pasted_image('{"patch_image": "7"}'), pasted_image('{"steps": 50}')
+    ('7', None)
+    """
+    if settings is None or PATCH_IMAGE not in settings:
+        return None
+    found: str | None = json.loads(settings).get(PATCH_IMAGE)
+    return found
 
 
 def named_scores(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

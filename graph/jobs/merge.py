@@ -43,6 +43,8 @@ class AcceptedImage(ImageRecord):
         Whether it shows what its source shows, with the source's mentions beside its own.
     captions : tuple of str
         The source's captions, edited.
+    patch_image : str or None
+        The id of the image, of the same dataset, whose object is pasted into it.
     """
 
     synthetic: bool = True
@@ -50,6 +52,7 @@ class AcceptedImage(ImageRecord):
     source_image: str | None = None
     edited: bool = False
     captions: tuple[str, ...] = ()
+    patch_image: str | None = None
 
 
 def generated_id(candidate: str) -> str:
@@ -84,6 +87,7 @@ def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
                 source_image=row["source_image"],
                 edited=row["edited"],
                 captions=tuple(row["captions"]),
+                patch_image=provenance.get("settings", {}).get("patch_image"),
             )
         )
     return images

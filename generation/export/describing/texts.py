@@ -58,7 +58,8 @@ class TextCounts:
         if self.has_licenses or self.attributed.total():
             told.append(
                 "Licences and origins are those that the dataset's files state; a generated image "
-                "has those of the image that it was made from (`license`, `attribution`)."
+                "has those of the image that it was made from, and of one whose object is pasted "
+                "into it (`license`, `attribution`)."
             )
         return told
 

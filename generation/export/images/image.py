@@ -22,7 +22,8 @@ class ImageText:
     source_captions : tuple of str
         Of a generated image with captions those that were edited.
     license, license_url, attribution : str or None
-        As its dataset states them; a generated image has those of its source.
+        As its dataset states them; a generated image has those of its source, and behind them
+        those of the image whose object is pasted into it, if any.
     """
 
     captions: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,9 +21,11 @@ from generation.export.images.image import (
     with_content,
 )
 from generation.export.options import ExportError, ExportOptions
+from generation.output.rows import pasted_image
 from graph.errors import CobalanceError, MissingExtraError, Part, Setting
 from graph.progress import Progress
 from graph.records import Mention
+from ingest.captions.credits import CREDITS, joined_credits
 
 _BATCH = 512  # images whose regions are read in one call
 _OTHER_REGIONS = "regions of concepts that their image lacks"
@@ -190,11 +192,10 @@ class ImageStream:
         """Captions and licences of real images and of the sources of generated ones, by id."""
         if self.dataset.texts is None:
             return {}
-        ids = {_origin(image) for image in batch} - {None}
-        rows = self.dataset.texts(sorted(map(str, ids))).to_dict("records")
-        names = ("license", "license_url", "attribution")
+        ids = {origin for image in batch for origin in _origins(image)}
+        rows = self.dataset.texts(sorted(ids)).to_dict("records")
         return {
-            str(row["id"]): ImageText(tuple(row["captions"]), (), *(row[name] for name in names))
+            str(row["id"]): ImageText(tuple(row["captions"]), (), *(row[name] for name in CREDITS))
             for row in rows
         }
 
@@ -215,18 +216,23 @@ class _Region(NamedTuple):
     size_px: tuple[float | None, ...]
 
 
-def _origin(image: ExportImage) -> str | None:
-    """The real image that an image is, or was made from."""
-    return image.id if image.provenance is None else image.provenance["source_image"]
+def _origins(image: ExportImage) -> list[str]:
+    """The real images that an image is, or was made from: that one first, then what is pasted."""
+    if image.provenance is None:
+        return [image.id]
+    row = image.provenance
+    return [one for one in (row["source_image"], pasted_image(row["settings"])) if one is not None]
 
 
 def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
-    """Texts of an image; a generated one has edited captions, if any, and its source's licence."""
-    own = texts.get(_origin(image) or "", ImageText())
+    """Texts of an image; a generated one has edited captions, if any, and its sources' licences."""
+    found = [texts.get(origin, ImageText()) for origin in _origins(image)]
+    own = found[0] if found else ImageText()
     if image.provenance is None:
         return own
     edited = tuple(image.provenance.get("captions") or ())
-    return replace(own, captions=edited, source_captions=own.captions if edited else ())
+    told = joined_credits([asdict(one) for one in found]) if found[1:] else {}
+    return replace(own, captions=edited, source_captions=own.captions if edited else (), **told)
 
 
 def _mention(region: Mapping[Any, Any]) -> Mention:

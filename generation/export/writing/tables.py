@@ -28,10 +28,16 @@ TEXT_COLUMNS = {
     "source_captions": Column(
         pa.list_(pa.string()), "Of a generated image with captions, these before they were edited."
     ),
-    "license": Column(pa.string(), "Licence of the image, or of the one that it was made from."),
-    "license_url": Column(pa.string(), "Where that licence is."),
+    "license": Column(
+        pa.string(),
+        "Licence of the image, or of the one that it was made from; behind a semicolon that of the "
+        "one whose object is pasted into it, if it is another licence.",
+    ),
+    "license_url": Column(pa.string(), "Where that licence is; of two in the same order."),
     "attribution": Column(
-        pa.string(), "Where the image, or the one that it was made from, is from."
+        pa.string(),
+        "Where the image, or the one that it was made from, is from; behind a semicolon the same "
+        "of the one whose object is pasted into it.",
     ),
 }
 """Columns of `generation.export.images.image.ImageText`."""

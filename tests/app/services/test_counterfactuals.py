@@ -56,7 +56,7 @@ def dataset_of(store, dataset):
         drop_dataset(store, f"{dataset}-rebalanced")
 
 
-def made_job(store, dataset, records, groups, lost=(), made="all", **settings):
+def made_job(store, dataset, records, groups, lost=(), made="all", pasted=None, **settings):
     """A job that asks all groups of each image, and has them but for the lost ones."""
     queries = [
         PlannedQuery(
@@ -82,6 +82,7 @@ def made_job(store, dataset, records, groups, lost=(), made="all", **settings):
                 "rejected" if is_lost else "accepted",
                 source_image=query.edit.source_image,
                 seconds=1.0,
+                provenance={"settings": {"patch_image": pasted}} if pasted else {},
             )
         ]
     record_made(store, job, candidates, finish=True)
@@ -257,6 +258,15 @@ def test_counterfactuals_have_edited_captions_and_the_licence_of_their_source(
     assert found.loc[twins, "captions"].tolist() == [["a woman", "a bat"]] * 2
     assert sorted(found.loc[twins, "license"], key=str) == ["CC BY 4.0", None]
     assert sorted(found.loc[twins, "attribution"], key=str) == [None, "by Ann"]
+    drop_dataset(store, result.dataset)
+    job = made_job(store, dataset, records, ("man", "woman"), pasted="1")
+    result = merged(store, own, job, real="all")
+    found = read_image_texts(own.captions_folder(), result.dataset).set_index("id")
+    twins = [image for image in found.index if image.startswith("generated/")]
+    about = ["CC BY 4.0; unknown", "https://creativecommons.org/licenses/by/4.0/; unknown"]
+    columns = ["license", "license_url", "attribution"]
+    by_source = sorted(found.loc[twins, columns].to_numpy(object).tolist(), key=str)
+    assert by_source == [[*about, "by Ann; unknown"], [None] * 3]
 
 
 @pytest.fixture

@@ -43,7 +43,8 @@ def told(sample):
 
     def make():
         rows = [generated_row(0, sample.stores, captions=EDITED, source_class="landbird")]
-        rows += [generated_row(index, sample.stores) for index in (1, 2)]
+        pasted = json.dumps({"patch_image": HOSTILE[5]})
+        rows += [generated_row(1, sample.stores), generated_row(2, sample.stores, settings=pasted)]
         dataset = replace(sample.dataset, generated=manifest_frame(rows), texts=texts)
         wanted = {name: (TEXTS[name][0], [], *TEXTS[name][1:]) for name in TEXTS}
         wanted |= {name: ([], [], None, None, None) for name in HOSTILE if name not in TEXTS}
@@ -51,7 +52,10 @@ def told(sample):
         return dataset, wanted | {
             first: (EDITED, TEXTS[HOSTILE[0]][0], *BY_ND),
             second: ([], [], None, None, None),
-            third: ([], [], None, "http://only/address", None),
+            third: (
+                *([], [], "http://only/address; MIT", "http://only/address; unknown"),
+                "unknown; me & you",
+            ),
         }
 
     return make
@@ -129,7 +133,7 @@ def test_coco_captions_and_back(told, tmp_path, imported_coco):
         for image, (_, captions, *about) in zip(ids, rows, strict=True):
             back[image] = (captions or [], *about)
     for image, (captions, _, license_name, url, attribution) in wanted.items():
-        expected = (captions, license_name or url, url, attribution)
+        expected = (captions, license_name, url, attribution)
         assert back.get(image, ([], None, None, None)) == expected
 
 
@@ -160,7 +164,8 @@ def test_the_card_and_croissant_say_so(told, tmp_path):
     assert "edited by word lists" in card
     assert "| Attribution-NoDerivs License | 1 | 1 |" in card
     assert "| MIT | 1 | 0 |" in card
-    assert "| http://only/address | 1 | 1 |" in card
+    assert "| http://only/address | 1 | 0 |" in card
+    assert "| http://only/address; MIT | 0 | 1 |" in card
     assert "| unknown | 7 | 1 |" in card
     croissant = json.loads((tmp_path / "out" / "croissant.json").read_bytes())
     assert "edited by word lists" in croissant["rai:dataCollection"]

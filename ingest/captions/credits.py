@@ -1,0 +1,45 @@
+"""Licence and attribution of an image that is made of several others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CREDITS = ("license", "license_url", "attribution")
+UNKNOWN = "unknown"
+
+_BETWEEN = "; "
+
+
+def joined_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
+    """Licences, their addresses, and attributions of all images, in their order, each once.
+
+    Parameters
+    ----------
+    images : sequence of mapping
+        ``license``, ``license_url`` and ``attribution`` of each; None or missing where unknown.
+
+    Returns
+    -------
+    dict of str to (str or None)
+        The same names. Several are separated by a semicolon, the addresses in the order of the
+        licences, with ``unknown`` for one that is unknown beside others, and its address for a
+        licence without a name; None where all are unknown.
+
+    Examples
+    --------
+    >>> mine, yours = {"license": "CC BY", "attribution": "Ann"}, {"attribution": "Bo"}
+    >>> joined_credits([mine, yours])
+    {'license': 'CC BY; unknown', 'license_url': None, 'attribution': 'Ann; Bo'}
+    >>> joined_credits([mine, mine]) == joined_credits([mine])
+    True
+    """
+    licences = list(dict.fromkeys((one.get("license"), one.get("license_url")) for one in images))
+    names = [name or (url if licences[1:] else None) for name, url in licences]
+    attributions = list(dict.fromkeys(one.get("attribution") for one in images))
+    columns = names, [url for _, url in licences], attributions
+    return dict(zip(CREDITS, map(_joined, columns), strict=True))
+
+
+def _joined(values: Sequence[str | None]) -> str | None:
+    if not any(values):
+        return None
+    return _BETWEEN.join(value or UNKNOWN for value in values)
