@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from app.services.group_words import combined_words
+from generation.jobs.patches import check_patches
 from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
 from generation.planning.plan import Plan, PlanOptions
 from generation.planning.source_selection import Selection, select_sources
@@ -81,7 +82,7 @@ def plan_counterfactual_dataset(
         There is no such recipe, option, word list, group, concept or split.
     OptionError
         The recipe edits no images, an option cannot be used, captions are needed and there are
-        none, or no image is left to edit.
+        none, no image is left to edit, or none of a group that objects are to be taken of.
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
@@ -117,6 +118,8 @@ def choose_counterfactuals(
     groups = groups_of(options, words, images)
     progress("plan", 0, None)
     selection = select_sources(images, texts, groups, options, words)
+    if len(selection.sources):
+        check_patches(RECIPES[recipe].backend, groups, set(selection.sources["class_name"]))
     queries = plan_counterfactuals(selection.sources, groups, options.made)
     kept = {key: list(value) if isinstance(value, tuple) else value
             for key, value in (changes or {}).items()}  # fmt: skip

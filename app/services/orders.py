@@ -5,12 +5,14 @@ from typing import Any
 
 from app.services.group_words import combined_words, phrases_of
 from generation.jobs.consent import check_consent
+from generation.jobs.patches import check_patches, needs_patch
 from generation.jobs.settings import JobSettings, read_job_settings
 from generation.jobs.variants import Phrase, Variant
 from generation.recipes import RECIPES
 from graph.database.store import GraphStore
 from graph.dataset.names import splits_of
 from graph.dataset.plans import read_plan, read_plan_options
+from graph.dataset.read import read_image_concepts
 from graph.errors import Action, OptionError
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
@@ -47,7 +49,8 @@ def order_plan(
     ------
     OptionError
         The plan asks for no images, or for others than the recipe makes; a prompt has a place for
-        words that a group does not have; or people would be painted without consent.
+        words that a group does not have; no image can lend an object of a group that is to be
+        pasted; or people would be painted without consent.
     """
     if not queries:
         raise OptionError(
@@ -58,6 +61,7 @@ def order_plan(
     queries = [PlannedQuery(*query) for query in queries]
     checked = read_job_settings(settings)
     check_order(checked, dataset, name, queries)
+    _check_patches(store, dataset, checked, queries)
     kept = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
     _check_prompts(read_job_settings(kept), queries)
     return create_job(
@@ -117,6 +121,19 @@ def check_order(
         )
     groups = sorted({query.class_name for query in queries})
     check_consent(settings, groups, is_edit=len(anew) < len(queries))
+
+
+def _check_patches(
+    store: GraphStore, dataset: str, settings: JobSettings, queries: Sequence[PlannedQuery]
+) -> None:
+    """Raise OptionError for a group that no edited image can lend an object of."""
+    if not needs_patch(settings.backend):
+        return
+    edited = {query.edit.source_image for query in queries if query.edit is not None}
+    images = read_image_concepts(store, dataset)
+    classes = set(images["class_name"][images["id"].isin(edited)])
+    groups = sorted({query.class_name for query in queries if query.edit is not None})
+    check_patches(settings.backend, groups, classes)
 
 
 def _of_edits(

@@ -27,7 +27,7 @@ from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations, Mention
 from ingest.annotators import ANNOTATORS
-from ingest.captions.credits import joined_credits
+from ingest.captions.credits import CREDITS, joined_credits
 from ingest.captions.image_texts import copy_image_texts, read_image_texts, write_image_texts
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
@@ -179,9 +179,9 @@ def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[Acce
     rows = read_image_texts(folder, dataset, ids).to_dict("records")
     if not rows:
         return
-    known = {str(row["id"]): row for row in rows}
+    known = {str(row["id"]): {name: row[name] for name in CREDITS} for row in rows}
     told = [[known.get(one, {}) for one in pair if one is not None] for pair in sources]
-    texts = pd.DataFrame(map(joined_credits, told), dtype=object)
+    texts = pd.DataFrame([joined_credits(one) for one in told], dtype=object)
     texts.insert(0, "image", range(len(edited)))
     texts.insert(1, "captions", [list(image.captions) or None for image in edited])
     write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))

@@ -1,12 +1,14 @@
 """Backend protocol: generate images for a batch of requests, and describe their provenance."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
+from graph.plugins import Plugin
 
 SYNTHETIC_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 """URL prefix of IPTC digital source types."""
@@ -28,6 +30,19 @@ class ImageOptions(Options):
     def has_size(self) -> bool:
         """Whether the width or the height is set."""
         return self.width_px is not None or self.height_px is not None
+
+
+@dataclass(frozen=True)
+class BackendPlugin(Plugin):
+    """Declaration of a backend's module; a plain `Plugin` does for one that needs no patch.
+
+    Parameters
+    ----------
+    needs_patch : bool
+        Whether it takes an object of another image of the class; see `Backend`.
+    """
+
+    needs_patch: bool = False
 
 
 class Backend(Protocol):

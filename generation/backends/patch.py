@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
+from generation.backends.backend import SYNTHETIC_SOURCE, BackendPlugin, ImageOptions
 from generation.backends.compositing.cutout import find_box
 from generation.backends.compositing.framing import (
     choose_output_size,
@@ -21,18 +21,18 @@ from generation.backends.compositing.framing import (
     resize_mask,
 )
 from generation.image_request import GeneratedImage, GenerationError, ImageRequest
-from graph.plugins import Plugin
 
 
 class PatchOptions(ImageOptions):
     """Options of the backend patch."""
 
 
-PLUGIN = Plugin(
+PLUGIN = BackendPlugin(
     "patch",
     "Pastes an object of the class, with its box, into the source's box.",
     extra="worker",
     options=PatchOptions,
+    needs_patch=True,
 )
 
 CAPTURES = SYNTHETIC_SOURCE + "compositeCapture"
