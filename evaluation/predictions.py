@@ -50,12 +50,13 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         if head.startswith(b"PAR1"):
             frame: pd.DataFrame = pq.read_table(path).to_pandas(ignore_metadata=True)
             return frame
-        separator = "\t" if b"\t" in head.splitlines()[0] else ","
+        first = head.lstrip().splitlines()[0]
+        separator = max(",;\t", key=lambda one: first.count(one.encode()))
         return pd.read_csv(
             path, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig"
         )
     except (pa.ArrowException, ValueError) as error:  # pandas' parser and decoding errors, too
-        reason = f"cannot be read as a table: {error}".rstrip(".")
+        reason = f"cannot be read as a table ({' '.join(str(error).split()).rstrip('.')})"
         remedy = "Save it as CSV in UTF-8 with one line of column names, or as Parquet."
         raise InputError(str(path), None, reason, remedy) from error
 
@@ -106,9 +107,9 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     0     7        cat       cat  1.0
     1     8        dog       cat  1.0
     """
-    frame = frame.rename(columns=_renamed(frame)).reset_index(drop=True)
+    frame = frame.rename(columns=str).reset_index(drop=True)
     _refuse_double_columns(frame, source)
-    frame = frame.copy()
+    frame = frame.rename(columns=_renamed(frame))
     counted = "n" in frame
     if not len(frame):
         raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
@@ -120,23 +121,23 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     frame["seed"] = _whole(frame, "seed", source) if "seed" in frame else 0
     frame["n"] = _numbers(frame, "n", source, least=0) if counted else 1.0
     for column in frame.columns:
-        if str(column).startswith(PROBABILITY):
+        if column.startswith(PROBABILITY):
             frame[column] = _numbers(frame, column, source)
-        elif str(column).startswith(LABEL):
+        elif column.startswith(LABEL):
             frame[column] = _numbers(frame, column, source)
             _refuse(~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1")
-    if "accuracy" in frame and "predicted" not in frame and "class_name" in frame:
+    probable = [PROBABILITY + name for name in class_columns(frame)]
+    labelled = bool(class_columns(frame, LABEL))
+    if "accuracy" in frame and "class_name" in frame and not (probable or "predicted" in frame):
         frame = _from_accuracy(frame, counted, source)
-    probable = frame.columns[frame.columns.str.startswith(PROBABILITY)]
-    labelled = frame.columns.str.startswith(LABEL).any()
     if "class_name" not in frame and not labelled:
         raise _missing("class_name", frame, source, "the classes of the images")
     if "predicted" not in frame and not labelled:
-        if not len(probable):
+        if not probable:
             what = "the predicted classes, or columns p_<class> with their probabilities"
             raise _missing("predicted", frame, source, what)
         best = frame[probable].to_numpy().argmax(axis=1)
-        frame["predicted"] = probable.str.removeprefix(PROBABILITY).to_numpy()[best]
+        frame["predicted"] = np.array(class_columns(frame), dtype=object)[best]
     for column in ("image", "class_name", "predicted"):
         if column in frame:
             frame[column] = _text(frame, column, source)
@@ -222,7 +223,7 @@ def _missing(column: str, frame: pd.DataFrame, source: str, what: str) -> InputE
 def _refuse(wrong: Any, column: "pd.Series[Any]", source: str, reason: str) -> None:
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        value = column.iloc[row]
+        value = column.iloc[[row]].tolist()[0]
         count = f" ({int(wrong.sum()):,} rows are so)" if wrong.sum() > 1 else ""
         remedy = f"Correct the column {column.name}, or leave such rows out."
         raise InputError(

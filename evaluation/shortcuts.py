@@ -158,8 +158,8 @@ def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
     Parameters
     ----------
     images : pandas.DataFrame
-        One row an image: ``image``, ``class_name`` and ``concepts``, a collection of names; see
-        `concepts_of`.
+        One row an image: ``image``, ``class_name`` and ``concepts``, a collection of names or text
+        such as ``cow|road``; see `concepts_of`.
 
     Returns
     -------
@@ -181,7 +181,10 @@ def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
     """
     columns: dict[str, Any] = {"image": images["image"].astype("str").to_numpy()}
     class_names = images["class_name"].astype("str").to_numpy()
-    shown = [frozenset(concepts) for concepts in images["concepts"]]
+    shown = [
+        frozenset(concepts.split("|") if isinstance(concepts, str) else concepts)
+        for concepts in images["concepts"]
+    ]
     for name, classes in shortcuts.concepts.items():
         owners = {concept: owner for owner, some in classes.items() for concept in some}
         states = []

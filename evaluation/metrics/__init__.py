@@ -11,6 +11,7 @@ from evaluation.metrics.bias.amplification import directional_amplification, mal
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
 from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
+from evaluation.metrics.comparison import compare_methods, mcnemar_tests
 from evaluation.metrics.gaps import shortcut_gaps
 from evaluation.metrics.metric import Inputs, Metrics
 from evaluation.metrics.precision import mean_average_precision
@@ -25,10 +26,12 @@ __all__ = [
     "attribute_shift",
     "balanced_accuracy",
     "bias_at_k",
+    "compare_methods",
     "directional_amplification",
     "group_accuracy",
     "mals_amplification",
     "max_skew",
+    "mcnemar_tests",
     "mean_average_precision",
     "multi_attribute_amplification",
     "ndkl",

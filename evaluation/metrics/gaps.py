@@ -1,6 +1,7 @@
 """How much accuracy is lost where shortcuts are uncommon."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
@@ -8,8 +9,10 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from evaluation.metrics.accuracy import AccuracyOptions, GroupAccuracy, accuracy_of_runs
+from evaluation.groups import Grouping
+from evaluation.metrics.accuracy import AccuracyOptions, accuracy_of_runs
 from evaluation.metrics.metric import Inputs, MetricPlugin, stack
+from evaluation.metrics.tables import number_column
 from evaluation.shortcuts import COMMON, UNCOMMON
 from graph.arrays import BoolArray, FloatArray
 from graph.errors import InputError, OptionError
@@ -72,46 +75,62 @@ def shortcut_gaps(
     for run in accuracy_of_runs(predictions, groups, confidence, "shortcuts"):
         shortcuts = run.grouping.need_shortcuts("shortcut_gaps")
         if rates is None:
-            rates = dict.fromkeys(shortcuts, 1.0) if id == "common" else _rates(training, shortcuts)
-        reference, gaps = gap_coefficients(run, rates)
-        scores.append(run.combined("id_accuracy", "", reference))
-        for uncommon, gap in gaps.items():
-            needs = (gap != 0) | run.grouping.in_state(*uncommon) & present_classes(run)
-            scores.append(run.combined("shortcut_gaps", " + ".join(uncommon), gap, needs))
+            if id == "common":
+                training = dict.fromkeys(shortcuts, 1.0)
+            rates = training_rates(training, shortcuts)
+        scores += [
+            run.combined(one.metric, one.group, one.coefficients, one.needs)
+            for one in gap_sums(run.grouping, run.n, rates)
+        ]
     return stack(scores)
 
 
-def gap_coefficients(
-    run: GroupAccuracy, rates: Mapping[str, float]
-) -> tuple[FloatArray, dict[tuple[str, ...], FloatArray]]:
-    """In-distribution accuracy and gaps as sums over groups: the coefficients of each.
-
-    Gaps are by the shortcuts that are uncommon.
+@dataclass(frozen=True, eq=False)
+class GapSum:
+    """In-distribution accuracy or a gap, as a sum over groups.
 
     Parameters
     ----------
+    coefficients : float64 array, shape (n_groups,)
+        Of the groups' accuracies.
+    needs : bool array, shape (n_groups,)
+        Groups without which it is not defined.
+    """
+
+    metric: str
+    group: str
+    coefficients: FloatArray
+    needs: BoolArray
+
+
+def gap_sums(grouping: Grouping, n: FloatArray, rates: Mapping[str, float]) -> list[GapSum]:
+    """In-distribution accuracy, then the gaps, for groups of class and shortcuts alone.
+
+    Parameters
+    ----------
+    n : float64 array, shape (n_groups,)
+        Images of each group; classes without any are left out of means.
     rates : mapping of str to float
         Share of the images of a distribution in which each shortcut is common.
     """
-    shortcuts = run.grouping.shortcuts
-    present = present_classes(run)
-    cells, weights = {}, {}
-    for size in range(len(shortcuts) + 1):
-        for uncommon in combinations(shortcuts, size):
-            in_cell = run.grouping.in_state(*uncommon) & present
-            cells[uncommon] = in_cell / max(in_cell.sum(), 1)
-            weights[uncommon] = np.prod(
-                [1 - rates[name] if name in uncommon else rates[name] for name in shortcuts]
-            )
-    reference = sum(weights[cell] * cells[cell] for cell in cells)
-    gaps = {cell: cells[cell] - reference for cell in cells if cell}
-    return np.asarray(reference, dtype=np.float64), gaps
-
-
-def present_classes(run: GroupAccuracy) -> BoolArray:
-    """Which groups are of a class that has test images."""
-    class_names = run.grouping.table["class_name"]
-    return class_names.isin(class_names[run.n > 0]).to_numpy()
+    class_names, shortcuts = grouping.table["class_name"], grouping.shortcuts
+    present = class_names.isin(class_names[n > 0]).to_numpy()
+    cells = {
+        uncommon: grouping.in_state(*uncommon) & present
+        for size in range(len(shortcuts) + 1)
+        for uncommon in combinations(shortcuts, size)
+    }
+    means = {cell: groups / max(groups.sum(), 1) for cell, groups in cells.items()}
+    reference = np.zeros(len(n))
+    for cell, mean in means.items():
+        shares = [1 - rates[name] if name in cell else rates[name] for name in shortcuts]
+        reference += np.prod(shares) * mean
+    sums = [GapSum("id_accuracy", "", reference, reference != 0)]
+    for cell, mean in means.items():
+        if cell:
+            needs = cells[cell] | (reference != 0)
+            sums.append(GapSum("shortcut_gaps", " + ".join(cell), mean - reference, needs))
+    return sums
 
 
 def common_rates(training: pd.DataFrame, shortcuts: list[str]) -> dict[str, float]:
@@ -122,7 +141,7 @@ def common_rates(training: pd.DataFrame, shortcuts: list[str]) -> dict[str, floa
     InputError
         A shortcut has no column, or no training image has it.
     """
-    n = pd.to_numeric(training["n"]) if "n" in training else pd.Series(1.0, training.index)
+    n = number_column(training, "n", "training") if "n" in training else np.ones(len(training))
     rates = {}
     for name in shortcuts:
         if name not in training:
@@ -138,9 +157,10 @@ def common_rates(training: pd.DataFrame, shortcuts: list[str]) -> dict[str, floa
     return rates
 
 
-def _rates(
+def training_rates(
     training: pd.DataFrame | Mapping[str, float] | None, shortcuts: list[str]
 ) -> Mapping[str, float]:
+    """The share of training images in which each shortcut is common, computed or as given."""
     if training is None:
         raise OptionError(
             "shortcut_gaps weighs groups by their share in training. Give the groups of the "

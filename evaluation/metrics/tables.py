@@ -22,7 +22,7 @@ def rows_of_table(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str]]:
         yield (str(method), int(seed or 0)), str(group)
 
 
-def text_column(table: pd.DataFrame, name: str) -> list[str]:
+def text_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> list[str]:
     """A column of names.
 
     Raises
@@ -30,12 +30,12 @@ def text_column(table: pd.DataFrame, name: str) -> list[str]:
     InputError
         It is missing, or a cell is empty.
     """
-    column = _column(table, name)
-    _refuse_rows(column.isna() | (column.astype("str").str.strip() == ""), column)
+    column = _column(table, name, source)
+    _refuse_rows(column.isna() | (column.astype("str").str.strip() == ""), column, source)
     return [str(value) for value in column]
 
 
-def number_column(table: pd.DataFrame, name: str) -> FloatArray:
+def number_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> FloatArray:
     """A column of numbers, none of them negative; infinite ones are allowed.
 
     Raises
@@ -43,22 +43,22 @@ def number_column(table: pd.DataFrame, name: str) -> FloatArray:
     InputError
         It is missing, or a cell is no such number.
     """
-    column = _column(table, name)
+    column = _column(table, name, source)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-    _refuse_rows(np.isnan(values) | (values < 0), column)
+    _refuse_rows(np.isnan(values) | (values < 0), column, source)
     return values
 
 
-def _column(table: pd.DataFrame, name: str) -> "pd.Series[Any]":
+def _column(table: pd.DataFrame, name: str, source: str) -> "pd.Series[Any]":
     if name not in table:
         there = ", ".join(str(column) for column in table) or "none"
         reason = f"has no column {name}; its columns: {there}"
-        raise InputError(SOURCE, None, reason, f"Add the column {name}.")
+        raise InputError(source, None, reason, f"Add the column {name}.")
     return table[name]
 
 
-def _refuse_rows(wrong: Any, column: "pd.Series[Any]") -> None:
+def _refuse_rows(wrong: Any, column: "pd.Series[Any]", source: str) -> None:
     rows = np.flatnonzero(np.asarray(wrong))
     if len(rows):
-        reason = f"{column.name} is {column.iloc[rows[0]]!r}, which cannot be used"
-        raise InputError(SOURCE, f"row {rows[0] + 1}", reason, "Correct it, or leave the row out.")
+        reason = f"{column.name} is {column.iloc[rows[:1]].tolist()[0]!r}, which cannot be used"
+        raise InputError(source, f"row {rows[0] + 1}", reason, "Correct it, or leave the row out.")

@@ -1,0 +1,177 @@
+"""Means over seeds, and differences between two models: bootstrap and McNemar's test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from graph.arrays import BoolArray, FloatArray, IntArray
+
+Statistics = Callable[[FloatArray], FloatArray]
+"""Takes accuracies of groups, shape (..., n_groups), and returns statistics, (..., k)."""
+
+DRAWS = 2_000
+
+
+def mean_and_sd(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over seeds of each metric and group, for each method.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        As metrics return them: ``method``, ``seed``, ``metric``, ``group``, ``value``, ``n``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``method``, ``metric``, ``group``, ``mean``, ``sd`` (with ddof 1, NaN for one seed),
+        ``seeds`` and ``n``, the images of one seed; in the order of the scores. NaN where a seed's
+        value is NaN.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"method": "erm", "seed": [0, 1], "metric": "ratio", "group": "",
+    ...                        "value": [1.0, 2.0], "n": 10.0})
+    >>> mean_and_sd(scores).round(3)
+      method metric group  mean     sd  seeds     n
+    0    erm  ratio         1.5  0.707      2  10.0
+    """
+    grouped = scores.groupby(["method", "metric", "group"], sort=False, dropna=False)
+    with np.errstate(invalid="ignore"):
+        found = grouped.agg(
+            mean=("value", lambda values: values.to_numpy().mean()),
+            sd=("value", lambda values: _sd(values.to_numpy())),
+            seeds=("seed", "nunique"),
+            n=("n", "first"),
+        )
+    return found.reset_index()
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Statistics of two models, and how far the second differs from the first.
+
+    Parameters
+    ----------
+    before, after, difference, low, high : float64 arrays, shape (k,)
+        Means over seeds, after less before, and the difference's interval.
+    """
+
+    before: FloatArray
+    after: FloatArray
+    difference: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def bootstrap_differences(
+    before: BoolArray,
+    after: BoolArray,
+    groups: IntArray,
+    n_groups: int,
+    statistics: Statistics,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    confidence: float = 0.95,
+) -> Differences:
+    """Differences of statistics of accuracy between two models, by a paired bootstrap.
+
+    Each draw takes seeds, and within each group images, with replacement: the same ones for both
+    models, so that what makes an image or a seed hard for both cancels. Groups keep their sizes,
+    and a small one never falls empty. The interval is that of percentiles; with few seeds it
+    reflects the test images more than the seeds.
+
+    Parameters
+    ----------
+    before, after : bool arrays, shape (n_seeds, n_images)
+        Whether the two models are right, for the same seeds and images.
+    groups : int array, shape (n_images,)
+        Group of each image, from 0.
+    n_groups : int
+        How many groups there are, empty ones included; their accuracy is NaN.
+    statistics : callable
+        Statistics of the groups' accuracies in one seed.
+    rng : numpy.random.Generator
+        Draws seeds and images.
+    draws : int
+        How often.
+    confidence : float
+        Of the interval.
+
+    Notes
+    -----
+    Images of a group that every run gets equally right or wrong are interchangeable, and drawn
+    together: time grows with the patterns of right and wrong, not with the images.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> before, after = np.array([[1, 0, 0, 0]] * 2) > 0, np.array([[1, 1, 1, 0]] * 2) > 0
+    >>> mean = lambda accuracy: accuracy.mean(axis=-1, keepdims=True)
+    >>> found = bootstrap_differences(before, after, np.zeros(4, int), 1, mean, rng)
+    >>> found.difference.round(2), found.low.round(2), found.high.round(2)
+    (array([0.5]), array([0.]), array([1.]))
+    """
+    n_seeds = len(before)
+    outcomes = np.vstack([before, after]).astype(np.float64)
+    accuracy = np.full((2 * n_seeds, n_groups), np.nan)
+    drawn = np.full((draws, 2 * n_seeds, n_groups), np.nan)
+    for group in range(n_groups):
+        of_group = outcomes[:, groups == group]
+        n = of_group.shape[1]
+        if n:
+            patterns, counts = np.unique(of_group, axis=1, return_counts=True)
+            accuracy[:, group] = of_group.mean(axis=1)
+            drawn[:, :, group] = rng.multinomial(n, counts / n, draws) @ patterns.T / n
+    means = statistics(accuracy).reshape(2, n_seeds, -1).mean(axis=1)
+    by_seed = statistics(drawn).reshape(draws, 2, n_seeds, -1)
+    change = by_seed[:, 1] - by_seed[:, 0]
+    seeds = rng.integers(0, n_seeds, (draws, n_seeds))
+    change = np.take_along_axis(change, seeds[:, :, np.newaxis], axis=1).mean(axis=1)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(change, [tail, 1 - tail], axis=0)
+    return Differences(means[0], means[1], means[1] - means[0], low, high)
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """McNemar's exact test of two models on the same images.
+
+    Parameters
+    ----------
+    only_before, only_after : int
+        Images that the first or the second model alone gets right.
+    p_value : float
+        Two-sided; 1 where no image tells them apart.
+    """
+
+    only_before: int
+    only_after: int
+    p_value: float
+
+
+def mcnemar(before: BoolArray, after: BoolArray) -> McNemar:
+    """Test whether two models are right equally often on the same images, exactly.
+
+    Parameters
+    ----------
+    before, after : bool arrays, shape (n_images,)
+
+    Examples
+    --------
+    >>> mcnemar(np.array([True, False, False, False]), np.array([True] * 4))
+    McNemar(only_before=0, only_after=3, p_value=0.25)
+    """
+    from statsmodels.stats.contingency_tables import mcnemar as exact_test
+
+    only_before, only_after = int((before & ~after).sum()), int((after & ~before).sum())
+    if only_before == only_after:
+        return McNemar(only_before, only_after, 1.0)
+    result = exact_test(np.array([[0, only_before], [only_after, 0]]), exact=True)
+    return McNemar(only_before, only_after, float(result.pvalue))
+
+
+def _sd(values: FloatArray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else np.nan

@@ -1,0 +1,177 @@
+"""Methods against a baseline: differences of accuracy with paired intervals and tests."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evaluation.differences import DRAWS, Statistics, bootstrap_differences, mcnemar
+from evaluation.groups import Grouping, group_rows
+from evaluation.metrics.gaps import GapSum, gap_sums, training_rates
+from evaluation.predictions import runs
+from graph.arrays import BoolArray, FloatArray
+from graph.errors import InputError, UnknownNameError
+
+
+def compare_methods(
+    predictions: pd.DataFrame,
+    groups: pd.DataFrame | None,
+    baseline: str,
+    rng: np.random.Generator,
+    *,
+    training: pd.DataFrame | Mapping[str, float] | None = None,
+    draws: int = DRAWS,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """How far each method's accuracy differs from a baseline's, paired over seeds and images.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        From `evaluation.predictions.check_predictions`, one row an image, of the baseline and of
+        other methods with the same images and at least one common seed.
+    groups : pandas.DataFrame or None
+        As `evaluation.groups.group_rows` takes them.
+    baseline : str
+        Its method.
+    rng : numpy.random.Generator
+        Of the bootstrap; see `evaluation.differences.bootstrap_differences`.
+    training : pandas.DataFrame, mapping of str to float, or None
+        As `evaluation.metrics.shortcut_gaps` takes it; without it gaps are against images whose
+        shortcuts are all common.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a method and statistic: ``method``, ``baseline``, ``metric``, ``group``, ``before``,
+        ``after``, ``difference``, ``low``, ``high``, ``seeds`` and ``n``, the images. Metrics are
+        ``accuracy``, ``balanced_accuracy``, ``worst_group``, ``group_accuracy``, and where there
+        are shortcuts ``out_of_distribution``, ``id_accuracy`` and ``shortcut_gaps``.
+
+    Raises
+    ------
+    UnknownNameError
+        No prediction is of the baseline.
+    InputError
+        A method has other images than the baseline or no seed in common, or a row stands for
+        several images.
+    """
+    pairs = list(_pairs(predictions, baseline))
+    grouping = group_rows(pairs[0].images, groups)
+    metrics, statistics = _statistics(grouping, training)
+    tables = []
+    for pair in pairs:
+        found = bootstrap_differences(
+            pair.before,
+            pair.after,
+            grouping.codes,
+            len(grouping.table),
+            statistics,
+            rng,
+            draws=draws,
+            confidence=confidence,
+        )
+        of_method = {"method": pair.method, "baseline": baseline, **metrics, **vars(found)}
+        tables.append(pd.DataFrame({**of_method, "seeds": len(pair.seeds), "n": len(pair.images)}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def mcnemar_tests(predictions: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """McNemar's exact test of each method against a baseline, seed by seed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``method``, ``baseline``, ``seed``, ``only_before``, ``only_after`` (images that the
+        baseline or the method alone gets right), ``p_value`` and ``n``.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        As `compare_methods`.
+    """
+    rows = []
+    for pair in _pairs(predictions, baseline):
+        for seed, before, after in zip(pair.seeds, pair.before, pair.after, strict=True):
+            of_seed = {"method": pair.method, "baseline": baseline, "seed": seed}
+            rows.append({**of_seed, **vars(mcnemar(before, after)), "n": len(before)})
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A method beside the baseline, on the same seeds and images."""
+
+    method: str
+    seeds: list[int]
+    images: pd.DataFrame
+    before: BoolArray
+    after: BoolArray
+
+
+def _pairs(predictions: pd.DataFrame, baseline: str) -> Iterator[_Pair]:
+    if (predictions["n"] != 1).any():
+        reason = "has rows that stand for several images, which cannot be paired"
+        raise InputError("predictions", None, reason, "Give one row for each image and run.")
+    by_method: dict[str, dict[int, pd.DataFrame]] = {}
+    for method, seed, rows in runs(predictions):
+        by_method.setdefault(method, {})[seed] = rows.sort_values("image", ignore_index=True)
+    if baseline not in by_method:
+        raise UnknownNameError("method", baseline, by_method)
+    of_baseline = by_method.pop(baseline)
+    images = next(iter(of_baseline.values()))
+    if not by_method:
+        reason = f"has no method but {baseline!r}"
+        raise InputError("predictions", None, reason, "Add the predictions of another method.")
+    for method, of_method in by_method.items():
+        seeds = sorted(of_method.keys() & of_baseline.keys())
+        if not seeds:
+            reason = f"the methods {method!r} and {baseline!r} have no seed in common"
+            raise InputError("predictions", None, reason, "Train both with the same seeds.")
+        right = [
+            np.array([_right(runs_of[seed], images, method, seed) for seed in seeds])
+            for runs_of in (of_baseline, of_method)
+        ]
+        yield _Pair(method, seeds, images, *right)
+
+
+def _right(rows: pd.DataFrame, images: pd.DataFrame, method: str, seed: int) -> BoolArray:
+    """Whether each image is right; InputError where these are not the baseline's images."""
+    columns = ["image", "class_name"]
+    if len(rows) != len(images) or (rows[columns] != images[columns]).any(axis=None):
+        reason = f"method {method!r}, seed {seed}, has other images or classes than the baseline"
+        raise InputError("predictions", None, reason, "Predict the same test images with both.")
+    return (rows["class_name"] == rows["predicted"]).to_numpy()
+
+
+def _statistics(
+    grouping: Grouping, training: pd.DataFrame | Mapping[str, float] | None
+) -> tuple[dict[str, list[str]], Statistics]:
+    """Metric and group of each statistic, and their function of accuracies."""
+    n = grouping.sums(np.ones(len(grouping.codes)))
+    used = n > 0
+    sums = [
+        GapSum("accuracy", "", n / n.sum(), used),
+        GapSum("balanced_accuracy", "", used / used.sum(), used),
+    ]
+    shortcuts = grouping.shortcuts
+    if shortcuts:
+        out = grouping.in_state(*shortcuts) & used
+        sums.append(GapSum("out_of_distribution", "", out * n / max(n[out].sum(), 1), out))
+    if shortcuts and len(shortcuts) == len(grouping.table.columns) - 1:
+        common = dict.fromkeys(shortcuts, 1.0)
+        rates = common if training is None else training_rates(training, shortcuts)
+        sums += gap_sums(grouping, n, rates)
+    for name, one in zip(grouping.names, np.eye(len(n)), strict=True):
+        sums.append(GapSum("group_accuracy", name, one, one > 0))
+    matrix = np.array([one.coefficients for one in sums])
+    defined = [bool(one.needs.any() and used[one.needs].all()) for one in sums]
+    matrix[~np.array(defined)] = np.nan
+
+    def compute(accuracy: FloatArray) -> FloatArray:
+        worst = np.nanmin(accuracy, axis=-1, keepdims=True)
+        return np.concatenate([np.nan_to_num(accuracy) @ matrix.T, worst], axis=-1)
+
+    keys = [*((one.metric, one.group) for one in sums), ("worst_group", "")]
+    return {"metric": [key[0] for key in keys], "group": [key[1] for key in keys]}, compute

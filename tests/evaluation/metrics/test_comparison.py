@@ -1,0 +1,114 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from evaluation.metrics import (
+    balanced_accuracy,
+    compare_methods,
+    group_accuracy,
+    mcnemar_tests,
+    out_of_distribution,
+    shortcut_gaps,
+    worst_group,
+)
+from evaluation.predictions import check_predictions
+from graph.errors import InputError, UnknownNameError
+from tests.evaluation.tables import cars, frame_f, one_row_an_image
+
+BETTER = cars((97, 90, 80, 60), (96, 88, 75, 65))
+
+
+def several(seeds: tuple[int, ...] = (0, 1)) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Predictions of erm and of a better method for the same images."""
+    erm, groups = one_row_an_image(frame_f())
+    dfr, _ = one_row_an_image(BETTER)
+    parts = []
+    for seed in seeds:
+        flipped = erm.assign(seed=seed, method="erm")
+        flipped.loc[:seed, "predicted"] = "country"  # seeds differ in a few images
+        parts += [flipped.sample(frac=1, random_state=seed), dfr.assign(seed=seed, method="dfr")]
+    return check_predictions(pd.concat(parts)), groups
+
+
+def test_differences_are_those_of_the_metrics():
+    table, groups = several()
+    found = compare_methods(table, groups, "erm", np.random.default_rng(0), draws=300)
+    by_metric = found.set_index(["metric", "group"])
+    assert (found["method"] == "dfr").all()
+    assert (found["seeds"] == 2).all()
+    assert (found["n"] == 800).all()
+    scores = pd.concat(
+        [
+            group_accuracy(table, groups),
+            balanced_accuracy(table, groups),
+            out_of_distribution(table, groups),
+            worst_group(table, groups),
+            shortcut_gaps(table, groups, id="common"),
+        ]
+    )
+    means = scores.groupby(["method", "metric", "group"])["value"].mean()
+    assert len(found) == len(means["erm"]) + 1  # and plain accuracy
+    for (metric, group), value in means["erm"].items():
+        row = by_metric.loc[(metric, group)]
+        assert row["before"] == pytest.approx(value)
+        assert row["after"] == pytest.approx(means["dfr"][metric, group])
+        assert row["difference"] == pytest.approx(row["after"] - row["before"])
+        assert row["low"] <= row["difference"] <= row["high"]
+    assert by_metric.loc[("worst_group", ""), "low"] > 0
+
+
+def test_gaps_by_training_rates():
+    table, groups = several((4,))
+    rates = {"background": 0.95, "object": 0.95}
+    found = compare_methods(
+        table, groups, "erm", np.random.default_rng(0), training=rates, draws=20
+    )
+    found = found.set_index(["metric", "group"])
+    direct = shortcut_gaps(table, groups, rates).set_index(["method", "metric", "group"])["value"]
+    key = ("shortcut_gaps", "background + object")
+    assert found.loc[key, "before"] == pytest.approx(direct["erm", *key])
+    assert found.loc[key, "after"] == pytest.approx(direct["dfr", *key])
+
+
+def test_empty_groups_are_nan_and_classes_alone_do():
+    table, groups = several((0,))
+    groups = groups.assign(object="common")
+    found = compare_methods(table, groups, "erm", np.random.default_rng(0), draws=20)
+    found = found.set_index(["metric", "group"])["difference"]
+    assert np.isnan(found["out_of_distribution", ""])
+    assert np.isnan(found["shortcut_gaps", "object"])
+    assert not np.isnan(found["shortcut_gaps", "background"])
+    assert not np.isnan(found["balanced_accuracy", ""])
+    alone = compare_methods(table, None, "erm", np.random.default_rng(0), draws=20)
+    assert "out_of_distribution" not in set(alone["metric"])
+
+
+def test_mcnemar_by_seed():
+    table, _ = several()
+    found = mcnemar_tests(table, "erm")
+    assert found["seed"].tolist() == [0, 1]
+    for seed, row in zip((0, 1), found.itertuples(), strict=True):
+        of_seed = table[table["seed"] == seed].sort_values("image")
+        right = {
+            name: (rows["class_name"] == rows["predicted"]).to_numpy()
+            for name, rows in of_seed.groupby("method")
+        }
+        assert row.only_after == (right["dfr"] & ~right["erm"]).sum()
+        assert row.only_before == (right["erm"] & ~right["dfr"]).sum()
+        assert 0 < row.p_value < 1e-3
+
+
+def test_what_cannot_be_paired_is_refused():
+    table, groups = several()
+    rng = np.random.default_rng(0)
+    with pytest.raises(UnknownNameError, match=r"unknown method 'jtt'\. Known: dfr, erm"):
+        compare_methods(table, groups, "jtt", rng)
+    with pytest.raises(InputError, match="no method but 'erm'"):
+        compare_methods(table[table["method"] == "erm"], groups, "erm", rng)
+    with pytest.raises(InputError, match="'dfr', seed 0, has other images or classes"):
+        compare_methods(table.drop(table.index[table["method"] == "dfr"][0]), groups, "erm", rng)
+    other = table.assign(seed=table["seed"] + 10 * (table["method"] == "dfr"))
+    with pytest.raises(InputError, match="'dfr' and 'erm' have no seed in common"):
+        mcnemar_tests(other, "erm")
+    with pytest.raises(InputError, match="stand for several images"):
+        mcnemar_tests(frame_f(), "")

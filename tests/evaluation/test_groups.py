@@ -1,0 +1,57 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from evaluation.groups import check_groups, group_rows
+from evaluation.intervals import summed_interval, wilson
+from evaluation.predictions import check_predictions
+from graph.errors import InputError
+
+ROWS = {"image": ["1", "2"], "class_name": ["a", "a"], "predicted": ["a", "b"]}
+
+
+def test_groups_are_joined_by_image_and_keep_empty_ones():
+    groups = pd.DataFrame(
+        {"image": [2, 1, 9], "place": ["common", "none", "none"], "sex": ["f", None, "m"]}
+    )
+    found = group_rows(check_predictions(pd.DataFrame(ROWS)), groups)
+    assert [found.names[code] for code in found.codes] == [
+        "a, place none, sex none",
+        "a, place common, sex f",
+    ]
+    assert len(found.table) == 3 * 2
+    assert found.shortcuts == ["place"]
+    assert found.sums(np.array([2.0, 3.0])).sum() == 5
+
+
+def test_other_columns_of_the_predictions_are_no_shortcuts():
+    table = check_predictions(pd.DataFrame({**ROWS, "place": "common", "file": ["x", "y"]}))
+    assert group_rows(table).names == ["a, place common", "a, place uncommon"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"place": ["common"]}, "no column image; its columns: place"),
+        ({"image": ["1"], "class_name": ["a"]}, "no column of a shortcut"),
+        ({"image": ["1", "1"], "place": "common"}, "row 2: the image '1' has a second row"),
+    ],
+)
+def test_groups_that_cannot_be_used_are_refused(columns, message):
+    with pytest.raises(InputError, match=message):
+        check_groups(pd.DataFrame(columns))
+
+
+counts = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda pair: (min(pair), pair[1]))
+
+
+@given(counts, counts)
+def test_the_interval_of_a_difference_is_newcombes(one, other):
+    (hits, n), (other_hits, other_n) = one, other
+    of_hits, of_n = np.array([hits, other_hits], float), np.array([n, other_n], float)
+    found = summed_interval(np.array([1.0, -1.0]), of_hits / of_n, *wilson(of_hits, of_n))
+    expected = confint_proportions_2indep(hits, n, other_hits, other_n, method="newcomb")
+    assert found == pytest.approx(expected, abs=1e-9)
