@@ -8,6 +8,9 @@ from evaluation.metrics.accuracy import (
 )
 from evaluation.metrics.attributes import attribute_counts, attribute_shift
 from evaluation.metrics.bias.amplification import directional_amplification, mals_amplification
+from evaluation.metrics.bias.label_leakage import label_leakage
+from evaluation.metrics.bias.leakage import leakage
+from evaluation.metrics.bias.lic import lic
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
 from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
@@ -29,6 +32,9 @@ __all__ = [
     "compare_methods",
     "directional_amplification",
     "group_accuracy",
+    "label_leakage",
+    "leakage",
+    "lic",
     "mals_amplification",
     "max_skew",
     "mcnemar_tests",
