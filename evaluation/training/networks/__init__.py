@@ -1,0 +1,1 @@
+"""Train networks of timm on images: data loading, optimisation, checkpoints, GradCAM."""

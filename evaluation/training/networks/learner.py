@@ -1,0 +1,251 @@
+"""The learner network: trains a model of timm on images, and goes on where it was interrupted."""
+
+import hashlib
+import json
+import math
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from evaluation.training.method import Examples, Floats, Method, Run
+from evaluation.training.networks.checkpoints import CheckpointFile
+from evaluation.training.networks.fitting import Fitting
+from evaluation.training.networks.model import NetworkModel, open_network
+from evaluation.training.networks.options import NetworkOptions
+from evaluation.training.selection import RULES, Selection, check_rule
+from graph.errors import OptionError
+from ingest.models.classifiers import Network, open_backbone, width_of
+from ingest.models.devices import choose_device, choose_dtype
+from ingest.models.weight_files import MODEL_FILE
+
+CHECKPOINT_FILE = "checkpoint.safetensors"
+BEST_FILE = "best.safetensors"
+
+
+@dataclass(frozen=True)
+class NetworkLearner:
+    """Fits networks; see `evaluation.training.method.Learner`.
+
+    With a folder in its run, each fit keeps there its last epoch (model, optimiser, what the method
+    counts), the selected one, and at the end the model. A fit that is called again with the same
+    data and settings goes on after the last epoch, to the same weights as without interruption: bit
+    by bit on a CPU with the same number of threads. All random choices follow from seed, stage and
+    epoch.
+
+    Parameters
+    ----------
+    options : NetworkOptions
+        Model and optimisation.
+    run : Run
+        Seed, folder, progress.
+    """
+
+    options: NetworkOptions
+    run: Run
+
+    def prepare(self, training: Examples) -> "NetworkLearner":
+        """The same learner: fits share nothing."""
+        del training
+        return self
+
+    def fit(
+        self,
+        training: Examples,
+        validation: Examples | None,
+        method: Method,
+        *,
+        weights: Floats | None = None,
+        epochs: int | None = None,
+        stage: str = "",
+    ) -> NetworkModel:
+        """Fit a model; see `evaluation.training.method.Learner.fit`.
+
+        Raises
+        ------
+        OptionError
+            The data do not suit the method or the rule of selection, the loss is not finite, or the
+            folder has the checkpoint of another run.
+        JobBlockedError
+            The pretrained model is missing, incomplete or not one of timm.
+        OutOfMemoryError
+            The device has too little memory.
+        """
+        _check_examples(training)
+        check_rule(self.options.select, validation)
+        method = method.prepare(training)
+        weights = method.weights(training) if weights is None else weights
+        passes = method.epochs(epochs or self.options.epochs)
+        digest = self._digest(training, validation, method, weights, passes, stage)
+        folder = None if self.run.folder is None else self.run.folder / (stage or "model")
+        if folder is not None and (folder / MODEL_FILE).is_file():
+            return _check_same(self._open(folder), digest, folder)
+        devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+        with (
+            torch.random.fork_rng(devices),
+            torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True),
+        ):
+            fitting = self._start(training, method, weights, passes, stage)
+            return self._finish(fitting, validation, digest, folder)
+
+    def _start(
+        self, training: Examples, method: Method, weights: Floats, epochs: int, stage: str
+    ) -> Fitting:
+        device = choose_device(self.options.device)
+        dtype = choose_dtype(self.options.dtype, device)
+        seed = (self.run.seed, zlib.crc32(stage.encode()))
+        torch.manual_seed(int(np.random.default_rng(seed).integers(2**62)))
+        backbone, settings = open_backbone(
+            self.options, pretrained=self.options.pretrained, image_px=self.options.image_px
+        )
+        n_domains = max(int(training.domains.max(initial=-1)) + 1, 1)
+        n_outputs = method.outputs(len(training.classes), n_domains)
+        auxiliary = method.auxiliary(width_of(backbone), n_domains)
+        settings = replace(
+            settings, classes=tuple(training.classes), multi_label=training.labels.ndim == 2
+        )
+        network = Network(backbone, torch.nn.Linear(width_of(backbone), n_outputs))
+        return Fitting(
+            self.options,
+            method,
+            training,
+            weights,
+            network,
+            auxiliary,
+            settings,
+            device,
+            dtype,
+            (*seed, 1),
+            epochs,
+        )
+
+    def _finish(
+        self, fitting: Fitting, validation: Examples | None, digest: str, folder: Path | None
+    ) -> NetworkModel:
+        """Train what is left, and give the selected epoch's model."""
+        values: list[float] = []
+        best: tuple[dict[str, torch.Tensor], dict[str, Any]] = {}, {"epoch": -1}
+        kept = CheckpointFile((folder or Path()) / CHECKPOINT_FILE)
+        kept_best = CheckpointFile((folder or Path()) / BEST_FILE)
+        if folder is not None and (found := kept.read()) is not None:
+            _check_digest(found[1]["digest"], digest, folder)
+            fitting.restore(found[0])
+            values = found[1]["values"]
+            best = kept_best.read() or best
+        rule = RULES.get(self.options.select)
+        while not self._is_over(values, fitting.epochs):
+            epoch = len(values)
+            self.run.progress("training", epoch, fitting.epochs)
+            fitting.train_epoch(epoch)
+            if rule is not None and validation is not None:
+                probabilities = fitting.model().probabilities(validation)
+                value = rule(probabilities, validation)
+                if not values or value > max(values):
+                    confidence = _confidence(probabilities, validation)
+                    weights = {
+                        name: tensor.detach().cpu().clone()
+                        for name, tensor in fitting.network.state_dict().items()
+                    }
+                    best = weights, {"epoch": epoch, "confidence": confidence}
+                    if folder is not None:
+                        kept_best.write(*best)
+            values.append(math.nan if rule is None else value)
+            if folder is not None:
+                kept.write(fitting.state(), {"digest": digest, "values": values})
+        self.run.progress("training", fitting.epochs, fitting.epochs)
+        if rule is not None:
+            fitting.network.load_state_dict(best[0])
+        selected = len(values) - 1 if rule is None else best[1]["epoch"]
+        selection = Selection(self.options.select, selected + 1, values[selected])
+        about = {
+            **(fitting.settings.about or {}),
+            "selection": selection.describe(),
+            "values": [] if rule is None else values,
+            "epochs": len(values),
+            "seed": self.run.seed,
+            "digest": digest,
+        }
+        fitting.settings = replace(fitting.settings, confidence=best[1].get("confidence"))
+        model = fitting.model(about)
+        if folder is not None:
+            model.save(folder)
+            kept.delete()
+            kept_best.delete()
+        return model
+
+    def _is_over(self, values: list[float], epochs: int) -> bool:
+        patience = self.options.patience
+        if not values or patience is None or self.options.select == "last":
+            return len(values) >= epochs
+        return len(values) >= epochs or len(values) - 1 - int(np.argmax(values)) >= patience
+
+    def _open(self, folder: Path) -> NetworkModel:
+        return open_network(
+            folder,
+            device=self.options.device,
+            dtype=self.options.dtype,
+            batch_size=self.options.batch_size,
+        )
+
+    def _digest(
+        self,
+        training: Examples,
+        validation: Examples | None,
+        method: Method,
+        weights: Floats,
+        epochs: int,
+        stage: str,
+    ) -> str:
+        """Of all that decides the result, but the pixels."""
+        options = self.options.model_dump(mode="json", exclude={"device", "offline"})
+        of_method = [type(method).__qualname__, method.settings]
+        facts = [options, of_method, self.run.seed, epochs, stage]
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
+        for images in (training, validation):
+            if images is not None:
+                digest.update(json.dumps([list(images.ids), list(images.classes)]).encode())
+                for array in (images.labels, images.groups, images.domains):
+                    digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(np.ascontiguousarray(weights).tobytes())
+        return digest.hexdigest()
+
+
+def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | None:
+    """Mean probability of each class in images of the class; None with several labels an image."""
+    if images.labels.ndim == 2:
+        return None
+    return {
+        name: float(probabilities[images.labels == at, at].mean())
+        for at, name in enumerate(images.classes)
+        if (images.labels == at).any()
+    }
+
+
+def _check_examples(training: Examples) -> None:
+    if len(training) < 2:
+        raise OptionError(
+            f"A network needs at least two training images, and there are {len(training)}. Choose "
+            "a dataset or split with more."
+        )
+    labels = training.labels
+    if labels.ndim == 1 and not ((labels >= 0) & (labels < len(training.classes))).all():
+        raise OptionError(
+            f"Labels must be from 0 to {len(training.classes) - 1}, one for each class, and are "
+            f"from {labels.min()} to {labels.max()}."
+        )
+
+
+def _check_same(model: NetworkModel, digest: str, folder: Path) -> NetworkModel:
+    _check_digest(model.describe().get("digest", ""), digest, folder)
+    return model
+
+
+def _check_digest(found: str, digest: str, folder: Path) -> None:
+    if found != digest:
+        raise OptionError(
+            f"The folder {folder} has a model of other data or settings. Choose another folder, or "
+            "delete this one to train again."
+        )
