@@ -50,6 +50,8 @@ _OF_PLANS = {
     "plan.made": "made",
     "plan.words": "words",
     "plan.split": "split",
+    "plan.children": "children",
+    "plan.no_derivatives": "no_derivatives",
 }
 
 CALLS = {
@@ -81,6 +83,8 @@ def in_python(part: Setting | Action) -> str:
         return str(Setting((KEYWORDS | _OF_PLANS).get(part.name, part.name), part.value))
     if part.name not in CALLS:
         return str(part)
+    if part.name == "ingest" and "captions" in part.options:
+        return f"run `store.load(read(..., captions={part.options['captions']!r}), ...)`"
     given = ["..." if value is ... else repr(value) for value in part.arguments]
     given += ["..."] * (2 - len(given))
     options = ", ".join(f"{name}={value!r}" for name, value in part.options.items())

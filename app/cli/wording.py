@@ -37,10 +37,13 @@ FLAGS = {
     "overwrite": "--overwrite",
     "consent": "--consent",
     "alters_real_people": "--alters-real-people",
+    "real": "--real",
     "plan.groups": "--groups",
     "plan.made": "--made",
     "plan.words": "--words",
     "plan.split": "--split",
+    "plan.children": "--children",
+    "plan.no_derivatives": "--no-derivatives",
 }
 _REPEATED = {"groups": "--groups", "words": "--words", "concepts": "--concept"}
 """Options of `plan_counterfactuals` that take several values, one each time."""
@@ -86,8 +89,8 @@ def in_shell(part: Setting | Action) -> str:
     group, _, name = part.name.partition(".")
     if group == "parameters":  # of a saved query
         return f"--param {name}=VALUE"
-    if group == "masks":  # of a job
-        return f"--set {part.name}={part.value or 'NAME'}"
+    if group in ("masks", "variants"):  # of a job
+        return f"--set {part.name}={part.value or '...'}"
     return _given(FLAGS[part.name], part.value)
 
 

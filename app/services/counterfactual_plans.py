@@ -11,16 +11,22 @@ from app.services.group_words import combined_words
 from generation.jobs.patches import check_patches
 from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
 from generation.planning.plan import Plan, PlanOptions
-from generation.planning.source_selection import Selection, select_sources
+from generation.planning.source_selection import (
+    CHILDREN,
+    NO_DERIVATIVES,
+    Selection,
+    select_sources,
+)
 from generation.recipes import RECIPES
 from graph.database.store import GraphStore
 from graph.dataset.plans import write_plan
 from graph.dataset.read import read_image_concepts
 from graph.dataset.state import check_name
-from graph.errors import Action, OptionError, check_known
+from graph.errors import Action, OptionError, Setting, check_known
 from graph.progress import Progress, silent
 from ingest.captions.image_texts import read_image_texts
 from ingest.concepts.group_words import GroupWords
+from ingest.concepts.plurals import counted
 
 
 @dataclass(frozen=True)
@@ -90,12 +96,22 @@ def plan_counterfactual_dataset(
         check_name(name, "plan")
     made = choose_counterfactuals(store, captions, dataset, recipe, changes, progress)
     if made.selection.sources.empty:
-        reasons = "; ".join(f"{n:,} {reason}" for reason, n in made.selection.left_out.items())
-        raise OptionError(
-            f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are {reasons}."
-        )
+        raise _nothing_left(dataset, recipe, made.selection.left_out)
     keep_counterfactuals(store, dataset, recipe if name is None else name, made, progress)
     return made
+
+
+def _nothing_left(dataset: str, recipe: str, left_out: Mapping[str, int]) -> OptionError:
+    """The error where no image is left to edit, with the reasons, and what takes images in."""
+    reasons = "; ".join(counted(n, reason) for reason, n in left_out.items())
+    settings = {NO_DERIVATIVES: "plan.no_derivatives", CHILDREN: "plan.children"}
+    keep = [Setting(name, "keep") for reason, name in settings.items() if reason in left_out]
+    remedy = [part for setting in keep for part in (" and ", setting)][1:]
+    return OptionError(
+        f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are "
+        f"{reasons or 'none, as it has no images'}.",
+        *((" Where you may edit them, take them in with ", *remedy, ".") if keep else ()),
+    )
 
 
 def choose_counterfactuals(

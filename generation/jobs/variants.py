@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from generation.backends import BACKENDS
 from generation.backends.backend import Backend, ScaledBackend
 from generation.image_request import SCALES
-from graph.errors import OptionError
+from graph.errors import OptionError, Setting
 from ingest.models.prompts import check_template
 
 
@@ -80,7 +81,9 @@ def check_scales(variants: Sequence[Variant], backend: Backend, name: str) -> No
 
 def ignored_scale(backend: str, scale: str) -> OptionError:
     """The error for a scale of variants that a backend has no option for."""
+    heeding = [name for name in BACKENDS if scale in BACKENDS[name].options.model_fields]
     return OptionError(
-        f"The backend {backend} would ignore the {scale} of the variants. Leave it out of them, or "
-        "use another backend."
+        f"The backend {backend} would ignore the {scale} of the variants. Leave it out of ",
+        Setting("variants"),
+        f", or use a backend that heeds it: {', '.join(heeding)}.",
     )

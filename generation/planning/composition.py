@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from graph.errors import OptionError, check_known
+from graph.errors import OptionError, Setting, check_known
 from graph.records import Counterfactual
 
 REAL_IMAGES = ("all", "unedited", "none")
@@ -60,7 +60,9 @@ class ResultOptions:
         if self.share < 1 and self.real != "unedited":
             raise OptionError(
                 f"A share of {self.share:g} of the edited images is to give way, which real images "
-                f"do with 'unedited' alone, not with {self.real!r}."
+                f"do with 'unedited' alone, not with {self.real!r}. Choose it with ",
+                Setting("real", "unedited"),
+                ", or leave the share out.",
             )
 
 
@@ -196,7 +198,11 @@ def _check_own_group(
             raise OptionError(
                 f"The job made no image of the group {own!r} from images of that group, such as "
                 f"{source!r}, so that without the real ones it would lack them. Plan images of all "
-                "groups, or take all real images."
+                "groups, with ",
+                Setting("plan.made", "all"),
+                ", or take all real images, with ",
+                Setting("real", "all"),
+                ".",
             )
 
 

@@ -97,9 +97,10 @@ def select_sources(
         captions = SourceCaptions(words, tuple(groups), options)
         if options.captions == "one group" and not any(row["captions"] for row in known.values()):
             raise OptionError(
-                "The recipe edits the images' captions, and none of them has any. ",
+                "The recipe edits captions of the dataset's images, and none of them has any. ",
                 Action("ingest", ..., captions="captions.json"),
-                " to add them, or plan for a recipe that does without.",
+                " to add them, or plan with the recipe pinpoint, which takes images without "
+                "captions, too.",
             )
     classes = set(images["class_name"])
     of_classes = set(groups) if options.made != "own" and set(groups) <= classes else classes

@@ -55,10 +55,14 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "consent": "“Basis on which people are painted”",
     "alters_real_people": "“A part of real people stays in the images”",
     "masks.object": "“Concept of the object”",
-    "plan.groups": "`--groups` of `cobalance plan`",
-    "plan.made": "`--made` of `cobalance plan`",
+    "variants": "the job's variants",
+    "real": "“Real images”",
+    "plan.groups": "“Groups to show”",
+    "plan.made": "“Each image is made to show”",
     "plan.words": "`--words` of `cobalance plan`",
     "plan.split": "`--split` of `cobalance plan`",
+    "plan.children": "`--children keep` of `cobalance plan`",
+    "plan.no_derivatives": "`--no-derivatives keep` of `cobalance plan`",
 }
 _ACTIONS = {
     "ingest": "load it on the Datasets page",

@@ -66,6 +66,11 @@ def test_the_groups_words_and_the_split_go_with_the_job(store, loaded):
             "place for the adjective.*settings phrases.GROUP.noun and",
         ),
         ([], BASIS, "asks for no images"),
+        (
+            edited("1", "2"),
+            BASIS | {"recipe": "genswap", "alters_real_people": True},
+            r"none of these is of the class 'woman' \(their classes: man\)",
+        ),
     ],
 )
 def test_orders_that_cannot_be_made(store, loaded, queries, given, message):
