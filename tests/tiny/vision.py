@@ -8,12 +8,15 @@ import torch
 from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
 from safetensors.torch import load_file, save_file
 from transformers import (
+    BitImageProcessorPil,
     CLIPConfig,
     CLIPImageProcessorPil,
     CLIPModel,
     CLIPSegConfig,
     CLIPSegForImageSegmentation,
     CLIPTokenizer,
+    Dinov2Config,
+    Dinov2Model,
     Mask2FormerConfig,
     Mask2FormerForUniversalSegmentation,
     Mask2FormerImageProcessorPil,
@@ -63,6 +66,14 @@ def save_dino(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     _save(ViTModel(ViTConfig(**EYE), add_pooling_layer=False), folder)
     ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
+def save_dinov2(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    _save(Dinov2Model(Dinov2Config(**EYE)), folder)
+    side = {"height": 32, "width": 32}
+    BitImageProcessorPil(size={"shortest_edge": 32}, crop_size=side).save_pretrained(folder)
     return folder
 
 

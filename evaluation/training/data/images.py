@@ -1,6 +1,6 @@
 """Labelled images of one dataset, as training reads them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -99,7 +99,7 @@ def joined(first: LabelledImages, second: LabelledImages) -> LabelledImages:
     return LabelledImages(f"{first.name} and {second.name}", frame, read)
 
 
-def made_from(images: LabelledImages, others: Sequence[str]) -> "pd.Series[bool]":
+def made_from(images: LabelledImages, others: Collection[str]) -> "pd.Series[bool]":
     """Which images were made from one of some others, directly or over further ones."""
     wanted = set(others)
     of = dict(zip(images.frame["image"], images.frame["source"], strict=True))

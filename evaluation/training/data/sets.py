@@ -107,18 +107,16 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
             f"{_count(len(synthetic))} of the test images are synthetic: {_listed(synthetic)}. "
             "Test on real images."
         )
-    places = dict(zip(test.frame["image"], test.frame["uri"], strict=True))
-    same = [
-        image
-        for image, uri in zip(training.frame["image"], training.frame["uri"], strict=True)
-        if image in places and _same_place(uri, places[image])
-    ]
+    tested = dict(zip(test.frame["image"], test.frame["uri"], strict=True))
+    trained = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
+    both = tested.keys() & trained.keys()
+    same = sorted(image for image in both if _same_place(trained[image], tested[image]))
     if same:
         raise LeakError(
             f"{_count(len(same))} of the training images are test images, too: {_listed(same)}. "
             "Leave them out of one, for example by their split."
         )
-    derived = training.frame["image"][made_from(training, list(places))].tolist()
+    derived = training.frame["image"][made_from(training, tested.keys() - both)].tolist()
     if derived:
         source_of = dict(zip(training.frame["image"], training.frame["source"], strict=True))
         pairs = [f"{image} from {source_of[image]}" for image in derived]

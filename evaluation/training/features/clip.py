@@ -3,6 +3,8 @@
 Radford et al., "Learning Transferable Visual Models From Natural Language Supervision" (2021).
 """
 
+from typing import Any
+
 from pydantic import Field
 
 from evaluation.training.features.vision import VisionFeatures
@@ -33,12 +35,11 @@ PLUGIN = Plugin(
 def open_features(options: ClipFeatureOptions) -> VisionFeatures:
     """Load the model."""
     from torch.nn import functional
-    from transformers import CLIPImageProcessorPil, CLIPVisionModelWithProjection
+    from transformers import CLIPImageProcessorPil, CLIPModel
 
     from ingest.models.vision import open_vision
 
-    vision = open_vision(options, CLIPVisionModelWithProjection, CLIPImageProcessorPil, _REVISION)
-    return VisionFeatures(
-        vision,
-        lambda model, pixels: functional.normalize(model(pixel_values=pixels).image_embeds, dim=-1),
-    )
+    def embed(model: Any, pixels: Any) -> Any:
+        return functional.normalize(model.get_image_features(pixel_values=pixels).pooler_output)
+
+    return VisionFeatures(open_vision(options, CLIPModel, CLIPImageProcessorPil, _REVISION), embed)

@@ -1,7 +1,8 @@
 """Softmax regression: solved by scikit-learn for constant weights, else by gradient descent.
 
 Both minimise the weighted mean of the cross-entropies plus |W|² / (2 C n), scikit-learn's objective
-divided by C n. With several labels an image there is a logistic regression for each class.
+divided by C n; of two classes W is the difference of their weights, as there. With several labels
+an image there is a logistic regression for each class.
 """
 
 from collections.abc import Callable, Iterator
@@ -101,6 +102,8 @@ def descend(
     rng = run.generator(_DESCENT)
     wanted = _wanted(training)
     penalty = 1 / (settings.c * len(training))
+    if wanted.shape[1] == 2 and not training.several_labels:
+        penalty *= 2  # the weights are ± half of the difference
     weight, bias = np.zeros((wanted.shape[1], features.shape[1])), np.zeros(wanted.shape[1])
     for epoch in range(settings.epochs):
         batches = method.batches(training, settings.batch_size, rng)

@@ -1,0 +1,147 @@
+"""Training sets, held-out images, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.training.data.hold_out import check_held_out, hold_out
+from evaluation.training.data.images import joined
+from evaluation.training.data.sets import (
+    SETS,
+    LeakError,
+    check_apart,
+    equal_numbers,
+    training_set,
+)
+from graph.errors import OptionError, UnknownNameError
+from tests.evaluation.training.images import labelled
+
+REBALANCED = (
+    ("a", "man", None),
+    ("b", "woman", None),
+    ("c", "man", None),
+    ("a as man", "man", "a"),
+    ("a as woman", "woman", "a"),
+    ("made anew", "woman", "unknown elsewhere"),
+)
+
+
+def ids(images):
+    return images.frame["image"].tolist()
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_training_sets_of_a_rebalanced_dataset():
+    images = labelled(REBALANCED)
+    assert {name: ids(training_set(images, name)) for name in SETS} == {
+        "real": ["a", "b", "c"],
+        "augmented": ids(images),
+        "synthetic": ["a as man", "a as woman", "made anew"],
+        "s_synthetic": ["a as man", "a as woman", "made anew"],
+        "s_augment": ["a", "a as woman", "made anew"],
+    }
+    with pytest.raises(OptionError, match="'zoo' has 1 images, and none for the training set 'syn"):
+        training_set(labelled([("a", "cat", None)]), "synthetic")
+    with pytest.raises(UnknownNameError, match="augmented, real"):
+        training_set(images, "S_augment")
+
+
+def test_augmentations_get_equal_numbers_of_images():
+    many = labelled([("r", "x", None), *((f"m{n}", "x", "r") for n in range(9))])
+    few = labelled([("r", "x", None), *((f"f{n}", "x", "r") for n in range(4))])
+    real = labelled([("r", "x", None)])
+    equal = equal_numbers({"many": many, "few": few, "real": real}, rng())
+    assert [len(images) for images in equal.values()] == [5, 5, 1]
+    assert ids(equal["few"]) == ids(few)
+    assert set(ids(equal["many"])) <= set(ids(many))
+    assert ids(equal["many"]) != ids(
+        equal_numbers({"m": many, "f": few}, np.random.default_rng(1))["m"]
+    )
+
+
+def test_images_of_two_datasets_are_read_from_where_they_are():
+    both = joined(labelled([("a", "x", None)]), labelled([("bbb", "x", "a")], "other"))
+    assert ids(both) == ["a", "bbb"]
+    assert [len(both.read(uri, False)) > 0 for uri in both.frame["uri"]] == [True, True]
+
+
+def test_synthetic_test_images_are_refused_with_their_ids():
+    test = labelled([("t", "x", None), *((f"s{n}", "x", "t") for n in range(7))])
+    with pytest.raises(
+        LeakError, match=r"7 of the test .* s0, s1, s2, s3, s4 and 2 more\. Test on"
+    ):
+        check_apart(labelled([("a", "x", None)]), test)
+
+
+def test_training_images_that_derive_from_test_images_are_refused():
+    training = labelled([("a", "x", None), ("s", "x", "a"), ("of t", "x", "t"), ("2", "x", "of t")])
+    check_apart(training, labelled([("u", "x", None)]))
+    with pytest.raises(
+        LeakError, match=r"2 of .* made from test images: of t from t, 2 from of t\."
+    ):
+        check_apart(training, labelled([("t", "x", None)]))
+    with pytest.raises(LeakError, match="1 of the training images are test images, too: a"):
+        check_apart(training, labelled([("a", "x", None)]))
+    # Another dataset's image of the same number is another image, if it is elsewhere.
+    check_apart(training, labelled([("a", "x", None)], uri=["elsewhere.png"]))
+    with pytest.raises(LeakError, match="too: a"):
+        check_apart(training, labelled([("a", "x", None)], uri=[None]))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("xyz"), st.booleans()), min_size=4, max_size=40),
+    st.floats(0.05, 0.95),
+    st.integers(0, 9),
+)
+def test_nothing_held_out_is_trained_on(kinds, share, seed):
+    rows = [(f"r{at}", name, None) for at, (name, _) in enumerate(kinds)]
+    rows += [(f"s{at}", name, f"r{at}") for at, (name, made) in enumerate(kinds) if made]
+    rows += [("s of s0", "x", "s0")]
+    images = labelled(rows)
+    try:
+        training, validation, left_out = hold_out(images, share, np.random.default_rng(seed))
+    except OptionError:
+        assert all(sum(name == one for one, _ in kinds) * share <= 1 for name in "xyz")
+        return
+    held = set(ids(validation))
+    assert held
+    assert not validation.frame["synthetic"].any()
+    assert not held & set(training.roots())
+    assert len(training) + len(validation) + left_out == len(images)
+    for name in {name for name, _ in kinds}:
+        left = (training.frame["class_name"] == name) & ~training.frame["synthetic"]
+        assert left.any()
+    check_held_out(training, validation)
+
+
+def test_each_group_gives_its_share_and_a_group_of_one_stays():
+    rows = [(str(at), "x" if at < 50 else "y", None) for at in range(100)]
+    images = labelled(rows)
+    background = ["common"] * 49 + ["uncommon"] + ["common"] * 40 + ["uncommon"] * 10
+    groups = pd.DataFrame({"image": ids(images), "background": background})
+    _, validation, _ = hold_out(images, 0.2, rng(), groups)
+    held = groups.set_index("image").loc[ids(validation), "background"]
+    by_group = pd.crosstab(validation.frame["class_name"].to_numpy(), held.to_numpy())
+    assert by_group.to_dict() == {"common": {"x": 10, "y": 8}, "uncommon": {"x": 0, "y": 2}}
+
+
+def test_of_counterfactuals_alone_whole_sources_are_held_out():
+    images = labelled([(f"{n} as {g}", g, f"{n}") for n in range(20) for g in ("man", "woman")])
+    training, validation, left_out = hold_out(images, 0.25, rng())
+    assert not {*validation.roots()} & {*training.roots()}
+    assert (len(validation), left_out) == (10, 0)
+
+
+def test_no_share_and_shares_that_hold_out_nothing():
+    images = labelled([("a", "x", None), ("b", "y", None)])
+    with pytest.raises(OptionError, match="validation_share is 1"):
+        hold_out(images, 1, rng())
+    with pytest.raises(OptionError, match=r"A validation share of 0\.2 of 2 images holds out none"):
+        hold_out(images, 0.2, rng())
+    with pytest.raises(LeakError, match="such as 'a'"):
+        check_held_out(images, labelled([("a", "x", None)]))

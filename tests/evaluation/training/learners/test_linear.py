@@ -1,0 +1,142 @@
+"""The linear learner: both solvers, several labels, selection, and what it refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluation.training.learners import LEARNERS
+from evaluation.training.learners.regression import (
+    Descent,
+    descend,
+    head_probabilities,
+    losses_of,
+    solve,
+)
+from evaluation.training.method import Method, Run
+from evaluation.training.methods import METHODS
+from evaluation.training.run import Recipe, train_run
+from graph.errors import OptionError, UnknownNameError
+from tests.evaluation.training.images import examples, several_labels
+
+PIXELS = {"features_options": {"side_px": 8, "components": 10}}
+
+
+def regression(**options):
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(**options)
+
+
+@pytest.mark.parametrize("classes", [("cat", "dog"), ("cat", "dog", "owl")], ids=len)
+def test_both_solvers_find_the_same_minimum(classes):
+    images = examples((30, 8), classes=classes)
+    features = np.random.default_rng(0).normal(size=(len(images), 4)) + images.labels[:, None]
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(images))
+    exact = solve(features, images, weights, 0.05, regression)
+    settings = Descent(0.05, 400, len(images), 0.3)
+    *_, near = descend(features, images, Method(), weights, settings, Run(0))
+
+    def objective(head):
+        found = head_probabilities(head, features, False)
+        wanted = np.eye(len(classes))[images.labels]
+        losses = losses_of(found, wanted, False)
+        weight = head[0][1:] - head[0][:1] if len(classes) == 2 else head[0]
+        return (weights * losses).mean() + (weight**2).sum() / (2 * 0.05 * len(images))
+
+    assert objective(near) == pytest.approx(objective(exact), abs=1e-3)
+    assert head_probabilities(near, features, False) == pytest.approx(
+        head_probabilities(exact, features, False), abs=0.02
+    )
+
+
+def test_two_classes_have_scikit_learns_probabilities():
+    images = examples((20, 20))
+    features = np.random.default_rng(0).normal(size=(len(images), 3)) + images.labels[:, None]
+    ones = np.ones(len(images))
+    fitted = regression(C=0.3, max_iter=1000).fit(features, images.labels)
+    found = head_probabilities(solve(features, images, ones, 0.3, regression), features, False)
+    assert found == pytest.approx(fitted.predict_proba(features), abs=1e-6)
+
+
+def test_a_class_without_training_images_is_never_predicted():
+    images = examples((20, 5), classes=("cat", "dog", "owl"))
+    training = images.take(np.flatnonzero(images.labels != 1))
+    for method in ("erm", "group-dro"):
+        found = train_run(Recipe(method, learner_options=PIXELS), Run(0), training, None, images)
+        assert found.predictions["p_dog"].max() < 0.2
+        assert found.predictions["p_dog"].max() == (
+            0 if method == "erm" else pytest.approx(0.1, abs=0.1)
+        )
+
+
+@pytest.mark.parametrize("method", ["erm", "group-dro", "jtt"])
+def test_several_labels_an_image(method):
+    training, test = several_labels(), several_labels(seed=1)
+    recipe = Recipe(method, learner_options={**PIXELS, "c": (1.0,)})
+    found = train_run(recipe, Run(0), training, None, test).predictions
+    columns = [f"p_thing {at}" for at in range(3)]
+    assert list(found.columns[:4]) == ["image", *(f"y_thing {at}" for at in range(3))]
+    assert ((found[columns].to_numpy() > 0.5) == (test.labels == 1)).mean() > 0.85
+
+
+def test_a_label_that_all_or_no_images_have():
+    images = several_labels()
+    images.labels[:, 0], images.labels[:, 1] = 1, 0
+    found = train_run(Recipe(learner_options=PIXELS), Run(0), images, None, images).predictions
+    assert found["p_thing 0"].min() == 1
+    assert found["p_thing 1"].max() == 0
+
+
+def test_validation_images_select_and_test_images_do_not():
+    training, held = examples((60, 6)), examples((20, 20), seed=1)
+    options = {**PIXELS, "c": (1e-4, 1.0), "select": "worst-group"}
+    for method in ("erm", "group-dro"):
+        recipe = Recipe(method, learner_options={**options, "epochs": 15})
+        found = train_run(recipe, Run(0), training, held, held)
+        assert found.record["selected_by"] == "worst-group"
+        assert found.record["reads_validation_groups"]
+        assert found.record["reads_training_groups"] == (method == "group-dro")
+        part = train_run(recipe, Run(0), training, held, held.take(np.arange(5)))
+        assert part.predictions.equals(found.predictions.head(5))
+    with pytest.raises(OptionError, match="'worst-group' selects an epoch by validation images"):
+        train_run(Recipe(learner_options=options), Run(0), training, None, held)
+    with pytest.raises(OptionError, match="has 2 values of c to select from"):
+        train_run(Recipe(learner_options={"c": (1, 2)}), Run(0), training, held, held)
+
+
+def test_features_of_repeated_rows_are_read_once():
+    images = examples()
+    reads = []
+
+    def read(rows):
+        reads.extend(rows.tolist())
+        return images.read(rows)
+
+    counted = type(images)(
+        images.ids, images.labels, images.groups, images.domains, images.classes, read
+    )
+    learner = LEARNERS.open("linear", PIXELS)(Run(0)).prepare(counted)
+    before = len(reads)
+    for name in ("over-sampling", "jtt"):
+        METHODS.open(name).train(learner, counted, None, Run(0))
+    assert len(reads) - before == len(images)
+
+
+def test_what_cannot_be_trained_on_is_refused():
+    cats = examples().take(np.flatnonzero(examples().labels == 0))
+    with pytest.raises(OptionError, match="54 training images are all of the class 'cat'"):
+        train_run(Recipe(learner_options=PIXELS), Run(0), cats, None, cats)
+    with pytest.raises(OptionError, match="principal components need two"):
+        train_run(Recipe(), Run(0), cats.take(np.array([0])), None, cats)
+    with pytest.raises(OptionError, match="c is"):
+        Recipe(learner_options={"c": (0.0,)}).check()
+    with pytest.raises(UnknownNameError, match="clip, dinov2, pixels"):
+        Recipe(learner_options={"features": "hog"}).open()
+
+
+def test_methods_of_networks_are_refused(monkeypatch):
+    for_networks = replace(METHODS["erm"], network_only=True)
+    monkeypatch.setattr("evaluation.training.methods.erm.PLUGIN", for_networks)
+    with pytest.raises(OptionError, match="Choose the learner network"):
+        Recipe("erm").check()
