@@ -12,6 +12,7 @@ Statistics = Callable[[FloatArray], FloatArray]
 """Takes accuracies of groups, shape (..., n_groups), and returns statistics, (..., k)."""
 
 DRAWS = 2_000
+_CELLS = 1 << 20  # accuracies drawn at a time: bounds the memory
 
 
 def mean_and_sd(scores: pd.DataFrame) -> pd.DataFrame:
@@ -117,19 +118,24 @@ def bootstrap_differences(
     n_seeds = len(before)
     outcomes = np.vstack([before, after]).astype(np.float64)
     accuracy = np.full((2 * n_seeds, n_groups), np.nan)
-    drawn = np.full((draws, 2 * n_seeds, n_groups), np.nan)
-    for group in range(n_groups):
+    patterns: dict[int, tuple[FloatArray, IntArray]] = {}
+    for group in np.unique(groups).tolist():
         of_group = outcomes[:, groups == group]
-        n = of_group.shape[1]
-        if n:
-            patterns, counts = np.unique(of_group, axis=1, return_counts=True)
-            accuracy[:, group] = of_group.mean(axis=1)
-            drawn[:, :, group] = rng.multinomial(n, counts / n, draws) @ patterns.T / n
+        accuracy[:, group] = of_group.mean(axis=1)
+        patterns[group] = np.unique(of_group, axis=1, return_counts=True)
     means = statistics(accuracy).reshape(2, n_seeds, -1).mean(axis=1)
-    by_seed = statistics(drawn).reshape(draws, 2, n_seeds, -1)
-    change = by_seed[:, 1] - by_seed[:, 0]
-    seeds = rng.integers(0, n_seeds, (draws, n_seeds))
-    change = np.take_along_axis(change, seeds[:, :, np.newaxis], axis=1).mean(axis=1)
+    changes = []
+    size = max(1, _CELLS // (2 * n_seeds * n_groups))
+    for some in np.diff([*range(0, draws, size), draws]).tolist():
+        drawn = np.full((some, 2 * n_seeds, n_groups), np.nan)
+        for group, (outcome, counts) in patterns.items():
+            n = counts.sum()
+            drawn[:, :, group] = rng.multinomial(n, counts / n, some) @ outcome.T / n
+        by_seed = statistics(drawn).reshape(some, 2, n_seeds, -1)
+        change = by_seed[:, 1] - by_seed[:, 0]
+        seeds = rng.integers(0, n_seeds, (some, n_seeds, 1))
+        changes.append(np.take_along_axis(change, seeds, axis=1).mean(axis=1))
+    change = np.concatenate(changes)
     tail = (1 - confidence) / 2
     low, high = np.quantile(change, [tail, 1 - tail], axis=0)
     return Differences(means[0], means[1], means[1] - means[0], low, high)

@@ -1,6 +1,7 @@
 """Metrics of accuracy by group, bias and image quality, as pure functions without torch."""
 
 from evaluation.metrics.accuracy import (
+    accuracy,
     balanced_accuracy,
     group_accuracy,
     out_of_distribution,
@@ -24,6 +25,7 @@ from evaluation.metrics.recall import opportunity_gap, retrieval_ranks, retrieva
 __all__ = [
     "METRICS",
     "Inputs",
+    "accuracy",
     "artefact_shift",
     "attribute_counts",
     "attribute_shift",
@@ -55,6 +57,7 @@ __all__ = [
 METRICS = Metrics(
     "metric",
     {
+        "accuracy": "evaluation.metrics.accuracy",
         "group_accuracy": "evaluation.metrics.accuracy",
         "balanced_accuracy": "evaluation.metrics.accuracy",
         "out_of_distribution": "evaluation.metrics.accuracy",

@@ -55,6 +55,14 @@ class GroupAccuracy:
         value = float(coefficients[used] @ self.accuracy[used])
         return score_frame(metric, group, value, low, high, n, run=self.run)
 
+    def pooled(self, metric: str, groups: BoolArray, confidence: float) -> pd.DataFrame:
+        """The score of the images of some groups together, each image counting once."""
+        hits = np.array([np.nansum(np.where(groups, self.n * self.accuracy, 0))])
+        n = np.array([self.n[groups].sum()])
+        with np.errstate(invalid="ignore"):
+            value = hits / n
+        return score_frame(metric, "", value, *wilson(hits, n, confidence), n, run=self.run)
+
 
 def accuracy_of_runs(
     predictions: pd.DataFrame,
@@ -119,6 +127,14 @@ def group_accuracy(
     )
 
 
+def accuracy(predictions: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
+    """Share of all images that are right."""
+    return stack(
+        run.pooled("accuracy", run.n > 0, confidence)
+        for run in accuracy_of_runs(predictions, None, confidence, "class")
+    )
+
+
 def balanced_accuracy(
     predictions: pd.DataFrame,
     groups: pd.DataFrame | None = None,
@@ -149,16 +165,14 @@ def out_of_distribution(
 
     ConBias section 4.1: the test set of counterfactual concepts, such as landbirds on water.
     """
-    scores = []
-    for run in accuracy_of_runs(predictions, groups, confidence):
-        shortcuts = run.grouping.need_shortcuts("out_of_distribution")
-        n = np.where(run.grouping.in_state(*shortcuts), run.n, 0)
-        hits, size = np.array([np.nansum(n * run.accuracy)]), np.array([n.sum()])
-        with np.errstate(invalid="ignore"):
-            value = hits / size
-        limits = wilson(hits, size, confidence)
-        scores.append(score_frame("out_of_distribution", "", value, *limits, size, run=run.run))
-    return stack(scores)
+    return stack(
+        run.pooled(
+            "out_of_distribution",
+            run.grouping.in_state(*run.grouping.need_shortcuts("out_of_distribution")),
+            confidence,
+        )
+        for run in accuracy_of_runs(predictions, groups, confidence)
+    )
 
 
 def worst_group(
@@ -235,6 +249,15 @@ def _plugin(
 
 
 PLUGINS = (
+    MetricPlugin(
+        "accuracy",
+        "Share of all images that are right.",
+        options=AccuracyOptions,
+        takes=("predictions",),
+        compute=lambda inputs, options: accuracy(
+            inputs.need("predictions"), confidence=options.confidence
+        ),
+    ),
     _plugin(group_accuracy, "Accuracy of each group of class and shortcuts.", AccuracyOptions),
     _plugin(balanced_accuracy, "Mean accuracy over groups, or over classes.", ByOptions),
     _plugin(out_of_distribution, "Accuracy where every shortcut is uncommon.", AccuracyOptions),

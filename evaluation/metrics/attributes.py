@@ -104,8 +104,8 @@ def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFram
     ----------
     real, generated : pandas.DataFrame
         One row an image, and a column for each category, such as hair colour, whose cells are an
-        attribute, a collection of attributes, or missing. ``image`` is no category, and categories
-        that only one of the two has are left out.
+        attribute, several as a collection or as text such as ``cap|bow``, or missing. ``image`` is
+        no category, and categories that only one of the two has are left out.
 
     Raises
     ------
@@ -128,17 +128,15 @@ def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFram
 
 def _frequencies(column: "pd.Series[Any]") -> Counter[str]:
     """How many images have each attribute."""
-    return Counter(
-        str(name)
-        for cell in column
-        for name in (
-            set(cell)
-            if isinstance(cell, Collection) and not isinstance(cell, str)
-            else []
-            if pd.isna(cell) or cell == ""
-            else [cell]
-        )
-    )
+    found: Counter[str] = Counter()
+    for cell in column:
+        if isinstance(cell, str):
+            found.update(set(cell.split("|")) - {""})
+        elif isinstance(cell, Collection):
+            found.update({str(name) for name in cell})
+        elif not pd.isna(cell):
+            found[str(cell)] += 1
+    return found
 
 
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Metric protocol: what metrics take, the table of scores that they give, and their registry."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 
 from evaluation.predictions import RUN
 from graph.arrays import FloatArray
-from graph.errors import OptionError
+from graph.errors import CobalanceError, OptionError
 from graph.options import Options
 from graph.plugins import Plugin, Plugins
 
@@ -94,7 +94,36 @@ class MetricPlugin(Plugin):
 
     takes: tuple[str, ...] = ()
     may_take: tuple[str, ...] = ()
-    compute: Callable[[Inputs, Any], pd.DataFrame] | None = None
+    compute: Callable[[Inputs, Any], pd.DataFrame] = field(kw_only=True)
+
+    def fits(self, inputs: Inputs) -> bool:
+        """Whether everything that it cannot do without is given."""
+        given = inputs.given()
+        return all(any(one in given for one in need.split("|")) for need in self.takes)
+
+    def score(self, inputs: Inputs, options: Options) -> pd.DataFrame:
+        """Compute the scores; OptionError where a table is missing."""
+        if not self.fits(inputs):
+            needs = " and ".join(need.replace("|", " or ") for need in self.takes)
+            given = ", ".join(inputs.given()) or "nothing"
+            raise OptionError(f"the metric {self.name} needs {needs}; given: {given}.")
+        return self.compute(inputs, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores of several metrics.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With the columns `COLUMNS`.
+    left_out : mapping of str to str
+        Why metrics were left out, by name.
+    """
+
+    frame: pd.DataFrame
+    left_out: Mapping[str, str]
 
 
 class Metrics(Plugins[Metric]):
@@ -109,51 +138,49 @@ class Metrics(Plugins[Metric]):
 
     def __getitem__(self, name: str) -> Any:
         """The declaration of a name; UnknownNameError where there is none."""
-        for plugin in self._declared(name):
+        for plugin in self._attribute(name, "PLUGINS"):
             if plugin.name == name:
                 return plugin
         raise TypeError(f"{self._entries[name]}.PLUGINS declares no metric {name!r}.")
 
     def opener(self, name: str) -> Callable[[Any], Metric]:
         """The function that opens a metric from validated options."""
-        plugin: MetricPlugin = self[name]
-        compute = plugin.compute
-        if compute is None:
-            raise TypeError(f"The metric {name!r} declares no function.")
+        plugin = self[name]
 
         def opened(options: Options) -> Metric:
-            def score(inputs: Inputs) -> pd.DataFrame:
-                given = inputs.given()
-                for need in plugin.takes:
-                    either = need.split("|")
-                    if not any(one in given for one in either):
-                        raise OptionError(
-                            f"the metric {name} needs {' or '.join(either)}; given: "
-                            f"{', '.join(given) or 'nothing'}."
-                        )
-                return compute(inputs, options)
+            return lambda inputs: plugin.score(inputs, options)
 
-            return score
-
+        opened.__annotations__["options"] = plugin.options
         return opened
 
-    def fit_for(self, inputs: Inputs) -> list[str]:
-        """Names of the metrics that need nothing beyond what is given."""
-        given = inputs.given()
-        return [
-            name
-            for name in self
-            if all(any(one in given for one in need.split("|")) for need in self[name].takes)
-        ]
+    def score(self, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
+        """Scores of several metrics, one below the other.
 
-    def _declared(self, name: str) -> tuple[MetricPlugin, ...]:
-        import importlib
+        Parameters
+        ----------
+        chosen : mapping of str to options, optional
+            The metrics and their options, as `open` takes them. By default all that what is given
+            suffices for; those that find a column missing in it are left out.
 
-        if name not in self._entries:
-            super().__getitem__(name)
-        return cast(
-            "tuple[MetricPlugin, ...]", importlib.import_module(self._entries[name]).PLUGINS
-        )
+        Raises
+        ------
+        CobalanceError
+            A chosen metric cannot be computed, or none can.
+        """
+        if chosen is not None:
+            return Scored(stack(self.open(name, chosen[name])(inputs) for name in chosen), {})
+        frames, left_out = [], {}
+        for name in self:
+            if self[name].fits(inputs):
+                try:
+                    frames.append(self.open(name)(inputs))
+                except CobalanceError as error:
+                    left_out[name] = str(error)
+        if not frames:
+            reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
+            given = ", ".join(inputs.given()) or "nothing"
+            raise OptionError(f"no metric fits what is given: {given}. {reasons}".rstrip())
+        return Scored(stack(frames), left_out)
 
 
 def score_frame(

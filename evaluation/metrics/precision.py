@@ -25,7 +25,7 @@ def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Scores of each run: ``average_precision`` of each class (NaN without positive images, whose
-        number is n), ``mean_average_precision``, and ``classes_left_out``.
+        number is n), ``mean_average_precision``, and ``classes_without_positives``.
 
     Raises
     ------
@@ -41,11 +41,11 @@ def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
     ...                       "y_dog": 0, "p_dog": .5})
     >>> scores = mean_average_precision(check_predictions(table))
     >>> scores[["metric", "group", "value", "n"]].round(4)
-                       metric group   value    n
-    0       average_precision   cup  0.8333  2.0
-    1       average_precision   dog     NaN  0.0
-    2  mean_average_precision        0.8333  3.0
-    3        classes_left_out        1.0000  3.0
+                          metric group   value    n
+    0          average_precision   cup  0.8333  2.0
+    1          average_precision   dog     NaN  0.0
+    2     mean_average_precision        0.8333  3.0
+    3  classes_without_positives        1.0000  3.0
     """
     classes = _scored_classes(predictions)
     scores = []
@@ -64,7 +64,7 @@ def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
         scores += [
             score_frame("average_precision", classes, each, n=positive, run=run),
             score_frame("mean_average_precision", "", mean, n=n.sum(), run=run),
-            score_frame("classes_left_out", "", left_out.sum(), n=n.sum(), run=run),
+            score_frame("classes_without_positives", "", left_out.sum(), n=n.sum(), run=run),
         ]
     return stack(scores)
 

@@ -114,8 +114,8 @@ def artefact_shift(
     Returns
     -------
     pandas.DataFrame
-        Scores of each run: ``artefact_shift`` in percent, and ``unfolded_ratio`` and ``accuracy``
-        of the groups ``original`` and ``edited``.
+        Scores of each run: ``artefact_shift`` in percent, and ``artefact_ratio`` (not folded) and
+        ``artefact_accuracy`` of the groups ``original`` and ``edited``.
 
     Raises
     ------
@@ -143,10 +143,10 @@ def artefact_shift(
             ("original", square.sum(axis=1), "predicted"),
             ("edited", square.sum(axis=0), "predicted_edited"),
         ):
-            scores.append(_unfolded(run, group, sums[0], sums[1], confidence))
+            scores.append(_unfolded("artefact_ratio", run, group, sums[0], sums[1], confidence))
             hits = np.array([(pairs["class_name"] == pairs[column]).sum()], dtype=np.float64)
             limits = wilson(hits, np.array([float(n)]), confidence)
-            scores.append(score_frame("accuracy", group, hits / n, *limits, n, run=run))
+            scores.append(score_frame("artefact_accuracy", group, hits / n, *limits, n, run=run))
     return stack(scores)
 
 
@@ -210,7 +210,7 @@ def _ratio_scores(
 ) -> pd.DataFrame:
     scores = []
     for run, group, a, b in counts:
-        unfolded = _unfolded(run, group, a, b, confidence)
+        unfolded = _unfolded("unfolded_ratio", run, group, a, b, confidence)
         low, value, high = (unfolded[name].to_numpy() for name in ("low", "value", "high"))
         ends = folded(low), folded(high)
         least = np.where((low <= 1) & (high >= 1), 1.0, np.minimum(*ends))
@@ -220,14 +220,14 @@ def _ratio_scores(
 
 
 def _unfolded(
-    run: tuple[str, int], group: str, a: float, b: float, confidence: float
+    metric: str, run: tuple[str, int], group: str, a: float, b: float, confidence: float
 ) -> pd.DataFrame:
     """The ratio a / b, with Wilson's limits p of the first share as p / (1 - p)."""
     low, high = wilson(np.array([a]), np.array([a + b]), confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.float64(a) / np.float64(b)
         limits = low / (1 - low), high / (1 - high)
-    return score_frame("unfolded_ratio", group, float(r), *limits, a + b, run=run)
+    return score_frame(metric, group, float(r), *limits, a + b, run=run)
 
 
 class RatioOptions(AccuracyOptions):

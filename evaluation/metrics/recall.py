@@ -112,8 +112,8 @@ def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Scores of each run: ``recall_difference`` of each class (with two groups the first name's
-        recall less the second's), ``opportunity_gap``, and ``classes_left_out``: those that lack
-        the recall of a group.
+        recall less the second's), ``opportunity_gap``, and ``classes_without_recall``: how many
+        lack the recall of a group, and are left out.
 
     Raises
     ------
@@ -125,11 +125,11 @@ def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:
     >>> recalls = pd.DataFrame({"class_name": ["nurse"] * 2 + ["farmer"] * 2,
     ...                         "group": ["M", "W"] * 2, "recall": [12.5, 20.0, 78.12, 74.22]})
     >>> opportunity_gap(recalls)[["metric", "group", "value"]].round(2)
-                  metric   group  value
-    0  recall_difference  farmer    3.9
-    1  recall_difference   nurse   -7.5
-    2    opportunity_gap           11.4
-    3   classes_left_out            0.0
+                       metric   group  value
+    0       recall_difference  farmer    3.9
+    1       recall_difference   nurse   -7.5
+    2         opportunity_gap           11.4
+    3  classes_without_recall            0.0
     """
     table = pd.DataFrame(
         {
@@ -167,7 +167,7 @@ def _gap(
         [
             score_frame("recall_difference", names, signed, *limits, run=run),
             score_frame("opportunity_gap", attribute, total, run=run),
-            score_frame("classes_left_out", attribute, left_out.sum(), run=run),
+            score_frame("classes_without_recall", attribute, left_out.sum(), run=run),
         ]
     )
 

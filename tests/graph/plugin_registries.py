@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evaluation.metrics import METRICS
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.planners import PLANNERS
@@ -16,5 +17,6 @@ REGISTRIES: tuple[Plugins[Any], ...] = (
     SEGMENTERS,
     PLANNERS,
     ANNOTATORS,
+    METRICS,
 )
 DECLARATIONS: tuple[Declarations[Any], ...] = (*REGISTRIES, RECIPES)

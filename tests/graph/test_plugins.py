@@ -29,7 +29,7 @@ BAD = {
         "segmenter_options": {"batch_size": 0},
     },
 }
-OPTIONAL = ("torch", "transformers", "diffusers", "imagehash", "PIL", "dbos", "fsspec")
+OPTIONAL = ("torch", "transformers", "diffusers", "imagehash", "PIL", "dbos", "fsspec", "sklearn")
 WITHOUT = f"""
 import json, sys
 sys.modules.update(dict.fromkeys({OPTIONAL!r}))

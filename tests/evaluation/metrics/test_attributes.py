@@ -56,16 +56,16 @@ def test_rows_are_sorted_by_training_frequency_within_each_category():
 
 
 def test_images_may_have_several_attributes_or_none():
-    real = pd.DataFrame({"image": "1234", "hat": [("cap", "cap"), ["cap", "bow"], None, ""]})
-    real = real.assign(image=list("1234"))
+    hats = [("cap", "cap"), ["cap", "bow"], None, "", "bow|cap|"]
+    real = pd.DataFrame({"image": list("12345"), "hat": hats})
     made = pd.DataFrame({"image": ["9"], "hat": ["veil"], "wall": ["red"]})
     counts = attribute_counts(real, made)
     assert counts.to_dict("list") == {
         "category": ["hat"] * 3,
         "attribute": ["bow", "cap", "veil"],
-        "real": [1, 2, 0],
+        "real": [2, 3, 0],
         "generated": [0, 0, 1],
-        "n_real": [4] * 3,
+        "n_real": [5] * 3,
         "n_generated": [1] * 3,
     }
     with pytest.raises(InputError, match="no column of attributes"):

@@ -50,7 +50,7 @@ def test_a_class_without_positives_is_left_out_and_counted():
     )
     rest = scores.set_index("metric")["value"]
     assert rest["mean_average_precision"] == pytest.approx(((1 + 2 / 3) / 2 + 1) / 2)
-    assert rest["classes_left_out"] == 1
+    assert rest["classes_without_positives"] == 1
 
 
 def test_single_labels_count_as_labels_of_their_class():
@@ -60,7 +60,7 @@ def test_single_labels_count_as_labels_of_their_class():
     scores = mean_average_precision(check_predictions(table.assign(p_c=0.5)))
     rest = scores.set_index("metric")["value"]
     assert rest["mean_average_precision"] == pytest.approx((1 / 2 + 1 / 2) / 2)
-    assert rest["classes_left_out"] == 1
+    assert rest["classes_without_positives"] == 1
 
 
 def test_without_any_positive_the_mean_is_nan():

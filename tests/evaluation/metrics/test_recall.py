@@ -57,7 +57,7 @@ def test_gap_of_predictions_by_group():
             ("recall_difference", "right: nurse"): -50,
             ("recall_difference", "right: singer"): np.nan,
             ("opportunity_gap", "right"): 50,
-            ("classes_left_out", "right"): 2,
+            ("classes_without_recall", "right"): 2,
         },
         nan_ok=True,
     )
