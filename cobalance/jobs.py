@@ -12,6 +12,7 @@ import pandas as pd
 from app.services.frames import candidates_frame, jobs_frame
 from app.settings import Settings
 from cobalance.display import Result, card, table_html
+from cobalance.exports import Export
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
 from graph.errors import needs_extra
@@ -234,7 +235,7 @@ class Job:
         generated_only: bool = False,
         result: Mapping[str, Any] | None = None,
         **options: Any,
-    ) -> "Export":
+    ) -> Export:
         """Write the dataset with the accepted images for training, with a data card.
 
         Parameters
@@ -280,22 +281,3 @@ class Job:
 
     def _repr_html_(self) -> str:
         return self.progress()._repr_html_()
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Export(Result):
-    """Report of an export: the folder, images by kind, and the number and size of its files."""
-
-    folder: Path
-    counts: dict[str, int]
-    files: int
-    bytes: int
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The counts."""
-        return pd.DataFrame({"of": list(self.counts), "count": list(self.counts.values())})
-
-    def title(self) -> str:
-        """Folder, number of files and bytes."""
-        return f"{self.folder}: {self.files:,} files, {self.bytes:,} bytes"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from app.demo.counts import Counts, ask, count_by_cypher, count_by_kernel
 from app.demo.figures import CAPTIONS, INSTANCES, write_figures
 from app.demo.runs import (
     check_leftovers,
@@ -34,18 +35,14 @@ from app.settings import Settings
 from generation.export import ExportOptions, ExportReport
 from generation.output.folder import OutputFolder
 from generation.output.job_manifest import read_job_manifest
-from graph.counting.cliques import mine_cliques
 from graph.database.store import GraphStore
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.plans import read_plan
-from graph.dataset.read import load_incidence
 from graph.errors import CobalanceError
 from graph.jobs.status import Job, read_job
 from graph.private_files import make_folder
 from graph.progress import Progress, silent
-from graph.queries.catalogue import CATALOGUE
-from graph.queries.catalogue.recounts import MAX_SIZE
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions
 
@@ -67,9 +64,6 @@ DATASETS: Mapping[str, str] = {"all": f"{NAME}-augmented", "none": f"{NAME}-synt
 EXPORT = f"{NAME}-export"
 
 _SHOWN = 3  # rows of twins, and of edited captions
-
-Counts = Mapping[tuple[str, ...], Mapping[str, int]]
-"""Images of each group by what they show; the empty set is shown by all."""
 
 
 @dataclass(frozen=True)
@@ -190,36 +184,12 @@ def run_counterfactual_demo(
         result={"real": "all"},
         progress=progress,
     )
-    twins = _ask(store, "counterfactual-twins", DATASETS["all"], limit=_SHOWN)
+    twins = ask(store, "counterfactual-twins", DATASETS["all"], limit=_SHOWN)
     mistakes = _count_mistakes(store, settings, job)
     captions = _edited_captions(planned)
     return CounterfactualDemo(
         images, planned, job, mistakes, before, outcomes, twins, captions, exported, report
     )
-
-
-def count_by_kernel(store: GraphStore, dataset: str) -> Counts:
-    """Count every set of things that some image shows whole, by the mining kernel."""
-    incidence = load_incidence(store, dataset)
-    cliques = mine_cliques(incidence, max_size=MAX_SIZE, common=())
-    every = {(): dict(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True))}
-    return every | {
-        tuple(sorted(names)): dict(zip(cliques.classes, counts, strict=True))
-        for names, counts in zip(cliques.names(), cliques.counts.tolist(), strict=True)
-    }
-
-
-def count_by_cypher(store: GraphStore, dataset: str) -> Counts:
-    """Count every set of things that all groups show, by the database from the images."""
-    sizes = _ask(store, "classes", dataset)
-    counts: dict[tuple[str, ...], Mapping[str, int]] = {
-        (): dict(zip(sizes["class"], sizes["images"].astype(int), strict=True))
-    }
-    for size in range(1, MAX_SIZE + 1):
-        found = _ask(store, f"imbalances-from-images-{size}", dataset)
-        for names, of_groups in zip(found["concepts"], found["counts"], strict=True):
-            counts[tuple(sorted(names))] = {group: int(n) for group, n in of_groups}
-    return counts
 
 
 def _load(store: GraphStore, settings: Settings, progress: Progress) -> int:
@@ -275,15 +245,8 @@ def _merge(
     """Make a dataset, and count in it twice."""
     name = DATASETS[real]
     merged = merge_job(store, settings, job, name, result={"real": real}, progress=progress)
-    unpaired = len(_ask(store, "unpaired-counterfactuals", name))
+    unpaired = len(ask(store, "unpaired-counterfactuals", name))
     return Outcome(merged, count_by_kernel(store, name), count_by_cypher(store, name), unpaired)
-
-
-def _ask(store: GraphStore, query: str, dataset: str, **parameters: Any) -> pd.DataFrame:
-    """Answer of a saved query."""
-    saved = CATALOGUE[query]
-    bound = saved.bind({"dataset": dataset, **parameters})
-    return pd.DataFrame(store.read(saved.text, **bound), columns=list(saved.columns))
 
 
 def _count_mistakes(store: GraphStore, settings: Settings, job: Job) -> Mistakes:

@@ -10,7 +10,8 @@ import typer
 from app.cli.collector import collector_paused, present_objects_frozen
 from app.cli.common import cleaned, notes, opened_store
 from app.cli.progress_bars import progress_bars
-from app.cli.wording import command, in_shell
+from app.cli.reader_notes import print_reader_notes
+from app.cli.wording import command
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
 from app.services.imports import pairs
 from app.settings import Settings
@@ -30,7 +31,6 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
-from ingest.problems import SkippedRecord
 
 
 class OnError(StrEnum):
@@ -46,8 +46,6 @@ class Match(StrEnum):
     WORDS = "words"
     SUBSTRING = "substring"
 
-
-_SHOWN = 5  # messages of skipped records
 
 _TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
 _CLASSES = "Where the class comes from, when not from a column"
@@ -248,7 +246,7 @@ def ingest(
     name = default_dataset_name(file) if dataset is None else dataset
     with progress_bars() as progress, collector_paused():
         annotations = read_annotations(file, options, input_format, progress)
-    _print_notes(annotations)
+    print_reader_notes(annotations)
     with opened_store() as (store, progress):
         if dataset is None and not replace:
             _check_same_images(store, name, annotations, file)
@@ -285,19 +283,3 @@ def _check_same_images(store: GraphStore, name: str, annotations: Annotations, f
             f"give --dataset {quote(name)} to add to it, or --replace to put these images in place "
             "of those."
         )
-
-
-def _print_notes(annotations: Annotations) -> None:
-    """Print the reader's notes, skipped records, and images set aside."""
-    for note in annotations.notes:
-        notes.print(f"Note: {note}", markup=False)
-    if annotations.skipped:
-        some = len(annotations.skipped)
-        notes.print(f"Skipped {counted(some, 'malformed records')}:")
-        for message in annotations.skipped[:_SHOWN]:
-            said = message.error.worded(in_shell) if isinstance(message, SkippedRecord) else message
-            notes.print(f"  {said}", markup=False)
-        if some > _SHOWN:
-            notes.print(f"  ... and {some - _SHOWN:,} more.")
-    for reason, images in annotations.set_aside.items():
-        notes.print(f"Set aside {images:,}: {reason}.", markup=False)
