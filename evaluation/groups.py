@@ -93,14 +93,7 @@ def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
         row = int(np.flatnonzero(images.duplicated())[0])
         reason = f"the image {images.iloc[row]!r} has a second row"
         raise InputError(source, f"row {row + 1}", reason, "Keep one row for each image.")
-    columns = {name: groups[name].astype(object) for name in names}
-    text = {
-        name: column.where(column.notna() & (column != ""), NONE)
-        for name, column in columns.items()
-    }
-    return pd.DataFrame(
-        {"image": images, **{name: column.astype("str") for name, column in text.items()}}
-    ).reset_index(drop=True)
+    return _as_text(groups[names]).assign(image=images)[["image", *names]].reset_index(drop=True)
 
 
 def is_shortcut(name: str) -> bool:
@@ -119,8 +112,8 @@ def group_rows(
         From `evaluation.predictions.check_predictions`.
     groups : pandas.DataFrame or None
         Of all test images, as `check_groups` takes them. Without them, columns of the predictions
-        that hold nothing but ``common``, ``uncommon`` and ``none``; without these, the classes
-        alone.
+        that hold nothing but ``common``, ``uncommon`` and ``none``, and in a table of counts all
+        others that are no measurements; without these, the classes alone.
     by : str
         ``"class"`` for the classes alone, ``"shortcuts"`` to leave out attributes that are none.
 
@@ -142,7 +135,10 @@ def group_rows(
     if by == "class":
         states = predictions[[]]
     elif groups is None:
-        states = predictions[[name for name in predictions if _has_states(predictions, name)]]
+        counted = bool((predictions["n"] != 1).any())
+        states = _as_text(
+            predictions[[name for name in predictions if _is_inline(predictions, name, counted)]]
+        )
     else:
         checked = check_groups(groups)
         rows = known_rows(predictions["image"], checked["image"], "predictions")
@@ -167,6 +163,20 @@ def group_rows(
 
 def _has_states(frame: pd.DataFrame, name: Any) -> bool:
     return is_shortcut(name) and bool(frame[name].isin(STATES).all())
+
+
+def _is_inline(predictions: pd.DataFrame, name: Any, counted: bool) -> bool:
+    """Whether a column of predictions is of groups: what tells the rows of counts apart is."""
+    if _has_states(predictions, name) or not (counted and is_shortcut(name)):
+        return _has_states(predictions, name)
+    numbers = pd.to_numeric(predictions[name], errors="coerce")
+    return not (numbers % 1 > 0).any()
+
+
+def _as_text(columns: pd.DataFrame) -> pd.DataFrame:
+    """Columns as text, with ``none`` for empty cells."""
+    cells = columns.astype(object)
+    return cells.where(cells.notna() & (cells != ""), NONE).astype("str")
 
 
 def _levels(column: "pd.Series[str]") -> list[str]:

@@ -14,11 +14,13 @@ PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
 RUN = ("method", "seed")
 OTHER = "another class"  # what is predicted where only the accuracy of a row is known
 
-_ALIASES: Mapping[str, tuple[str, ...]] = {
+ALIASES: Mapping[str, tuple[str, ...]] = {
     "image": ("image_id", "id"),
     "class_name": ("class", "label"),
     "predicted": ("prediction", "pred", "predicted_class"),
 }
+"""Other names of columns, by ours."""
+
 _SHOWN = 3  # ids or values that a message names
 
 
@@ -200,7 +202,7 @@ def _renamed(frame: pd.DataFrame) -> dict[str, str]:
     columns = set(frame.columns)
     return {
         alias: name
-        for name, aliases in _ALIASES.items()
+        for name, aliases in ALIASES.items()
         if name not in columns
         for alias in [next((one for one in aliases if one in columns), None)]
         if alias is not None

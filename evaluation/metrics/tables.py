@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluation.predictions import RUN
+from evaluation.predictions import ALIASES, RUN
 from graph.arrays import FloatArray
 from graph.errors import InputError
 
@@ -50,11 +50,12 @@ def number_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> Float
 
 
 def _column(table: pd.DataFrame, name: str, source: str) -> "pd.Series[Any]":
-    if name not in table:
+    names = [one for one in (name, *ALIASES.get(name, ())) if one in table]
+    if not names:
         there = ", ".join(str(column) for column in table) or "none"
         reason = f"has no column {name}; its columns: {there}"
         raise InputError(source, None, reason, f"Add the column {name}.")
-    return table[name]
+    return table[names[0]]
 
 
 def _refuse_rows(wrong: Any, column: "pd.Series[Any]", source: str) -> None:
