@@ -1,6 +1,7 @@
 """Multi-attribute bias amplification: of sets of labels that occur together."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ from evaluation.metrics.bias.tables import Labels, check_rows, group_shares, rea
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import OptionError
 
+Against = Literal["test", "train"]
+
 BLOCK = 512  # label sets that are looked for at a time: bounds the memory to images x 512
 
 
@@ -18,12 +21,12 @@ def multi_attribute_amplification(
     groups: Labels,
     *,
     predicted_labels: Labels,
-    predicted_groups: Labels,
+    predicted_groups: Labels | None = None,
     training_labels: Labels | None = None,
     training_groups: Labels | None = None,
     min_size: int = 1,
     min_images: int = 1,
-    against: str = "test",
+    against: Against = "test",
 ) -> pd.DataFrame:
     r"""Return bias amplification over sets of labels: undirected, groups to labels, and back.
 
@@ -41,7 +44,7 @@ def multi_attribute_amplification(
     labels, groups : labels, shape (n_images, n_labels) and (n_images, n_groups) or (n_images,)
         Ground truth of test images, as indicators; groups may be a name an image.
     predicted_labels, predicted_groups : labels
-        Predictions for the same images.
+        Predictions for the same images. Without those of groups only groups to labels is defined.
     training_labels, training_groups : labels, optional
         Ground truth of training images; test images' where left out.
     min_size : int
@@ -101,7 +104,7 @@ def multi_attribute_amplification(
     )
     check_rows(**{k: v for k, v in (given | members).items() if not k.startswith("training")})
     truth, forecast = given["labels"].to_numpy(), given["predicted_labels"].to_numpy()
-    of_truth, of_forecast = members["groups"].to_numpy(), members["predicted_groups"].to_numpy()
+    of_truth = members["groups"].to_numpy()
     trained = given.get("training_labels", given["labels"])
     of_trained = members.get("training_groups", members["groups"])
     check_rows(training_labels=trained, training_groups=of_trained)
@@ -110,31 +113,26 @@ def multi_attribute_amplification(
     seen, of_seen = seen[kept], of_seen[kept]
 
     sets = _whole_sets(seen, min_size, min_images)
-    sets = sets[_joint(truth, np.ones((len(truth), 1), np.int64), sets)[:, 0] >= min_images]
-    before, joint = _joint(seen, of_seen, sets), _joint(truth, of_truth, sets)
-    in_training = _joint(seen, np.ones((len(seen), 1), np.int64), sets)[:, 0]
-    chance = np.outer(in_training, of_seen.sum(axis=0))
+    sets = sets[_containing(truth, sets)[:, 0] >= min_images]
+    before = _joint(seen, of_seen, sets)
+    chance = _containing(seen, sets) * of_seen.sum(axis=0)
     signs = np.sign(before * len(seen) - chance).astype(np.float64)
 
-    # P(. | g) and P(. | m) of the ground truth
     reference, of_reference = (truth, of_truth) if against == "test" else (seen, of_seen)
-    counted = joint if against == "test" else before
-    in_reference = _joint(reference, np.ones((len(reference), 1), np.int64), sets)
-    in_test = _joint(truth, np.ones((len(truth), 1), np.int64), sets)
-    to_labels = _ratio(_joint(forecast, of_truth, sets), of_truth.sum(axis=0)) - _ratio(
-        counted, of_reference.sum(axis=0)
-    )
-    to_group = _ratio(_joint(truth, of_forecast, sets), in_test) - _ratio(counted, in_reference)
-    shares, later = _shares(before), _shares(_joint(forecast, of_forecast, sets))
-    change = np.where(shares > 1 / shares.shape[1] + 1e-12, later - shares, 0.0)
-    change[np.isnan(later)] = np.nan  # sets that are never predicted
-    return score_rows(
-        [
-            *_scores("multi_attribute", change, np.ones_like(change), per_set=True),
-            *_scores("multi_attribute_group_to_labels", to_labels, signs),
-            *_scores("multi_attribute_labels_to_group", to_group, signs),
-        ]
-    )
+    joint = _joint(reference, of_reference, sets)
+    found = _ratio(_joint(forecast, of_truth, sets), of_truth.sum(axis=0))
+    to_labels = found - _ratio(joint, of_reference.sum(axis=0))
+    scores = [*_scores("multi_attribute_group_to_labels", to_labels, signs)]
+    if "predicted_groups" in members:
+        guessed = members["predicted_groups"].to_numpy()
+        told = _ratio(_joint(truth, guessed, sets), _containing(truth, sets))
+        to_group = told - _ratio(joint, _containing(reference, sets))
+        shares, later = _shares(before), _shares(_joint(forecast, guessed, sets))
+        change = np.where(shares > 1 / shares.shape[1] + 1e-12, later - shares, 0.0)
+        change[np.isnan(later)] = np.nan  # sets that are never predicted
+        scores += _scores("multi_attribute_labels_to_group", to_group, signs)
+        scores[:0] = _scores("multi_attribute", change, np.ones_like(change), per_set=True)
+    return score_rows(scores)
 
 
 def _whole_sets(labels: IntArray, min_size: int, min_images: int) -> BoolArray:
@@ -153,6 +151,11 @@ def _joint(labels: IntArray, groups: IntArray, sets: BoolArray) -> FloatArray:
         contains = of_images @ block.T == block.sum(axis=1)
         counts[start : start + BLOCK] = contains.T @ of_groups
     return counts
+
+
+def _containing(labels: IntArray, sets: BoolArray) -> FloatArray:
+    """Images that contain each set, shape (n_sets, 1)."""
+    return _joint(labels, np.ones((len(labels), 1), dtype=np.int64), sets)
 
 
 def _shares(counts: FloatArray) -> FloatArray:

@@ -1,0 +1,258 @@
+"""Leakage and amplification of prediction tables, as registered metrics."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+from pydantic import Field
+
+from evaluation.metrics.bias.amplification import (
+    Ties,
+    directional_amplification,
+    mals_amplification,
+)
+from evaluation.metrics.bias.attackers import AttackOptions
+from evaluation.metrics.bias.inputs import AttributeOptions, attribute_runs, of_run, table_runs
+from evaluation.metrics.bias.label_leakage import label_leakage
+from evaluation.metrics.bias.leakage import LeakageScore, leakage
+from evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
+from evaluation.metrics.bias.tables import count_table
+from evaluation.metrics.metric import Inputs, MetricPlugin, stack
+from graph.errors import InputError
+
+
+class MalsOptions(AttributeOptions):
+    """Options of the metric mals_amplification.
+
+    Parameters
+    ----------
+    margin : float
+        The largest change of a group's share that violates nothing.
+    """
+
+    margin: float = Field(default=0.05, ge=0, le=1)
+
+
+class DirectionalOptions(AttributeOptions):
+    """Options of the metric directional_amplification.
+
+    Parameters
+    ----------
+    ties : {"zero", "negative"}
+        What a pair that is independent in training counts: nothing, or -Δ.
+    """
+
+    ties: Ties = "zero"
+
+
+class MultiAttributeOptions(AttributeOptions):
+    """Options of the metric multi_attribute_amplification.
+
+    Parameters
+    ----------
+    min_size : int
+        The least labels of a set.
+    min_images : int
+        The least images of a set, in training and in the test.
+    against : {"test", "train"}
+        Whose ground truth predictions are compared with.
+    """
+
+    min_size: int = Field(default=1, ge=1)
+    min_images: int = Field(default=1, ge=1)
+    against: Against = "test"
+
+
+class LeakageOptions(AttributeOptions, AttackOptions):
+    """Options of the metric leakage.
+
+    Parameters
+    ----------
+    score : {"confidence", "accuracy", "folded"}
+        What an attacker's guess counts; see `evaluation.metrics.leakage`.
+    equal_f1 : bool
+        Whether labels are first made as wrong as the model.
+    """
+
+    score: LeakageScore = "confidence"
+    equal_f1: bool = False
+
+
+def _mals(inputs: Inputs, options: MalsOptions) -> pd.DataFrame:
+    if inputs.table is not None:
+        return stack(
+            of_run(mals_amplification(*before_and_after(rows), margin=options.margin), run)
+            for run, rows in table_runs(inputs.table)
+        )
+    return stack(_mals_of_predictions(inputs, options))
+
+
+def _mals_of_predictions(inputs: Inputs, options: MalsOptions) -> Iterator[pd.DataFrame]:
+    for run in attribute_runs(inputs, options):
+        labels, groups = run.training_labels, run.training_groups
+        given = (run.labels, run.groups) if groups is None else (labels, groups)
+        guessed = run.groups if run.predicted_groups is None else run.predicted_groups
+        before, after = count_table(*given), count_table(run.predicted, guessed)
+        objects = before.index.union(after.index)
+        columns = before.columns.union(after.columns)
+        both = (
+            one.reindex(index=objects, columns=columns, fill_value=0) for one in (before, after)
+        )
+        yield run.named(mals_amplification(*both, margin=options.margin))
+
+
+def before_and_after(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables of objects by groups from a table of both.
+
+    Parameters
+    ----------
+    table : frame
+        ``object``, ``group``, ``before`` and ``after``, with a row for each pair; or ``object`` and
+        columns ``before_<group>`` and ``after_<group>``; or ``object``, ``before`` and ``after``,
+        the shares of one of two groups.
+
+    Raises
+    ------
+    InputError
+        It has other columns, or a pair twice.
+    """
+    names = [str(name) for name in table]
+    if "object" in names and {"before", "after"} <= {*names}:
+        if "group" not in names:
+            of_objects = table.set_index("object")
+            return tuple(  # type: ignore[return-value]
+                pd.DataFrame({"group": of_objects[name], "others": 1 - of_objects[name]})
+                for name in ("before", "after")
+            )
+        twice = table.duplicated(["object", "group"])
+        if twice.any():
+            row = int(twice.to_numpy().argmax())
+            reason = (
+                f"{table['object'].iloc[row]!r} and {table['group'].iloc[row]!r} are there twice"
+            )
+            raise InputError("table", f"row {row + 1}", reason, "Keep one row for each pair.")
+        return tuple(  # type: ignore[return-value]
+            table.set_index(["object", "group"])[name].unstack(fill_value=0)  # noqa: PD010
+            for name in ("before", "after")
+        )
+    wide = [
+        {name: name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+        for prefix in ("before_", "after_")
+    ]
+    if "object" not in names or not all(wide):
+        reason = f"has the columns {', '.join(names)}"
+        remedy = (
+            "Give object, group, before and after, or object, before_<group> and after_<group>."
+        )
+        raise InputError("table", None, reason, remedy)
+    of_objects = table.set_index("object")
+    before, after = (of_objects[list(columns)].rename(columns=columns) for columns in wide)
+    return before, after
+
+
+def _directional(inputs: Inputs, options: DirectionalOptions) -> pd.DataFrame:
+    return stack(
+        run.named(
+            directional_amplification(
+                run.labels,
+                run.groups,
+                predicted_labels=run.predicted,
+                predicted_attributes=run.predicted_groups,
+                training_labels=run.training_labels,
+                training_attributes=run.training_groups,
+                ties=options.ties,
+            )
+        )
+        for run in attribute_runs(inputs, options)
+    )
+
+
+def _multi_attribute(inputs: Inputs, options: MultiAttributeOptions) -> pd.DataFrame:
+    chosen = options.model_dump(include={"min_size", "min_images", "against"})
+    return stack(
+        run.named(
+            multi_attribute_amplification(
+                run.labels,
+                run.groups,
+                predicted_labels=run.predicted,
+                predicted_groups=run.predicted_groups,
+                training_labels=run.training_labels,
+                training_groups=run.training_groups,
+                **chosen,
+            )
+        )
+        for run in attribute_runs(inputs, options)
+    )
+
+
+def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
+    if inputs.table is not None:
+        return stack(
+            of_run(_of_attackers(rows, options), run) for run, rows in table_runs(inputs.table)
+        )
+    attackers = AttackOptions(**options.model_dump(include={*AttackOptions.model_fields}))
+    return stack(
+        run.named(
+            label_leakage(
+                run.predicted,
+                run.labels,
+                run.groups.tolist(),
+                rng=inputs.generator(),
+                options=attackers,
+                equal_f1=options.equal_f1,
+                score=options.score,
+            )
+        )
+        for run in attribute_runs(inputs, options)
+    )
+
+
+def _of_attackers(table: pd.DataFrame, options: LeakageOptions) -> pd.DataFrame:
+    if "group" not in table:
+        reason = f"has no column group; its columns: {', '.join(map(str, table))}"
+        raise InputError("table", None, reason, "Add the true group of each row.")
+    if "attacker" not in table:
+        return leakage(table, score=options.score)
+    sides = {str(name): rows for name, rows in table.groupby("attacker")}
+    if {*sides} - {"model", "data"} or "model" not in sides:
+        reason = f"attacker is {', '.join(sides)}"
+        raise InputError("table", None, reason, "Give model for predictions, and data for labels.")
+    return leakage(sides["model"], data=sides.get("data"), score=options.score)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "leakage",
+        "How well groups are told from predicted labels, less how well from true ones. A table has "
+        "an attacker's group and p_<group>; attacker (model or data) and n where it has more.",
+        extra="evaluate",
+        options=LeakageOptions,
+        takes=("predictions|table",),
+        may_take=("groups",),
+        compute=_leakage,
+    ),
+    MetricPlugin(
+        "mals_amplification",
+        "How much further predictions lean to each object's majority group than the data did. A "
+        "table has object, group, before and after, as counts or shares.",
+        options=MalsOptions,
+        takes=("predictions|table",),
+        may_take=("groups", "training"),
+        compute=_mals,
+    ),
+    MetricPlugin(
+        "directional_amplification",
+        "Bias amplification from groups to labels, and back where groups are predicted.",
+        options=DirectionalOptions,
+        takes=("predictions",),
+        may_take=("groups", "training"),
+        compute=_directional,
+    ),
+    MetricPlugin(
+        "multi_attribute_amplification",
+        "Bias amplification over sets of labels that occur together.",
+        options=MultiAttributeOptions,
+        takes=("predictions",),
+        may_take=("groups", "training"),
+        compute=_multi_attribute,
+    ),
+)

@@ -1,0 +1,249 @@
+"""LIC, bias of rankings and markedness, as registered metrics."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from evaluation.groups import check_groups
+from evaluation.metrics.bias.attackers import AttackOptions
+from evaluation.metrics.bias.inputs import of_run, table_runs
+from evaluation.metrics.bias.lic import group_words, lic
+from evaluation.metrics.bias.markedness import person_preference, self_similarity
+from evaluation.metrics.bias.rankings import Absent, bias_at_k, max_skew, ndkl
+from evaluation.metrics.metric import Inputs, MetricPlugin, stack
+from evaluation.metrics.tables import text_column
+from evaluation.predictions import known_rows
+from evaluation.shortcuts import NONE
+from graph.errors import InputError, OptionError, check_known
+from graph.options import Options
+
+
+class LicOptions(AttackOptions):
+    """Options of the metric lic.
+
+    Parameters
+    ----------
+    attribute : str
+        The column of the groups that captions tell; the only one by default.
+    words : str
+        The list of words that name groups, built-in or a TOML file.
+    """
+
+    attribute: str = ""
+    words: str = "gensynth"
+
+
+class RankingOptions(Options):
+    """Options of bias in rankings.
+
+    Parameters
+    ----------
+    k : int
+        How many images are retrieved for each query.
+    parity : {"population", "equal"}
+        Fair shares: those of all ranked images, or the same for each group.
+    absent : {"skip", "one"}
+        Groups of which no image is retrieved are left out, or count as one image.
+    """
+
+    k: int = Field(default=25, ge=1)
+    parity: Literal["population", "equal"] = "population"
+    absent: Absent = "skip"
+
+
+class BiasOptions(Options):
+    """Options of the metric bias_at_k.
+
+    Parameters
+    ----------
+    k : int
+        How many images are retrieved for each query.
+    first, second : str
+        The groups that are compared, such as ``man`` and ``woman``.
+    """
+
+    k: int = Field(default=10, ge=1)
+    first: str = ""
+    second: str = ""
+
+
+class SimilarityOptions(Options):
+    """Options of the metric self_similarity.
+
+    Parameters
+    ----------
+    sampled : bool
+        Whether images are paired with themselves, too, as in the published code.
+    """
+
+    sampled: bool = False
+
+
+class PreferenceOptions(Options):
+    """Options of the metric person_preference.
+
+    Parameters
+    ----------
+    against : {"own", "all"}
+        The prompts that "a person" is compared with: of the image's group, or of all groups.
+    """
+
+    against: Literal["own", "all"] = "own"
+
+
+def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
+    groups = check_groups(inputs.need("groups"))
+    names = [str(name) for name in groups.columns[1:]]
+    if not options.attribute and len(names) > 1:
+        raise OptionError(
+            f"groups have {len(names)} columns: {', '.join(names)}. Name one with attribute."
+        )
+    name = options.attribute or names[0]
+    check_known("attribute", [name], names)
+    known = groups[groups[name] != NONE]
+    return lic(
+        inputs.need("captions"),
+        inputs.need("references"),
+        dict(zip(known["image"], known[name], strict=True)),
+        words=group_words(options.words),
+        rng=inputs.generator(),
+        options=AttackOptions(**options.model_dump(include={*AttackOptions.model_fields})),
+    ).assign(group=name)
+
+
+def rankings_of(table: pd.DataFrame) -> list[list[str | None]]:
+    """Groups of each query's images, best first.
+
+    Parameters
+    ----------
+    table : frame
+        ``score`` and ``group`` of images, and ``query`` where there are several; a group that is
+        empty is none.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a score is not a number.
+    """
+    for column in ("score", "group"):
+        if column not in table:
+            reason = f"has no column {column}; its columns: {', '.join(map(str, table))}"
+            raise InputError("table", None, reason, "Give score and group, and query for several.")
+    scores = pd.to_numeric(table["score"], errors="coerce").astype(np.float64)
+    if scores.isna().any():
+        row = int(scores.isna().to_numpy().argmax())
+        reason = f"score is {table['score'].iloc[row]!r}, which is not a number"
+        raise InputError("table", f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    query = table["query"] if "query" in table else pd.Series("", index=table.index)
+    ordered = table.assign(score=scores, query=query)
+    ordered = ordered.sort_values("score", ascending=False, kind="stable")
+    return [
+        [None if pd.isna(one) or one in ("", NONE) else str(one) for one in rows["group"]]
+        for _, rows in ordered.groupby("query", sort=False)
+    ]
+
+
+def _ranked(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
+    def compute(inputs: Inputs, options: RankingOptions) -> pd.DataFrame:
+        return stack(
+            of_run(function(rankings_of(rows), **options.model_dump()), run)
+            for run, rows in table_runs(inputs.need("table"))
+        )
+
+    return compute
+
+
+def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
+    if not (options.first and options.second):
+        raise OptionError("first and second are empty. Name two groups, such as man and woman.")
+    pair = (options.first, options.second)
+    return stack(
+        of_run(bias_at_k(rankings_of(rows), options.k, groups=pair), run)
+        for run, rows in table_runs(inputs.need("table"))
+    )
+
+
+def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:
+    embeddings = inputs.need("embeddings")
+    vectors = embeddings.drop(columns="image").to_numpy(np.float64)
+    if inputs.groups is None:
+        return self_similarity(vectors, sampled=options.sampled)
+    groups = check_groups(inputs.groups)
+    at = known_rows(embeddings["image"].astype("str"), groups["image"], "embeddings")
+    return stack(
+        _under(str(name), self_similarity(vectors, _known(column), sampled=options.sampled))
+        for name, column in groups.iloc[at, 1:].items()
+    )
+
+
+def _known(column: "pd.Series[Any]") -> list[str | None]:
+    return [None if value == NONE else str(value) for value in column]
+
+
+def _under(attribute: str, scores: pd.DataFrame) -> pd.DataFrame:
+    return scores.assign(group=attribute + ": " + scores["group"])
+
+
+def _person_preference(inputs: Inputs, options: PreferenceOptions) -> pd.DataFrame:
+    table = inputs.need("table")
+    frames = []
+    for run, rows in table_runs(table):
+        groups = text_column(rows, "group")
+        columns = [name for name in rows if name not in ("image", "group", "n")]
+        similarities = rows[columns].apply(pd.to_numeric, errors="coerce").reset_index(drop=True)
+        frames.append(of_run(person_preference(similarities, groups, **options.model_dump()), run))
+    return stack(frames)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "lic",
+        "How well groups are told from captions without their words, less how well from those by "
+        "people.",
+        extra="evaluate",
+        options=LicOptions,
+        takes=("captions", "references", "groups"),
+        compute=_lic,
+    ),
+    MetricPlugin(
+        "max_skew",
+        "MaxSkew@K: the most over-represented group among retrieved images. A table has score and "
+        "group, and query.",
+        options=RankingOptions,
+        takes=("table",),
+        compute=_ranked(max_skew),
+    ),
+    MetricPlugin(
+        "ndkl",
+        "NDKL@K: how far rankings are from fair shares. A table has score and group, and query.",
+        options=RankingOptions,
+        takes=("table",),
+        compute=_ranked(ndkl),
+    ),
+    MetricPlugin(
+        "bias_at_k",
+        "Bias@K: which of two groups is retrieved more. A table has score and group, and query.",
+        options=BiasOptions,
+        takes=("table",),
+        compute=_bias,
+    ),
+    MetricPlugin(
+        "self_similarity",
+        "Mean cosine of the images of each group: how alike they are to a model.",
+        options=SimilarityOptions,
+        takes=("embeddings",),
+        may_take=("groups",),
+        compute=_self_similarity,
+    ),
+    MetricPlugin(
+        "person_preference",
+        'Share of each group closer to "a person" than to the group. A table has group, and the '
+        "cosines: person, and a column for each group.",
+        options=PreferenceOptions,
+        takes=("table",),
+        compute=_person_preference,
+    ),
+)
