@@ -54,10 +54,13 @@ class JobProgress(Result):
     def title(self) -> str:
         """One line."""
         job = self.record
+        made = ""
+        if job.is_active and job.best_of > 1:
+            made = ", {:,} of {:,} candidates made".format(*job.steps)
         left = "" if job.seconds_left is None else f", about {job.seconds_left:,.0f} s left"
         return (
             f"Job {job.id} is {job.state}: {job.covered:,} of {job.wanted:,} images accepted, "
-            f"{job.rejected:,} rejected, {job.workers:,} workers{left}"
+            f"{job.rejected:,} rejected{made}, {job.workers:,} workers{left}"
         )
 
     def __repr__(self) -> str:

@@ -192,7 +192,7 @@ class Worker:
         for job in dict.fromkeys([*self._reported, *jobs]):
             with contextlib.suppress(JobNotFoundError):
                 found = self._store.run(partial(read_job, job=job))
-                self.progress(f"job {job}", found.covered, found.wanted)
+                self.progress(f"job {job}", *found.steps)
         self._reported = jobs
 
     def _beat(self) -> None:

@@ -154,6 +154,21 @@ MIGRATIONS = (
             "SET j.recipe = split(split(j.settings, '\"recipe\": \"')[1], '\"')[0]",
         ),
     ),
+    Migration(
+        10,
+        "candidates that jobs have yet to make",
+        (
+            "MATCH (j:Job) WHERE j.unmade IS NULL SET j.updated_at = j.updated_at WITH j \n"
+            "CALL (j) {\n"
+            "  OPTIONAL MATCH (q:JobQuery {job: j.id})\n"
+            "  WHERE q.state IN ['queued', 'running'] AND j.best_of > 1\n"
+            "  WITH j, q.n * j.best_of + coalesce(q.more, 0) "
+            "- q.accepted - q.rejected - q.pending AS unmade\n"
+            "  WITH j, sum(CASE WHEN unmade > 0 THEN unmade ELSE 0 END) AS all_unmade\n"
+            "  SET j.unmade = all_unmade\n"
+            "}",
+        ),
+    ),
 )
 
 

@@ -187,6 +187,7 @@ JOB_COUNTERS = (
     Property("covered", int, "wanted images that have an accepted candidate"),
     *_JUDGED,
     Property("remaining", int, "images that queries still to run have yet to get accepted"),
+    Property("unmade", int, "candidates that they have yet to make, where the best are chosen"),
     Property("microseconds", int, "that its candidates took"),
 )
 """Sums over a job's queries, kept on its node so that watching it reads one node."""

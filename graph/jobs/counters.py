@@ -20,6 +20,9 @@ _OF_QUERY = {
     "rejected": "q.rejected",
     "pending": "q.pending",
     "remaining": f"CASE WHEN {_RUNS} AND {_SHORT} THEN q.n - q.accepted ELSE 0 END",
+    "unmade": f"""CASE WHEN {_RUNS} AND j.best_of > 1 AND
+    q.n * j.best_of + coalesce(q.more, 0) > q.accepted + q.rejected + q.pending
+    THEN q.n * j.best_of + coalesce(q.more, 0) - q.accepted - q.rejected - q.pending ELSE 0 END""",
     "microseconds": "toInteger(round(1000000 * q.seconds))",
 }
 
@@ -42,10 +45,13 @@ def _add(sign: str, names: tuple[str, ...]) -> str:
 STARTED = ("queued", "running")
 """Counters that change as an open query begins to run."""
 
-ENDED = ("queued", "running", "done", "failed", "short", "remaining")
+ENDED = ("queued", "running", "done", "failed", "short", "remaining", "unmade")
 """Counters that change as an open query ends."""
 
-MADE = ("short", "covered", "accepted", "rejected", "pending", "remaining", "microseconds")
+MADE = (
+    *("short", "covered", "accepted", "rejected", "pending", "remaining", "unmade"),
+    "microseconds",
+)
 """Counters that change with a query's candidates."""
 
 MADE_OR_ENDED = (*ENDED, *(name for name in MADE if name not in ENDED))

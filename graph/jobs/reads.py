@@ -38,12 +38,16 @@ RETURN j.id AS job ORDER BY j.created_at, j.id""",
 )
 
 SPEEDS = Statement(
-    "Time per accepted image in the newest jobs that have any.",
+    "Time per image and per candidate in the newest jobs that have measured it.",
     f"""
-MATCH (j:Job) WHERE j.accepted > 0 AND j.microseconds > 0
+MATCH (j:Job) WHERE j.microseconds > 0 AND (j.accepted > 0 OR j.best_of > 1)
 {_NEWEST}
+WITH j, coalesce(j.best_of, 1) AS best_of,
+  j.microseconds / 1e6 / (j.accepted + j.rejected + j.pending) AS seconds
 RETURN j.id AS job, j.dataset AS dataset, j.plan AS plan, j.settings AS settings,
-  j.accepted AS images, j.microseconds / 1e6 / j.accepted AS seconds_per_image
+  j.accepted AS images, best_of, seconds AS seconds_per_candidate,
+  CASE best_of WHEN 1 THEN j.microseconds / 1e6 / j.accepted ELSE best_of * seconds END
+    AS seconds_per_image
 ORDER BY j.created_at DESC, j.id""",
 )
 
@@ -51,7 +55,7 @@ _QUERY = """
 RETURN q.id AS id, q.position AS position, q.class_name AS class_name, q.concepts AS concepts,
   q.n AS n, q.state AS state, q.accepted AS accepted, q.rejected AS rejected,
   q.pending AS pending, q.seconds AS seconds, q.message AS message,
-  q.source_image AS source_image, coalesce(j.best_of, 1) AS best_of"""
+  q.source_image AS source_image, coalesce(j.best_of, 1) AS best_of, coalesce(q.more, 0) AS more"""
 
 QUERIES_BY_ID = Statement(
     "Some queries of a job by their ids, in order: a page costs the same anywhere.",

@@ -178,7 +178,9 @@ BEGIN_ROUND = Statement(
     "Begin a job's next round, unless another worker has.",
     f"""
 {LOCK} WHERE coalesce(j.round, -1) = $number - 1
-SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of""",
+WITH j, coalesce(j.best_of, 1) <> $best_of AS is_new
+SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of
+WITH j WHERE is_new{RECOUNT}""",
 )
 
 ADD_CANDIDATES = Statement(

@@ -53,6 +53,8 @@ class Job:
         Candidates that wait for the best of them to be chosen.
     best_of : int
         Candidates of each wanted image, of which one is chosen; 1 before the first round.
+    unmade : int
+        Candidates that queries still to run have yet to make; 0 where none are to choose from.
     """
 
     id: str
@@ -79,6 +81,7 @@ class Job:
     dataset_changed: bool = False
     pending: int = 0
     best_of: int = 1
+    unmade: int = 0
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -101,10 +104,19 @@ class Job:
 
         While a job makes several candidates of each image, it is the share of these that are made.
         """
-        share = self.covered / self.wanted if self.wanted else 0.0
+        done, wanted = self.steps
+        return done / wanted if wanted else 0.0
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many steps are done, and of how many: candidates made, where the best are chosen.
+
+        In a job that makes one candidate of an image, or has ended, they are the accepted images.
+        """
+        candidates = self.wanted * self.best_of
         if self.best_of == 1 or not self.is_active:
-            return share
-        return max(share, min(self.made / (self.wanted * self.best_of), 1.0))
+            return self.covered * self.best_of, candidates
+        return min(self.made, candidates - self.unmade), candidates
 
     @property
     def made(self) -> int:
@@ -129,8 +141,8 @@ class Job:
         """
         if not self.is_active or self.seconds_per_image is None:
             return None
-        remaining = max(self.remaining - self.pending / self.best_of, 0.0)
-        return remaining * self.seconds_per_image / max(self.workers, 1)
+        images = self.unmade / self.best_of if self.best_of > 1 else self.remaining
+        return images * self.seconds_per_image / max(self.workers, 1)
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
@@ -195,11 +207,12 @@ def read_queries(
         frame[name].astype(np.float64) for name in ("n", "accepted", "seconds")
     )
     # Where the best of several candidates are chosen, so many of them count as an image.
-    best_of, pending = frame.pop("best_of").astype(np.float64), frame["pending"].astype(np.float64)
-    made = accepted.where(best_of == 1, (accepted + frame["rejected"] + pending) / best_of)
+    best_of, more = (frame.pop(name).astype(np.float64) for name in ("best_of", "more"))
+    images = (accepted + frame["rejected"] + frame["pending"]) / best_of
+    made = accepted.where(best_of == 1, images)
     own = seconds / made.where(made > 0)
     rate = own.where(own > 0).fillna(seconds_per_image or np.nan)
-    left = (wanted - accepted - pending / best_of).clip(lower=0) * rate
+    left = (wanted + more / best_of - made).clip(lower=0) * rate
     frame["seconds_left"] = left.where(frame["state"].isin(["queued", "running"]))
     return frame
 
@@ -210,8 +223,9 @@ def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``job``, ``dataset``, ``plan``, ``settings`` (JSON), ``images`` accepted, and
-        ``seconds_per_image``, the time of the rejected ones included. Newest first.
+        ``job``, ``dataset``, ``plan``, ``settings`` (JSON), ``images`` accepted, ``best_of`` and
+        ``seconds_per_candidate``; ``seconds_per_image``, the time of the rejected ones included, is
+        that of `best_of` candidates where the best is chosen. Newest first.
     """
     return store.read_frame(reads.SPEEDS, limit=limit)
 
@@ -222,7 +236,7 @@ _NEVER = datetime.fromtimestamp(0, UTC)
 def _job(row: Row) -> Job:
     stored, counts = row["job"], row["counts"]
     times = ("created_at", "started_at", "ended_at", "heartbeat_at")
-    sums = ("short", "wanted", "covered", "accepted", "rejected", "pending", "remaining")
+    sums = ("short", "wanted", "covered", "accepted", "rejected", "pending", "remaining", "unmade")
     return Job(
         **stored
         | {"settings": json.loads(stored["settings"])}

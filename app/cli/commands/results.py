@@ -186,6 +186,8 @@ def _opened_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
         found = read_job(store, job)
         if found.state != "done":
             so_far = f"{found.covered:,} of {counted(found.wanted, 'images')} so far."
+            if found.is_active and found.best_of > 1:
+                so_far += " {:,} of {:,} candidates are made.".format(*found.steps)
             notes.print(f"Job {found.id} is {found.state}: {so_far}", markup=False)
         for remark in found.remarks:
             notes.print(remark, markup=False)

@@ -114,6 +114,8 @@ def _head(job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(job.state, icon=icon, color=color)  # type: ignore[arg-type]
         done = f"{job.covered:,} of {job.wanted:,} images"
+        if job.is_active and job.best_of > 1:
+            done += ", {:,} of {:,} candidates".format(*job.steps)
         if job.seconds_left is not None:
             worker = "left" if job.workers else "left for one worker"
             done += f", about {duration_text(job.seconds_left)} {worker}"
@@ -134,7 +136,8 @@ def _head(job: Job) -> None:
         st.metric(
             "Seconds per image",
             f"{rate:.3g}" if rate is not None else "-",
-            help="Of an accepted one; the time of rejected ones is in it.",
+            help="Of an accepted one; the time of rejected ones is in it, and that of all the "
+            "candidates of which the best is chosen.",
         )
 
 

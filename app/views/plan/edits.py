@@ -15,6 +15,7 @@ from app.services.group_words import combined_words
 from app.services.orders import order_plan
 from app.views.components import job_form
 from app.views.components.name_choices import names_of
+from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
@@ -23,7 +24,7 @@ from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import count_column, draw_columns
 from app.views.widgets.task_progress import show_task
 from generation.jobs.consent import check_consent
-from generation.jobs.settings import read_job_settings
+from generation.jobs.settings import JobSettings, read_job_settings
 from generation.planning.counterfactuals import CounterfactualOptions
 from generation.recipes import RECIPES
 from graph.database import schema
@@ -60,6 +61,8 @@ def show(current: CurrentDataset) -> None:
             show_error(error)
             return
         _draw(summary)
+    best_of = JobSettings(recipe=recipe).best_of
+    draw_estimate(current, sum(summary["images"].values()), RECIPES[recipe], best_of)
     if may_edit():
         _order(current, recipe, changes, settings if summary["sources"] else None)
 

@@ -25,6 +25,7 @@ FROZEN = {
     7: "aacdc34cca8c03ee276ba63f47b906c4d1181b3dee9de5905aacf0ccafb1f887",
     8: "ca54d52fc349542890d18f6f613b2f784443568f9aaaa1d0fbff7f4b424d892d",
     9: "84bb1f6e1d5815a07db0f598df158cc7284cd5b8117b69429d07395e3e33a6ca",
+    10: "20d07f98f31f29233434a038cf60e15d19bb94d9f135cb87d798b4609f854de1",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
@@ -97,9 +98,9 @@ def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
     migrate(driver, "neo4j")
     rows, _, _ = driver.execute_query("MATCH (j:Job) RETURN properties(j) AS job ORDER BY j.id")
     assert [row["job"] for row in rows] == [
-        {"id": "a", "complete": True, "pending": 0},
-        {"id": "b", "complete": False, "pending": 0},
-        {"id": "c", "pending": 0},
+        {"id": "a", "complete": True, "pending": 0, "unmade": 0},
+        {"id": "b", "complete": False, "pending": 0, "unmade": 0},
+        {"id": "c", "pending": 0, "unmade": 0},
     ]
 
 

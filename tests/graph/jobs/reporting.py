@@ -43,6 +43,14 @@ def recounted(store, job):
     queries = read_queries(store, job)
     states = queries["state"]
     missing = (queries["n"] - queries["accepted"]).clip(lower=0)
+    (best_of,) = store.read("MATCH (j:Job {id: $job}) RETURN coalesce(j.best_of, 1) AS n", job=job)
+    more = store.read(
+        "MATCH (q:JobQuery {job: $job}) RETURN coalesce(q.more, 0) AS more ORDER BY q.position",
+        job=job,
+    )
+    candidates = queries["n"] * best_of["n"] + [row["more"] for row in more]
+    made = queries["accepted"] + queries["rejected"] + queries["pending"]
+    unmade = (candidates - made).clip(lower=0)[states.isin(["queued", "running"])].sum()
     return {
         "queries": {state: int((states == state).sum()) for state in QUERY_STATES},
         "short": int(((states == "done") & (missing > 0)).sum()),
@@ -52,6 +60,7 @@ def recounted(store, job):
         "rejected": int(queries["rejected"].sum()),
         "pending": int(queries["pending"].sum()),
         "remaining": int(missing[states.isin(["queued", "running"])].sum()),
+        "unmade": int(unmade) if best_of["n"] > 1 else 0,
         "seconds": pytest.approx(queries["seconds"].sum(), abs=1e-5),
     }
 

@@ -7,19 +7,27 @@ import pytest
 
 from graph.database.migrations import MIGRATIONS
 from graph.database.schema import JOB_COUNTERS
+from graph.jobs.candidates import record_made
+from graph.jobs.lifecycle import query_id
+from graph.jobs.rounds import begin_round
 from graph.jobs.status import read_job
 from tests.graph.jobs.reporting import (
+    accepted,
     act_at_random,
     counted,
     recounted,
+    rejected,
 )
 
 COUNTS = [counter.name for counter in JOB_COUNTERS]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_counts_of_a_job_are_those_of_its_queries(store, job, seed):
+@pytest.mark.parametrize(("seed", "best_of"), [(0, 1), (1, 4), (2, 2)])
+def test_the_counts_of_a_job_are_those_of_its_queries(store, job, seed, best_of):
     random = Random(seed)
+    assert counted(store, job) == recounted(store, job)
+    begin_round(store, job, 0, [], best_of=best_of)
+    assert counted(store, job) == recounted(store, job)
     for _ in range(12):
         act_at_random(store, job, random, 5)
         assert counted(store, job) == recounted(store, job)
@@ -44,4 +52,16 @@ def test_a_store_from_before_the_counts_gets_them(store, job):
         for statement in migration.statements:
             if "(j:Job" in statement:
                 store.write(statement)
+    assert read_job(store, job) == expected
+
+
+def test_a_store_from_before_unmade_candidates_were_counted_gets_their_number(store, job):
+    query = query_id(job, 0)
+    begin_round(store, job, 0, [], best_of=3)
+    record_made(store, job, {query: [rejected(query, 0), accepted(query, 1)]})
+    expected = read_job(store, job)
+    assert expected.unmade == 3 * 10 - 2
+    store.write("MATCH (j:Job {id: $job}) REMOVE j.unmade", job=job)
+    (statement,) = MIGRATIONS[9].statements
+    store.write(statement)
     assert read_job(store, job) == expected

@@ -4,12 +4,16 @@ from graph.dataset.write import write_annotations
 from graph.jobs.candidates import (
     record_made,
 )
-from graph.jobs.lifecycle import create_job, query_id
+from graph.jobs.lifecycle import create_job, query_id, retry_job
 from graph.jobs.reports import (
+    end_job,
+    fail_queries,
     heartbeat,
     start_queries,
     stop_worker,
 )
+from graph.jobs.rounds import begin_round
+from graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
 from graph.jobs.status import measured_speeds, read_job, read_queries
 from graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected
@@ -59,3 +63,43 @@ def test_measured_speeds(store, loaded, job):
     assert speeds.loc[job, "seconds_per_image"] == 4.0
     assert speeds.loc[job, "images"] == 1
     assert other not in speeds.index
+
+
+def test_measured_speeds_of_a_job_that_chooses_the_best(store, job):
+    begin_round(store, job, 0, [], best_of=4)
+    query = query_id(job, 1)
+    record_made(store, job, {query: [accepted(query, 0), rejected(query, 1)]})
+    speeds = measured_speeds(store).set_index("job")
+    names = ["images", "best_of", "seconds_per_candidate", "seconds_per_image"]
+    assert speeds.loc[job, names].tolist() == [0, 4, 2.0, 8.0]
+
+
+def test_a_job_that_chooses_the_best_goes_on_candidate_by_candidate(store, job):
+    """Queries for 3, 2 and 5 images, 4 candidates of each; every candidate takes 2 s."""
+    first, second, third = (query_id(job, position) for position in range(3))
+    assert read_job(store, job).steps == (0, 10)
+    begin_round(store, job, 0, [], best_of=4)
+    start_queries(store, job, 0, [first, second, third])
+
+    def state():
+        found = read_job(store, job)
+        left = read_queries(store, job, seconds_per_image=found.seconds_per_image)
+        return found.steps, found.seconds_left, left["seconds_left"].tolist()
+
+    assert state()[:2] == ((0, 40), None)
+    record_made(store, job, {second: [rejected(second, at) for at in range(7)]})
+    assert state() == ((7, 40), 66.0, [24.0, 2.0, 40.0])
+    record_made(store, job, {second: [accepted(second, 7)]})
+    assert state() == ((8, 40), 64.0, [24.0, 0.0, 40.0])
+    best = [RankedCandidate(f"{second}/7", 1, "")]
+    settle_queries(store, job, [Settlement(second, 8, best, "", "short")])
+    fail_queries(store, job, 0, [first], "no object")
+    steps, left, of_query = state()
+    assert (steps, left, of_query[2]) == ((8, 40), 40.0, 40.0)
+    assert retry_job(store, job, short=True) == 2  # one short image: four candidates more
+    steps, left, of_query = state()
+    assert (steps, left, of_query) == ((4, 40), 72.0, [24.0, 8.0, 40.0])
+    fail_queries(store, job, 1, [first, second, third], "no object")
+    end_job(store, job)
+    found = read_job(store, job)
+    assert (found.state, found.steps, found.progress) == ("failed", (4, 40), 0.1)

@@ -11,11 +11,14 @@ from app.services.counterfactual_plans import choose_counterfactuals
 from app.settings import Settings
 from app.views.plan.page import EDITED_IMAGES, KINDS
 from app.views.state import tasks
+from generation.recipes import RECIPES
 from graph.database.store import GraphStore
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.plans import read_plan
 from graph.dataset.write import write_annotations
+from graph.jobs.candidates import NewCandidate, record_made
+from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.status import Job, list_jobs, read_job
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.captions.image_texts import write_image_texts
@@ -103,6 +106,23 @@ def test_sources_images_of_each_group_and_what_is_left_out_are_shown(
     assert sum(left_out.values()) == 3
     assert left_out["images whose captions name children"] == 1
     assert left_out["images of other splits"] == 1
+
+
+def test_the_estimate_counts_all_candidates_of_an_image(
+    open_page: OpenPage, store: GraphStore, people: str
+) -> None:
+    job = create_job(store, people, "timed", [("man", ("dog",), 1)], settings={"backend": "patch"})
+    query = query_id(job, 0)
+    made = NewCandidate(f"{query}/0", None, "accepted", seconds=9000.0)
+    record_made(store, job, {query: [made]})
+    app = opened(open_page, people, recipe="resampled")
+    assert "so the numbers are assumed for the 30 candidates of an image" in shown_text(app)
+    assumed = [30 * seconds for seconds in RECIPES["resampled"].seconds]
+    fields = [app.number_input(key=key) for key in ("s_from", "s_to")]
+    assert [float(field.placeholder or 0) for field in fields] == pytest.approx(assumed)
+    app = opened(open_page, people, recipe="genswap")
+    assert "of the backend patch took" in shown_text(app)
+    assert float(app.number_input(key="s_to").placeholder or 0) >= 9000
 
 
 def test_groups_others_and_a_limit_are_chosen(open_page: OpenPage, people: str) -> None:
