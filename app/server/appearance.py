@@ -55,7 +55,7 @@ STYLES = """
 [data-testid="stHeading"]:has(h1) [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [data-testid="stHeading"] [data-testid="stMarkdownContainer"] h1 { padding: 0; }
 /* Buttons that are there for their keys alone. */
-.st-key-review_arrows { display: none; }
+div:has(> .st-key-review_arrows) { display: none; }
 """
 """CSS for what theme options do not cover."""
 

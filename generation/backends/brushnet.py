@@ -66,15 +66,17 @@ PLUGIN = Plugin(
     "Paints the object anew from words with BrushNet, and keeps everything around it.",
     extra="models",
     options=BrushNetOptions,
-    licence="CreativeML Open RAIL-M; BrushNet's code is under Apache-2.0",
+    licence="CreativeML Open RAIL-M; BrushNet's authors have theirs under Apache-2.0, its copy on "
+    "the hub names none",
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 """Stable Diffusion 1.5, under the licence CreativeML Open RAIL-M."""
 BRUSHNET_MODEL = "Sanster/brushnet_random_mask"
 """A copy of the authors' ``random_mask_brushnet_ckpt``, which they publish as a download outside of
-the hub. Their repository is under the Apache License 2.0; the weights were trained from those of
-Stable Diffusion 1.5, whose licence, CreativeML Open RAIL-M, passes its limits of use on.
+the hub. Their repository is under the Apache License 2.0, and the copy names no licence. They were
+trained from the weights of Stable Diffusion 1.5, whose licence, CreativeML Open RAIL-M, passes its
+limits of use on.
 """
 WANTED = f"a text-to-image model like Stable Diffusion 1.5, such as {MODEL}"
 BRUSHNET_WANTED = (

@@ -56,10 +56,12 @@ PLUGIN = Plugin(
     "Edits the whole image, or its object's box, as an instruction says.",
     extra="models",
     options=InstructOptions,
-    licence="MIT",
+    licence="MIT, within the limits of use of Stable Diffusion's CreativeML Open RAIL-M",
 )
 
 MODEL = "timbrooks/instruct-pix2pix"
+"""Its authors' repository is under MIT, and says that further restrictions may apply to the
+checkpoints, which were trained from Stable Diffusion's, under CreativeML Open RAIL-M."""
 
 
 def open_backend(options: InstructOptions) -> DiffusionBackend:

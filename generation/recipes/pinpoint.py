@@ -52,7 +52,7 @@ PLUGIN = Recipe(
         "Captions that name both groups are unified, not swapped; those without a keyword stay.",
         "Skin is found by human parsing (face, arms, legs): the authors' own model is not "
         "published. Its weights are for research and evaluation alone. The segmenter clipseg, with "
-        "the text skin, is the alternative.",
+        "the text skin, is an alternative, whose authors name no licence for its weights.",
         "Where people are not outlined, Mask2Former finds them, whose weights are not for "
         "commercial use.",
     ),

@@ -67,6 +67,7 @@ def test_a_review_with_the_keyboard_alone(
     expect(page.get_by_text("0 of 3 reviewed")).to_be_visible()
     settle(page)
     screenshot(page, "jobs-review")
+    expect(page.get_by_role("button", name="Next", exact=False)).to_have_count(2)  # and unreviewed
     keyboard = page.keyboard
     keyboard.press("3")
     expect(page.get_by_text("by hand")).to_have_count(1)

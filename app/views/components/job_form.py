@@ -45,7 +45,8 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
         plan.
     """
     place = st.container(gap="xxsmall")
-    with place.expander("How to make them", key="_making", expanded=edits):
+    label = "Recipe and settings" if edits else "How to make them"
+    with place.expander(label, key="_making", expanded=edits):
         values = _fields(this, [name for name in RECIPES if _edits(name) == edits])
     with place:
         try:
@@ -140,33 +141,41 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
             [ANY, *(name for name in names_of(this, schema.CONCEPT) if name != ANY)],
             format_func=lambda name: "any region" if name == ANY else name,
             **in_url("object"),
-            placeholder="the class's own regions",
+            placeholder=", ".join(recipe.masks.object) or "the class's own regions",
             width=320,
             help="Whose outlines show the object that is kept, where the annotations have none of "
             "the class's own name: such as person for nurses and doctors.",
         )
-        candidates = st.number_input(
-            "Most candidates for an image",
-            1,
-            1000,
-            value=_USUAL.candidates_per_image,
-            **number_in_url("candidates"),
-            width=210,
-            help="A query gives up after so many for each image that it wants.",
-        )
+        candidates = _choose_candidates(recipe)
         keep = st.checkbox(
             "Keep rejected candidates",
             value=_USUAL.keep_rejected,
             **in_url("keep_rejected"),
             help="Their files, to look at why. They are counted either way.",
         )
-    values: dict[str, Any] = {"recipe": name, **consent}
+    values: dict[str, Any] = {"recipe": name, **consent, **candidates}
     values |= {"making": making} if making else {}
     values |= {"masks": {"object": objects}} if objects else {}
     values |= {"filters": filters} if filters is not None else {}
-    for name, value in (("candidates_per_image", candidates), ("keep_rejected", keep)):
-        values |= {name: value} if value != getattr(_USUAL, name) else {}
+    values |= {"keep_rejected": keep} if keep != _USUAL.keep_rejected else {}
     return values
+
+
+def _choose_candidates(recipe: Recipe) -> dict[str, int]:
+    """Draw how many candidates to make; give it where it is not the recipe's own number."""
+    if "best_of" in recipe.job:
+        setting, label = "best_of", "Candidates for an image"
+        purpose = "So many are made of each image and group, and the best of them is kept."
+    else:
+        setting, label = "candidates_per_image", "Most candidates for an image"
+        purpose = "A query gives up after so many for each image that it wants."
+    usual: int = recipe.job.get(setting, getattr(_USUAL, setting))
+    # Of its own for each recipe with a number of its own.
+    parameter = f"{recipe.name}_candidates" if setting in recipe.job else "candidates"
+    chosen = st.number_input(
+        label, 1, 1000, value=usual, **number_in_url(parameter), width=210, help=purpose
+    )
+    return {} if chosen in (None, usual) else {setting: chosen}
 
 
 def _ask_consent(recipe: Recipe) -> dict[str, Any]:

@@ -174,8 +174,9 @@ def _draw(summary: Mapping[str, Any]) -> None:
     if left_out:
         draw_columns(
             {
-                "reason": (list(left_out), text("Left out", width=330)),
+                # first, so that a phone shows it
                 "images": (list(left_out.values()), count_column("Images", 75)),
+                "reason": (list(left_out), text("Left out", width=330)),
             },
             250,
             key="_edits_left_out",

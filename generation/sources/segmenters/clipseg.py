@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class ClipSegOptions(ModelOptions):
     """Model, and texts of what belongs to the object.
 
-    The default model's weights are under Apache-2.0: the alternative to the segmenter parsing,
-    whose default model allows no commercial use. Its masks are coarser.
+    The default model's weights are under Apache-2.0 on the hub. Its authors' repository has the
+    code alone under MIT, and they say there that they released the weights for research, without a
+    licence: make sure before any commercial use. Its masks are coarser than those of parsing.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ PLUGIN = Plugin(
     "CLIPSeg finds what texts say, such as skin or face.",
     extra="models",
     options=ClipSegOptions,
-    licence="Apache-2.0",
+    licence="Apache-2.0 on the hub; its authors name none, and speak of research",
 )
 
 

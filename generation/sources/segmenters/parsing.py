@@ -22,7 +22,8 @@ class ParsingOptions(ModelOptions):
     """Model, and labels of the parts that belong to the object.
 
     The default model was trained from NVIDIA's SegFormer, whose licence allows no commercial use,
-    as were most others for human parsing. The segmenter clipseg is free of that.
+    as were most others for human parsing, whatever licence their own cards name. The segmenter
+    clipseg is not made of it; for what is known of its weights' licence see there.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ PLUGIN = Plugin(
     extra="models",
     options=ParsingOptions,
     licence="NVIDIA Source Code License for SegFormer, for research and evaluation alone",
-    non_commercial="For commercial use take the segmenter clipseg, or other weights.",
+    non_commercial="For commercial use take other weights; the segmenter clipseg's are under "
+    "Apache-2.0 on the hub, while its authors name no licence.",
 )
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class PeopleOptions(ModelOptions):
     """Model, labels of the objects, and how sure an instance must be.
 
-    The default model's weights are under CC BY-NC 4.0, which allows no commercial use, as all that
-    Mask2Former's authors publish. Without that limit, annotate boxes and take the segmenter sam, or
-    take clipseg, which does not tell instances apart; both are under Apache-2.0.
+    The default model's weights are under CC BY-NC 4.0, which allows no commercial use, as
+    Mask2Former's authors say of all in their model zoo; their code is under MIT, and the hub says
+    "other". Without that limit, annotate boxes and take the segmenter sam, under Apache-2.0.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ PLUGIN = Plugin(
     "Mask2Former finds people, or other labelled objects, one by one.",
     extra="models",
     options=PeopleOptions,
-    licence="CC BY-NC 4.0, which allows no commercial use",
-    non_commercial="For commercial use take the segmenter sam with annotated boxes, or clipseg.",
+    licence="CC BY-NC 4.0 by its authors' model zoo, which allows no commercial use",
+    non_commercial="For commercial use take the segmenter sam with annotated boxes.",
 )
 
 

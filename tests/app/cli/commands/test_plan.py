@@ -173,7 +173,7 @@ def test_people_are_not_painted_without_consent(run, captioned, store):
     done = run(*order, "pinpoint", *BASIS, "--alters-real-people")
     settings = read_job(store, done.stdout.strip()).settings
     assert (settings["consent"], settings["alters_real_people"]) == (BASIS[1], True)
-    assert "for research and evaluation alone. For commercial use take the segm" in done.stderr
+    assert "for research and evaluation alone. For commercial use take other weights" in done.stderr
     assert "The segmenter people takes its default model, which is under this" in done.stderr
     own = ("--set", "parts=clipseg", "--set", 'parts_options={texts=["skin"]}')
     own += ("--set", "segmenter=sam")

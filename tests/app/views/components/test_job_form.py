@@ -1,5 +1,6 @@
 """The form of a job's settings asks for consent where people are painted."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -63,6 +64,19 @@ def test_what_stays_of_real_people_is_confirmed(cars_in_app: str) -> None:
     app.checkbox(key="_alters pinpoint").check().run()
     assert "alters_real_people" in app.json[0].value
     assert "for research and evaluation alone" in shown_text(app)
+
+
+def test_candidates_are_as_many_as_the_recipe_makes(cars_in_app: str) -> None:
+    app = opened(cars_in_app, edits="yes", recipe="resampled", object="cow")
+    (field,) = [one for one in app.number_input if "andidates" in one.label]
+    assert (field.label, field.value) == ("Candidates for an image", 30)
+    assert json.loads(app.json[0].value)["best_of"] == 30
+    field.set_value(6).run()
+    assert json.loads(app.json[0].value)["best_of"] == 6
+    app = opened(cars_in_app, edits="yes", recipe="pinpoint", object="cow")
+    (field,) = [one for one in app.number_input if "andidates" in one.label]
+    assert (field.label, field.value) == ("Most candidates for an image", 1)
+    assert json.loads(app.json[0].value)["candidates_per_image"] == 1
 
 
 def test_other_objects_need_no_consent(cars_in_app: str) -> None:
