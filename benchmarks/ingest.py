@@ -19,7 +19,7 @@ import numpy as np
 from neo4j import ManagedTransaction
 
 from app.cli.collector import collector_paused
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from app.services.stores import open_store
 from app.settings import Settings
 from benchmarks.coco_file import CLASSES, write_coco

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from app.services.counterfactual_plans import CounterfactualPlan as Made
+from app.services.ordering.counterfactual_plans import CounterfactualPlan as Made
 from cobalance.display import Result
 from generation.planning.plan import Plan as PlanRecord
 from generation.planning.plan_file import plan_to_json
@@ -17,7 +17,7 @@ class CounterfactualPlan(Result):
 
     Parameters
     ----------
-    made : app.services.counterfactual_plans.CounterfactualPlan
+    made : app.services.ordering.counterfactual_plans.CounterfactualPlan
         The plan, and how its images were chosen.
     name : str
         What the dataset calls it.

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from app.services.counterfactual_plans import plan_counterfactual_dataset
 from app.services.datasets import rename_dataset
-from app.services.job_settings import check_settings
-from app.services.orders import order_plan, read_order
-from app.services.plans import keep_plan, plan_dataset
+from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
+from app.services.ordering.job_settings import check_settings
+from app.services.ordering.orders import order_plan, read_order
+from app.services.ordering.plans import keep_plan, plan_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
 from cobalance.counterfactuals import CounterfactualPlan

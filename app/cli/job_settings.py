@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.services.job_settings import check_settings
+from app.services.ordering.job_settings import check_settings
 from generation.recipes import choose_recipe
 from graph.errors import InputError, OptionError
 from ingest.documents import decode_toml

@@ -22,7 +22,7 @@ from app.demo.runs import (
     prefix_of,
     queue_url,
 )
-from app.services.plans import Planned, plan_dataset
+from app.services.ordering.plans import Planned, plan_dataset
 from app.services.results import merge_job
 from app.services.workers import run_here
 from app.settings import Settings

@@ -14,7 +14,7 @@ from graph.safe_text import safe_text
 from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
-    from app.services.plans import Planned
+    from app.services.ordering.plans import Planned
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 

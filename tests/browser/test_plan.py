@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
 from graph.database.store import GraphStore

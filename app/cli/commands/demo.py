@@ -11,7 +11,7 @@ from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import fitting_table
 from app.demo import NAME, urbancars
-from app.services.plans import Planned, plan_dataset
+from app.services.ordering.plans import Planned, plan_dataset
 from app.services.reports import (
     change_text,
     comparison_table,

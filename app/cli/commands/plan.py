@@ -20,9 +20,9 @@ from app.cli.job_settings import assigned
 from app.cli.name_lists import listed_names, read_clique
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import command, in_shell
-from app.services.counterfactual_plans import plan_counterfactual_dataset
 from app.services.findings import no_clique, not_compared, plan_warnings, sizes_of
-from app.services.plans import Planned, plan_dataset
+from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
+from app.services.ordering.plans import Planned, plan_dataset
 from app.services.reports import describe_mining, describe_plan, plan_table
 from app.settings import Settings
 from generation.planners import PLANNERS

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.services.job_settings import licence_warnings
+from app.services.ordering.job_settings import licence_warnings
 from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state.session import CurrentDataset

@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from app.services.counterfactual_plans import (
+from app.services.ordering.counterfactual_plans import (
     CounterfactualPlan,
     choose_counterfactuals,
     keep_counterfactuals,
 )
-from app.services.group_words import combined_words
-from app.services.orders import order_plan
+from app.services.ordering.group_words import combined_words
+from app.services.ordering.orders import order_plan
 from app.views.components import job_form
 from app.views.components.name_choices import names_of
 from app.views.plan.estimate import draw_estimate

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from app.services.findings import larger_than_dataset, no_clique, smaller_gaps_grow
-from app.services.orders import order_plan
-from app.services.plans import keep_plan
+from app.services.ordering.orders import order_plan
+from app.services.ordering.plans import keep_plan
 from app.services.reports import change_text
 from app.views.components import job_form, mine_button
 from app.views.plan import edits, effect_charts, query_editor

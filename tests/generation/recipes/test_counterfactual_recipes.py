@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from app.services.group_words import combined_words, phrases_of
+from app.services.ordering.group_words import combined_words, phrases_of
 from generation.jobs.settings import read_job_settings
 from generation.recipes import RECIPES
 from generation.recipes.pinpoint import SKIN

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.demo import urbancars
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.counting.cliques import mine_cliques
 from graph.dataset.cliques import load_cliques

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.dataset.cliques import load_cliques
 from graph.dataset.mining import mine_dataset

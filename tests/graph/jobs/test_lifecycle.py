@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from generation.jobs.rounds import next_spans
 from generation.planning.plan import PlanOptions
 from graph.dataset.drop_rename import drop_dataset, rename_dataset

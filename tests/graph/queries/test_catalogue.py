@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from generation.planning.plan import PlanOptions
 from graph.dataset.mining_options import MiningOptions
 from graph.queries.binding import bind_named

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.counterfactual_plans import choose_counterfactuals
+from app.services.ordering.counterfactual_plans import choose_counterfactuals
 from app.settings import Settings
 from app.views.plan.page import EDITED_IMAGES, KINDS
 from app.views.state import tasks

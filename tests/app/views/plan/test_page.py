@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.plans import plan_dataset
+from app.services.ordering.plans import plan_dataset
 from app.views.plan import query_editor
 from app.views.plan.choice import Choice, PlanRequest
 from app.views.state import tasks

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from app.services.group_words import combined_words
+from app.services.ordering.group_words import combined_words
 from generation.jobs.patches import check_patches
 from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
 from generation.planning.plan import Plan, PlanOptions

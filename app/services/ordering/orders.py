@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.services.group_words import combined_words, phrases_of
+from app.services.ordering.group_words import combined_words, phrases_of
 from generation.jobs.consent import check_consent
 from generation.jobs.patches import check_patches, needs_patch
 from generation.jobs.settings import JobSettings, read_job_settings
@@ -39,7 +39,7 @@ def order_plan(
     name : str
         What the plan is called.
     settings : mapping
-        From `app.services.job_settings.check_settings`.
+        From `app.services.ordering.job_settings.check_settings`.
     planned : mapping, optional
         The plan's own options: of one that edits images, those that differ from the recipe's.
     created_by : str

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.services.orders import order_plan
+from app.services.ordering.orders import order_plan
 from graph.dataset.write import write_annotations
 from graph.errors import OptionError
 from graph.jobs.status import list_jobs, read_job

@@ -1,0 +1,1 @@
+"""From a plan of images to a job that makes them."""
