@@ -354,7 +354,7 @@ class Method:
 
         It has `n_classes` outputs, or as many for each domain, domain by domain. Probabilities are
         the softmax over all of them, summed over domains; with several labels an image, the sigmoid
-        of each, averaged.
+        of each, summed to 1 at most.
         """
         del n_classes
         return weight, bias

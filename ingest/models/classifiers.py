@@ -103,11 +103,11 @@ class ClassifierSettings:
         """Probability of each class from outputs.
 
         The softmax over all of them, summed over domains; with several labels an image, the sigmoid
-        of each, averaged over domains.
+        of each, summed over domains to 1 at most.
         """
         shape = len(outputs), -1, len(self.classes)
         if self.multi_label:
-            return outputs.double().sigmoid().reshape(shape).mean(dim=1)
+            return outputs.double().sigmoid().reshape(shape).sum(dim=1).clamp(max=1)
         return outputs.double().softmax(dim=1).reshape(shape).sum(dim=1)
 
 

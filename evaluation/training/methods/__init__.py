@@ -14,6 +14,12 @@ METHODS: Plugins[Method] = Plugins(
         "group-dro": "evaluation.training.methods.group_dro",
         "dfr": "evaluation.training.methods.dfr",
         "jtt": "evaluation.training.methods.jtt",
+        "focal": "evaluation.training.methods.network_only.focal",
+        "domain-independent": "evaluation.training.methods.network_only.domain_independent",
+        "domain-discriminative": "evaluation.training.methods.network_only.domain_discriminative",
+        "adversarial": "evaluation.training.methods.network_only.adversarial",
+        "rand-augment": "evaluation.training.methods.network_only.rand_augment",
+        "cutmix": "evaluation.training.methods.network_only.cutmix",
     },
 )
 """Training methods; each declares its options and whether it reads group labels."""

@@ -136,7 +136,8 @@ class NetworkLearner:
             values = found[1]["values"]
             best = kept_best.read() or best
         rule = RULES.get(self.options.select)
-        while not self._is_over(values, fitting.epochs):
+        patience = fitting.method.epochs(self.options.patience or fitting.epochs)
+        while not _is_over(values, fitting.epochs, math.inf if rule is None else patience):
             epoch = len(values)
             self.run.progress("training", epoch, fitting.epochs)
             fitting.train_epoch(epoch)
@@ -176,12 +177,6 @@ class NetworkLearner:
             kept_best.delete()
         return model
 
-    def _is_over(self, values: list[float], epochs: int) -> bool:
-        patience = self.options.patience
-        if not values or patience is None or self.options.select == "last":
-            return len(values) >= epochs
-        return len(values) >= epochs or len(values) - 1 - int(np.argmax(values)) >= patience
-
     def _open(self, folder: Path) -> NetworkModel:
         return open_network(
             folder,
@@ -211,6 +206,13 @@ class NetworkLearner:
                     digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(np.ascontiguousarray(weights).tobytes())
         return digest.hexdigest()
+
+
+def _is_over(values: list[float], epochs: int, patience: float) -> bool:
+    """Whether all epochs are trained, or so many that were no better."""
+    if not values or len(values) >= epochs:
+        return len(values) >= epochs
+    return len(values) - 1 - int(np.argmax(values)) >= patience
 
 
 def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | None:

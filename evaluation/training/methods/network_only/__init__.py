@@ -1,0 +1,1 @@
+"""Methods that change the loss, the outputs or the images of a network."""
