@@ -17,6 +17,9 @@ from evaluation.metrics.bias.multi_attribute import multi_attribute_amplificatio
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
 from evaluation.metrics.comparison import compare_methods, mcnemar_tests
 from evaluation.metrics.gaps import shortcut_gaps
+from evaluation.metrics.images.cam import cam_energy
+from evaluation.metrics.images.clusters import caption_clusters, cluster_captions
+from evaluation.metrics.images.distances import cmmd, frechet, kernel
 from evaluation.metrics.metric import Inputs, Metrics
 from evaluation.metrics.precision import mean_average_precision
 from evaluation.metrics.ratios import artefact_shift, ratio
@@ -31,9 +34,15 @@ __all__ = [
     "attribute_shift",
     "balanced_accuracy",
     "bias_at_k",
+    "cam_energy",
+    "caption_clusters",
+    "cluster_captions",
+    "cmmd",
     "compare_methods",
     "directional_amplification",
+    "frechet",
     "group_accuracy",
+    "kernel",
     "label_leakage",
     "leakage",
     "lic",
@@ -79,5 +88,9 @@ METRICS = Metrics(
         "bias_at_k": "evaluation.metrics.bias.of_tables",
         "self_similarity": "evaluation.metrics.bias.of_tables",
         "person_preference": "evaluation.metrics.bias.of_tables",
+        "frechet": "evaluation.metrics.images.distances",
+        "kernel": "evaluation.metrics.images.distances",
+        "cmmd": "evaluation.metrics.images.distances",
+        "caption_clusters": "evaluation.metrics.images.clusters",
     },
 )
