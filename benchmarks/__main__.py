@@ -5,7 +5,14 @@ import sys
 
 COMMANDS = (
     *("mining", "neighbours", "reading", "ingest --keep", "web", "loading", "scale"),
-    *("generation --postgres", "generation --trivial", "best_of", "manifest", "hostile"),
+    *(
+        "generation --postgres",
+        "generation --trivial",
+        "best_of",
+        "manifest",
+        "counterfactuals",
+        "hostile",
+    ),
 )
 
 for command in COMMANDS:
