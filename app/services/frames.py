@@ -1,4 +1,4 @@
-"""Frames of jobs and candidates, and any frame as CSV and JSON."""
+"""Frames of jobs, tasks and candidates, and any frame as CSV and JSON."""
 
 import json
 import math
@@ -9,6 +9,7 @@ import pandas as pd
 
 from graph.jobs.candidate_pages import Candidate
 from graph.jobs.status import Job
+from graph.tasks.status import Task
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -60,6 +61,22 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
             *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected", "pending"),
             *("failed_queries", "workers", "created_at"),
         ],
+    )
+
+
+def tasks_frame(found: Iterable[Task]) -> pd.DataFrame:
+    """A row for each task: what it is, state, progress, workers."""
+    names = ["kind", "dataset", "state", "stage", "done", "total", "extra", "workers", "error"]
+    rows = [
+        [
+            task.id,
+            *(getattr(task, name) for name in names),
+            task.created_at and task.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        ]
+        for task in found
+    ]
+    return pd.DataFrame(rows, columns=["task", *names, "created_at"]).astype(
+        {"done": "Int64", "total": "Int64"}
     )
 
 

@@ -1,11 +1,9 @@
-"""Run workers: here, until some jobs have ended, or as one process per GPU."""
+"""Run workers: here, or until some jobs have ended."""
 
 import os
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
@@ -28,13 +26,11 @@ from graph.errors import (
     CobalanceError,
     JobNotFoundError,
     MissingExtraError,
-    OptionError,
     StaleError,
-    needs_extra,
 )
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
-from ingest.concepts.plurals import counted
+from graph.tasks.status import read_task
 from ingest.images.image_file import ImageFileError
 from ingest.images.regions import read_regions
 from ingest.images.roots import ImageRoots
@@ -73,7 +69,9 @@ def worker_resources(settings: Settings) -> WorkerResources:
         )
 
     return WorkerResources(
-        lambda: open_store(settings), OutputFolder(settings.output_folder()), open_sources
+        lambda: open_store(settings),
+        OutputFolder(settings.output_folder()),
+        open_sources,
     )
 
 
@@ -152,21 +150,24 @@ def run_worker(
         with _stopping(worker, say) as was_stopped:
             say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
             worker.run()
-    if not (worker.jobs_seen or worker.jobs_left or was_stopped()):
+    left = {**worker.jobs_left, **worker.tasks_left}
+    if not (worker.jobs_seen or worker.tasks_seen or left or was_stopped()):
         say("There was nothing to do.")
     failed = _say_results(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
-    if until_idle and (failed or worker.jobs_left):
+    if until_idle and (failed or left):
         raise CobalanceError(
-            f"Not all jobs are done: {failed:,} failed, {len(worker.jobs_left):,} left to others."
+            f"Not all jobs are done: {failed:,} failed, {len(left):,} left to others."
         )
 
 
 def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
-    """Say the state of each job that a worker saw; return how many failed."""
-    for job, extra in worker.jobs_left.items():
-        say(f"{MissingExtraError(f'Job {job}', extra)} It is left to workers that have them.")
+    """Say the state of each job and task that a worker saw; return how many failed."""
+    left = [(f"Job {job}", extra) for job, extra in worker.jobs_left.items()]
+    left += [(f"Task {task}", extra) for task, extra in worker.tasks_left.items()]
+    for name, extra in left:
+        say(f"{MissingExtraError(name, extra)} It is left to workers that have them.")
     failed = 0
     with open_store(settings) as store:
         for job in worker.jobs_seen:
@@ -187,7 +188,24 @@ def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None])
             if found.state == "failed":
                 failed += 1
                 say(f"When that is mended: cobalance retry {job}")
+        for task in worker.tasks_seen:
+            failed += _say_task(store, task, say)
     return failed
+
+
+def _say_task(store: GraphStore, task: str, say: Callable[[str], None]) -> bool:
+    """Say the state of a task; return whether it failed."""
+    try:
+        found = read_task(store, task)
+    except JobNotFoundError:
+        say(f"Task {task} is gone.")
+        return False
+    say(f"Task {task} ({found.kind} of {found.dataset}) is {found.state}.")
+    for remark in found.remarks:
+        say(remark)
+    if found.state == "failed":
+        say(f"When that is mended: cobalance retry {task}")
+    return found.state == "failed"
 
 
 def run_here(
@@ -202,71 +220,6 @@ def run_here(
     """
     options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
     Worker(worker_resources(settings), options, progress).run()
-
-
-def gpu_numbers(gpus: str) -> list[int]:
-    """Parse numbers of GPUs, separated by commas, or ``all``.
-
-    Raises
-    ------
-    OptionError
-        The text is neither, or there is no such GPU.
-    """
-    with needs_extra("A worker on a GPU", "models"):
-        import torch
-    there = range(torch.cuda.device_count())
-    try:
-        wanted = list(there) if gpus == "all" else [int(number) for number in gpus.split(",")]
-    except ValueError:
-        raise OptionError(f"--gpus {gpus!r}: give numbers such as 0,1, or all.") from None
-    missing = [number for number in wanted if number not in there]
-    if missing or not wanted:
-        raise OptionError(
-            f"--gpus {gpus!r}: this machine has {counted(len(there), 'GPUs')} that torch can use. "
-            "Leave the option out to work without."
-        )
-    return wanted
-
-
-def run_on_gpus(
-    numbers: Sequence[int],
-    environment: Mapping[str, str],
-    *,
-    until_idle: bool,
-    dead_after_s: float,
-) -> None:
-    """Run a worker process on each GPU, until all have ended.
-
-    Parameters
-    ----------
-    environment : mapping of str to str
-        The variables from which they read their settings.
-
-    Raises
-    ------
-    CobalanceError
-        Some of them failed.
-    """
-    command = [sys.executable, "-m", "app", "work", "--dead-after", str(dead_after_s)]
-    command += ["--until-idle"] if until_idle else []
-    workers = [
-        subprocess.Popen(command, env={**environment, "CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
-        for number in numbers
-    ]
-
-    def pass_on(number: int, _frame: object) -> None:
-        if number != signal.SIGINT:  # which a terminal sends to them, too
-            for worker in workers:
-                worker.send_signal(number)
-
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        failed = [worker for worker in workers if worker.wait() != 0]
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if failed:
-        raise CobalanceError(f"{len(failed)} of {len(workers)} workers failed; see above.")
 
 
 @contextmanager

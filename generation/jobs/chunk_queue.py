@@ -1,7 +1,7 @@
-"""The job queue, on DBOS with SQLite or Postgres: each chunk is queued once and executed once.
+"""The job queue, on DBOS with SQLite or Postgres: each chunk or task is executed once.
 
-It holds execution state alone: which chunks wait, run or have ended. Orders and results are in the
-graph, image files in the output folder.
+It holds execution state alone: which chunks and tasks wait, run or have ended. Orders and results
+are in the graph, image files in the output folder.
 """
 
 import logging
@@ -19,15 +19,24 @@ from graph.plugins import EXTRAS
 
 NAME = "cobalance"
 _QUEUES = {extra: f"chunks-{extra}" for extra in EXTRAS}  # chunks by the extra that they need
-_VERSION = "1"  # of the workflow below; workers of another one leave its chunks alone
+_TASK_QUEUES = {extra: f"tasks-{extra}" for extra in EXTRAS}
+_CONCURRENCY = {
+    **dict.fromkeys(_QUEUES.values(), 2),  # one is read and written while another one computes
+    **dict.fromkeys(_TASK_QUEUES.values(), 1),
+}
+"""How many chunks or tasks of each queue a worker executes at once."""
+_VERSION = "1"  # of the workflows below; workers of another one leave theirs alone
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
-_CONCURRENCY = 2  # one chunk is read and written while another one computes
+_TASK = "task"  # ends the ids of workflows of tasks; those of chunks end with a round and a number
 DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
 
 ChunkResult = Literal["done", "skipped", "halved"]
 """Outcome of a chunk: reported, no longer wanted, or replaced by its halves."""
+
+TaskState = Literal["unknown", "open", "ended"]
+"""State of a task in the queue: not queued, waiting or running, or ended, whatever its result."""
 
 _open_queue: "Queue | None" = None  # DBOS calls a function, and is one a process itself
 
@@ -40,6 +49,13 @@ def _chunk(
         raise RuntimeError("the queue is not open")
     chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
     return _open_queue._execute(chunk, attempt, extra)
+
+
+@DBOS.workflow(name="task", max_recovery_attempts=1000)
+def _task(task: str, attempt: int) -> None:
+    if _open_queue is None:
+        raise RuntimeError("the queue is not open")
+    _open_queue._run_task(task, attempt)
 
 
 class Queue:
@@ -59,7 +75,10 @@ class Queue:
     extras : sequence of str
         The extras that are installed, of `EXTRAS`: chunks that need others are left alone.
     on_end : callable, optional
-        Called after each chunk, in its thread.
+        Called after each chunk and task, in its thread.
+    run_task : callable, optional
+        Executes a task, given its attempt, in a thread, one at a time for each extra. Without it
+        tasks are left alone.
 
     Raises
     ------
@@ -77,11 +96,12 @@ class Queue:
         poll_s: float = 0.3,
         extras: Sequence[str] = tuple(EXTRAS),
         on_end: Callable[[], None] | None = None,
+        run_task: Callable[[str, int], None] | None = None,
     ) -> None:
         global _open_queue
         checked = check_url(url)
         self._public_url = without_password(url)
-        self._execute_chunk, self._on_end = execute, on_end
+        self._execute_chunk, self._execute_task, self._on_end = execute, run_task, on_end
         self._running: set[str] = set()  # ids of the workflows in this process
         _open_queue = self
         logger = logging.getLogger("dbos")  # what matters is raised here
@@ -99,12 +119,13 @@ class Queue:
             }
         )
         try:
-            DBOS.listen_queues([_QUEUES[extra] for extra in extras])
+            kinds = (_QUEUES,) if run_task is None else (_QUEUES, _TASK_QUEUES)
+            DBOS.listen_queues([kind[extra] for kind in kinds for extra in extras])
             DBOS.launch()
-            for name in _QUEUES.values():
+            for name, concurrency in _CONCURRENCY.items():
                 DBOS.register_queue(
                     name,
-                    worker_concurrency=_CONCURRENCY,
+                    worker_concurrency=concurrency,
                     polling_interval_sec=poll_s,
                     on_conflict="always_update",
                 )
@@ -133,6 +154,22 @@ class Queue:
         with self._checked():
             _enqueue(chunks, attempt, extra)
 
+    def enqueue_task(self, task: str, attempt: int, extra: str) -> None:
+        """Add a task; one that is queued already is left as it is."""
+        with self._checked(), SetWorkflowID(_prefix(task, attempt) + _TASK):
+            DBOS.enqueue_workflow(_TASK_QUEUES[extra], _task, task, attempt)
+
+    def task_state(self, task: str, attempt: int) -> tuple[TaskState, str]:
+        """State of a task in the queue, and the error that ended it; empty where there is none."""
+        found = self._list(_prefix(task, attempt), output=True)
+        if not found:
+            return "unknown", ""
+        (status,) = found
+        if status.status in _UNFINISHED:
+            return "open", ""
+        failed = status.status in _FAILED
+        return "ended", _first_line(status.error or status.status) if failed else ""
+
     def is_busy(self, job: str, attempt: int, round_number: int) -> bool:
         """Whether a chunk of a round is queued or running."""
         return bool(self._list(_prefix(job, attempt, round_number), _UNFINISHED, limit=1))
@@ -149,49 +186,59 @@ class Queue:
         return [_first_line(status.error or status.status) for status in found]
 
     def running(self) -> dict[str, str]:
-        """Running chunks by workflow id, each with the id of its worker."""
+        """Running chunks and tasks by workflow id, each with the id of its worker."""
         found = self._list(None, ["PENDING"])
         return {status.workflow_id: status.executor_id or "" for status in found}
 
     def runs(self, workflow: str) -> bool:
-        """Whether this process is executing a chunk."""
+        """Whether this process is executing a chunk or task."""
         return workflow in self._running
 
     def is_executing(self, job: str | None = None) -> bool:
-        """Whether this process is executing any chunk, or one of a job."""
+        """Whether this process is executing anything, or something of a job or a task."""
         return any(job is None or name.startswith(f"{job}/") for name in tuple(self._running))
 
     def requeue(self, workflows: list[str]) -> None:
-        """Put running chunks back into the queue, so that other workers take them."""
+        """Put running chunks and tasks back into the queue, so that other workers take them."""
         if not workflows:
             return
         with self._checked():
             found = DBOS.list_workflows(
                 workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
             )
-            for name in _QUEUES.values():
+            for name in _CONCURRENCY:
                 of_queue = [one.workflow_id for one in found if one.queue_name == name]
                 if of_queue:
                     DBOS.resume_workflows(of_queue, queue_name=name)
 
     def delete_job(self, job: str) -> None:
-        """Delete all chunks of an ended job: each look for work scans all that are stored."""
+        """Delete all of an ended job or task: each look for work scans all that are stored."""
         with self._checked():
             while found := self._list(f"{job}/", limit=DELETE_BATCH):
                 DBOS.delete_workflows([status.workflow_id for status in found])
 
     def close(self, wait_s: int = 0) -> None:
-        """Take no more chunks, and wait for running ones to end."""
+        """Take nothing more, and wait for what is running to end."""
         DBOS.destroy(workflow_completion_timeout_sec=wait_s)
 
     def _execute(self, chunk: Chunk, attempt: int, extra: str) -> ChunkResult:
-        workflow = _prefix(chunk.job, attempt) + chunk.id
-        self._running.add(workflow)
-        try:
+        with self._executing(_prefix(chunk.job, attempt) + chunk.id):
             result = self._execute_chunk(chunk, attempt)
             if result == "halved":
                 _enqueue(chunk.halves(), attempt, extra)
             return result
+
+    def _run_task(self, task: str, attempt: int) -> None:
+        if self._execute_task is None:
+            raise RuntimeError("this worker executes no tasks")
+        with self._executing(_prefix(task, attempt) + _TASK):
+            self._execute_task(task, attempt)
+
+    @contextmanager
+    def _executing(self, workflow: str) -> Iterator[None]:
+        self._running.add(workflow)
+        try:
+            yield
         finally:
             self._running.discard(workflow)
             if self._on_end is not None:
@@ -208,7 +255,7 @@ class Queue:
         with self._checked():
             return DBOS.list_workflows(
                 workflow_id_prefix=prefix,
-                queue_name=list(_QUEUES.values()),
+                queue_name=list(_CONCURRENCY),
                 status=status,
                 limit=limit,
                 load_input=False,

@@ -1,1 +1,1 @@
-"""The worker: executes chunks with backend, filters and sources, and advances jobs."""
+"""The worker: executes chunks with backend, filters and sources, and tasks; advances jobs."""

@@ -48,10 +48,11 @@ class ChunkExecutor:
         The job of the chunk that was started last.
     """
 
-    def __init__(self, store: RetryingStore, resources: WorkerResources) -> None:
-        self._store, self._resources = store, resources
+    def __init__(
+        self, store: RetryingStore, resources: WorkerResources, runners: RunnerSlot
+    ) -> None:
+        self._store, self._resources, self._runners = store, resources, runners
         self.job: str | None = None
-        self._runners = RunnerSlot(store, resources)
 
     def execute(self, chunk: Chunk, attempt: int) -> ChunkResult:
         """Execute a chunk for an attempt of its job; a job that cannot go on fails."""

@@ -3,9 +3,9 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
 from generation.jobs.settings import JobSettings, read_job_settings
 from generation.output.folder import OutputFolder
@@ -13,12 +13,51 @@ from generation.sources.sampler import Sources
 from graph.database.store import GraphStore
 from graph.errors import StoreError, StoreUnavailableError
 from graph.jobs.status import read_job
+from graph.progress import Progress
 
 _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
 _REFUSALS = 5  # transient errors of the graph, such as deadlocks, before a task is given up
+
+
+class AskGraph(Protocol):
+    """Runs a function on the graph and returns its result, however often it takes."""
+
+    def __call__(self, task: Callable[[GraphStore], _T]) -> _T:
+        """Run it."""
+        ...
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """A task that a worker executes.
+
+    Parameters
+    ----------
+    id : str
+        The task's.
+    dataset : str or None
+        The dataset that it belongs to.
+    settings : mapping
+        As given to `graph.tasks.lifecycle.create_task`.
+    graph : AskGraph
+        Asks the graph, also after it was away.
+    progress : Progress
+        To be called now and then: it raises `TaskCancelled` and `WorkerStopped`, which the task
+        lets pass. Another worker then starts it again, unless it was cancelled.
+    """
+
+    id: str
+    dataset: str | None
+    settings: Mapping[str, Any]
+    graph: AskGraph
+    progress: Progress
+
+
+RunTask = Callable[[TaskRun], str]
+"""Executes a task of a kind; returns what people should know of its result, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +73,26 @@ class WorkerResources:
     open_sources : callable
         Opens a job's sources, given the store, the dataset's name and the job's settings; None for
         a dataset without image files.
+    tasks : mapping of str to callable
+        What executes the tasks of each kind.
     """
 
     connect: Callable[[], GraphStore]
     folder: OutputFolder
     open_sources: Callable[[GraphStore, str, JobSettings], Sources | None]
+    tasks: Mapping[str, RunTask] = field(default_factory=dict)
 
 
 class WorkerStopped(BaseException):
-    """The worker was stopped while it waited for the graph; its chunk is left to other workers."""
+    """The worker was stopped in the middle of work, which is left to other workers."""
+
+
+class WorkerBusy(BaseException):
+    """The worker's device is taken for long; after a while its supervisor queues the work again."""
+
+
+class TaskCancelled(BaseException):
+    """A task is not wanted any more: it was cancelled, queued again, or dropped."""
 
 
 class RetryingStore:

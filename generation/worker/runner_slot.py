@@ -14,7 +14,7 @@ from generation.filters import FILTERS
 from generation.jobs.consent import check_consent
 from generation.jobs.variants import check_scales
 from generation.worker.job_runner import JobRunner
-from generation.worker.resources import RetryingStore, WorkerResources
+from generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources
 from graph.dataset.names import concept_names
 from graph.jobs.rounds import read_query_progress
 from graph.records import PlannedQuery
@@ -28,7 +28,7 @@ class RunnerSlot:
         self._device = threading.Lock()
         self._changed = threading.Condition()
         self._runner: JobRunner | None = None
-        self._opened_for, self._users = ("", 0, ""), 0
+        self._opened_for, self._users, self._taken = ("", 0, ""), 0, False
         self._opened_as: tuple[str, str] | None = None
 
     @contextlib.contextmanager
@@ -40,13 +40,17 @@ class RunnerSlot:
 
         Raises
         ------
+        WorkerBusy
+            A task has the device, or waits for it.
         OptionError, UnknownNameError, MissingExtraError, JobBlockedError, OutOfMemoryError
             It cannot be opened.
         """
         wanted = (job, attempt, dataset)
         with self._changed:
-            while self._users and self._opened_for != wanted:
+            while self._users and self._opened_for != wanted and not self._taken:
                 self._changed.wait()
+            if self._taken:
+                raise WorkerBusy
             if self._runner is None or self._opened_for != wanted:
                 self._runner = self._open(job, dataset)
                 self._opened_for = wanted
@@ -58,6 +62,33 @@ class RunnerSlot:
             del runner
             with self._changed:
                 self._users -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def leave_empty(self) -> Iterator[None]:
+        """Close the runner, and keep any from being opened: a task has the device to itself.
+
+        Waits until the chunks that use the runner have ended.
+
+        Raises
+        ------
+        WorkerBusy
+            Another task has the device.
+        """
+        with self._changed:
+            if self._taken:
+                raise WorkerBusy
+            self._taken = True
+            self._changed.notify_all()
+            while self._users:
+                self._changed.wait()
+            self._runner, self._opened_for, self._opened_as = None, ("", 0, ""), None
+        gc.collect()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken = False
                 self._changed.notify_all()
 
     def _open(self, job: str, dataset: str) -> JobRunner:

@@ -1,4 +1,4 @@
-"""Advance jobs and requeue dead workers' chunks."""
+"""Advance jobs and tasks, and requeue what dead workers had."""
 
 import contextlib
 import time
@@ -15,10 +15,12 @@ from generation.worker.worker_id import is_dead
 from graph.errors import JobBlockedError, JobNotFoundError, MissingExtraError, OptionError
 from graph.jobs.reports import end_job, fail_job, workers_alive
 from graph.jobs.rounds import Round, read_query_progress, read_round
+from graph.tasks.lifecycle import fail_task
+from graph.tasks.status import ActiveTask
 
 
 class JobSupervisor:
-    """Advances jobs; every worker has one, and all may work at the same time."""
+    """Advances jobs and tasks; every worker has one, and all may work at the same time."""
 
     def __init__(
         self,
@@ -59,6 +61,25 @@ class JobSupervisor:
         except (JobBlockedError, OptionError, MissingExtraError) as error:
             fail(self._store, job, error)
 
+    def advance_task(self, task: ActiveTask) -> None:
+        """Queue a task that is not queued yet; fail one that ended there without a result."""
+        if self._queue.is_executing(task.id):
+            return
+        state, error = self._queue.task_state(task.id, task.attempt)
+        if state == "unknown":
+            self._queue.enqueue_task(task.id, task.attempt, task.extra)
+        elif state == "ended":  # where it ended after it was listed, this changes nothing
+            reason = error.rstrip(".") or "it is gone from the queue"
+            message = f"It ended without a result: {reason}. Retry it."
+            self._store.run(lambda store: fail_task(store, task.id, task.attempt, message))
+
+    def forget_task(self, task: str, attempt: int) -> bool:
+        """Delete a task from the queue; False where it has yet to end there."""
+        if self._queue.is_executing(task) or self._queue.task_state(task, attempt)[0] == "open":
+            return False
+        self._queue.delete_job(task)
+        return True
+
     def _is_complete(self, job: str, current: Round, settings: JobSettings) -> bool:
         """Whether a round is complete; chunks of it that are not queued yet are queued.
 
@@ -91,7 +112,7 @@ class JobSupervisor:
         )
 
     def requeue_orphans(self) -> None:
-        """Requeue dead workers' chunks."""
+        """Requeue dead workers' chunks and tasks."""
         running = self._queue.running()
         lost = self._lost(running)
         others = {name: worker for name, worker in running.items() if worker != self._worker}

@@ -1,4 +1,4 @@
-"""A worker process: executes chunks from the queue, advances jobs, sends heartbeats.
+"""A worker process: executes chunks and tasks from the queue, advances jobs, sends heartbeats.
 
 Any number of workers run at once, on any machines that can connect to the graph, the queue and the
 output folder, and each may be killed at any moment: files are written before they are reported, and
@@ -16,7 +16,9 @@ from functools import partial
 from generation.jobs.chunk_queue import Queue
 from generation.worker.executor import ChunkExecutor
 from generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
+from generation.worker.runner_slot import RunnerSlot
 from generation.worker.supervisor import JobSupervisor
+from generation.worker.task_executor import TaskExecutor
 from generation.worker.worker_id import new_worker_id
 from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUnavailableError
 from graph.jobs.reports import heartbeat, stop_worker
@@ -24,6 +26,7 @@ from graph.jobs.rounds import active_jobs
 from graph.jobs.status import read_job
 from graph.plugins import EXTRAS, is_installed
 from graph.progress import Progress, silent
+from graph.tasks.status import ActiveTask, active_tasks
 
 _log = logging.getLogger(__name__)
 
@@ -45,9 +48,9 @@ class WorkerOptions:
         A worker without a heartbeat for so long counts as dead, and its chunks are requeued. A dead
         process on the same machine is noticed at once.
     until_idle : bool
-        Stop when no job is left to run.
+        Stop when no job or task is left to run.
     jobs : frozenset of str or None
-        Run only these jobs; None for all.
+        Run only these jobs and tasks; None for all.
     """
 
     queue_url: str
@@ -64,7 +67,7 @@ class Worker:
     Parameters
     ----------
     resources : WorkerResources
-        Graph, output folder and sources.
+        Graph, output folder, sources, and what executes tasks.
     options : WorkerOptions
         How it runs.
     progress : Progress
@@ -76,6 +79,8 @@ class Worker:
         Jobs left to other workers, each with the extra that is not installed here.
     jobs_seen : dict of str to None
         Jobs that it worked on, in order.
+    tasks_left, tasks_seen
+        The same of tasks.
     """
 
     resources: WorkerResources
@@ -86,12 +91,17 @@ class Worker:
     def __post_init__(self) -> None:
         self.jobs_left: dict[str, str] = {}
         self.jobs_seen: dict[str, None] = {}
+        self.tasks_left: dict[str, str] = {}
+        self.tasks_seen: dict[str, None] = {}
+        self._queued_tasks: dict[str, int] = {}  # attempts of those that the queue has
         self._extra_of: dict[str, str] = {}
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
         self._store = RetryingStore(self.resources.connect, self._stop)
-        self._executor = ChunkExecutor(self._store, self.resources)
+        runners = RunnerSlot(self._store, self.resources)
+        self._executor = ChunkExecutor(self._store, self.resources, runners)
+        self._tasks = TaskExecutor(self._store, self.resources, runners, self._stop, self.progress)
         self._reported_at, self._reported = 0.0, list[str]()
 
     def stop(self) -> None:
@@ -127,6 +137,7 @@ class Worker:
             options.poll_s,
             installed_extras(),
             self._woken.set,
+            self._tasks.execute,
         )
         folder = self.resources.folder
         supervisor = JobSupervisor(self.id, self._store, queue, folder, options.dead_after_s)
@@ -141,7 +152,7 @@ class Worker:
             beating.join(20)
 
     def _supervise(self, supervisor: JobSupervisor, queue: Queue) -> None:
-        """Advance all jobs until stopped; the queue's threads execute chunks meanwhile."""
+        """Advance jobs and tasks until stopped; the queue's threads execute them meanwhile."""
         pause_s = rest_s = 0.0
         while True:
             if self._woken.wait(pause_s):
@@ -157,6 +168,7 @@ class Worker:
                 supervisor.requeue_orphans()
                 for job in active:
                     supervisor.advance(job)
+                has_tasks = self._advance_tasks(supervisor)
                 self._report_progress(active)
             except WorkerStopped:
                 return
@@ -166,8 +178,30 @@ class Worker:
                 continue
             rest_s = min(max(2 * rest_s, _AFTER_CHUNK_S), self.options.poll_s)
             pause_s = _BUSY_POLL_S if queue.is_executing() else rest_s
-            if not active and self.options.until_idle:
+            if not (active or has_tasks) and self.options.until_idle:
                 return
+
+    def _advance_tasks(self, supervisor: JobSupervisor) -> bool:
+        """Advance all tasks that this worker may run; whether the queue has any."""
+        tasks = [task for task in self._store.run(active_tasks) if self._serves_task(task)]
+        for task in tasks:
+            supervisor.advance_task(task)
+        active = {task.id: task.attempt for task in tasks}
+        self.tasks_seen.update(dict.fromkeys(active))
+        self._queued_tasks |= active
+        ended = [one for one in self._queued_tasks.items() if one[0] not in active]
+        for task_id, attempt in ended:
+            if supervisor.forget_task(task_id, attempt):
+                del self._queued_tasks[task_id]
+        return bool(self._queued_tasks)
+
+    def _serves_task(self, task: ActiveTask) -> bool:
+        if self.options.jobs is not None and task.id not in self.options.jobs:
+            return False
+        if task.extra in installed_extras():
+            return True
+        self.tasks_left[task.id] = task.extra
+        return False
 
     def _serves(self, job: str) -> bool:
         """Whether this worker is to run a job, and has the extras for it."""
@@ -198,7 +232,8 @@ class Worker:
     def _beat(self) -> None:
         host = socket.gethostname()
         while not self._ended.wait(min(self.options.dead_after_s / 4, 5.0)):
-            beat = partial(heartbeat, worker=self.id, host=host, job=self._executor.job)
+            job = self._tasks.task or self._executor.job
+            beat = partial(heartbeat, worker=self.id, host=host, job=job)
             with contextlib.suppress(CobalanceError, OSError, WorkerStopped):
                 self._store.run_once(beat)
 

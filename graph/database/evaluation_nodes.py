@@ -37,7 +37,8 @@ EVALUATION = Node(
     (
         Property("train", str, "the dataset it was trained on; missing for other predictions"),
         Property("train_digest", int, "of that dataset's images then"),
-        Property("training_set", str, "which of its images: all, real, synthetic, ..."),
+        Property("training_set", str, "which of its images: augmented (all), real, synthetic, ..."),
+        Property("most_synthetic", int, "how many of these at most; missing for all"),
         Property("test", str, "the dataset it was tested on"),
         Property("test_digest", int, "of that dataset's images then"),
         Property("job", str, "whose images the training dataset has beside the original's"),

@@ -37,6 +37,8 @@ class Evaluation:
         All else that decides its result.
     train_digest, test_digest : int or None
         Of the images that the datasets had then.
+    most_synthetic : int or None
+        How many synthetic images it was trained on at most; None for all.
     predictions_uri : str or None
         A Parquet file in the output folder.
     created_by : str
@@ -63,6 +65,7 @@ class Evaluation:
     settings: Mapping[str, Any]
     train_digest: int | None
     test_digest: int | None
+    most_synthetic: int | None
     predictions_uri: str | None
     created_by: str
     created_at: datetime | None
@@ -115,6 +118,18 @@ def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
         frame[name] = frame[name].astype(np.float64)
     frame["n"] = frame["n"].fillna(0).astype(np.int64)
     return frame
+
+
+def origin_of(store: GraphStore, dataset: str) -> str | None:
+    """The dataset of the job whose images a dataset has; None where there is none."""
+    rows = store.read(statements.ORIGIN, dataset=dataset)
+    return str(rows[0]["dataset"]) if rows else None
+
+
+def count_synthetic(store: GraphStore, dataset: str) -> int:
+    """How many synthetic images a dataset has."""
+    (row,) = store.read(statements.COUNT_SYNTHETIC, dataset=dataset)
+    return int(row["images"])
 
 
 def _evaluation(row: Row) -> Evaluation:

@@ -74,7 +74,7 @@ DETACH DELETE e, t""",
 
 _FIELDS = (
     *("id", "train", "training_set", "test", "job", "method", "seed", "settings"),
-    *("train_digest", "test_digest", "predictions_uri", "created_by"),
+    *("train_digest", "test_digest", "most_synthetic", "predictions_uri", "created_by"),
 )
 TIMES = ("created_at", "scored_at")
 _EVALUATION = ", ".join(
@@ -107,6 +107,19 @@ CALL () {{
   UNION MATCH (j:Job {{dataset: $dataset}})<-[:OF]-(e:Evaluation) RETURN e
 }}
 {_NEWEST}{_SUMMARY}""",
+)
+
+ORIGIN = Statement(
+    "The dataset of the job whose images a dataset has.",
+    """
+MATCH (d:Dataset {name: $dataset})
+MATCH (j:Job {id: d.rebalanced_by})
+RETURN j.dataset AS dataset""",
+)
+
+COUNT_SYNTHETIC = Statement(
+    "How many synthetic images a dataset has.",
+    "MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic RETURN count(i) AS images",
 )
 
 SCORES = Statement(

@@ -36,7 +36,9 @@ class NewEvaluation:
         All that decides its result but training set, method and seed; anything that JSON can hold.
         Two evaluations can be compared where it is the same.
     training_set : str
-        Which images of the training dataset; ``all`` by default.
+        Which images of the training dataset; by default ``augmented``, all of them.
+    most_synthetic : int or None
+        How many synthetic images to train on at most; None for all.
     id : str
         Unique in the store.
     """
@@ -44,7 +46,8 @@ class NewEvaluation:
     method: str
     seed: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    training_set: str = "all"
+    training_set: str = "augmented"
+    most_synthetic: int | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
 
 
@@ -95,6 +98,7 @@ def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: s
         "seed": one.seed,
         "settings": settings_text(one.settings),
         "training_set": one.training_set if train is not None else None,
+        "most_synthetic": one.most_synthetic,
         "created_by": created_by,
     }
     task = None

@@ -8,7 +8,7 @@ import threading
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from app.services import workers
+from app.services import gpu_workers
 from app.services.workers import worker_resources
 from generation.jobs.chunk_queue import Queue
 from generation.worker.worker import Worker
@@ -111,7 +111,9 @@ def test_workers_on_gpus_are_told_to_end_when_their_parent_is(tmp_path, monkeypa
     )
     start = subprocess.Popen
     monkeypatch.setattr(
-        workers.subprocess, "Popen", lambda _, env: start([sys.executable, "-c", script], env=env)
+        gpu_workers.subprocess,
+        "Popen",
+        lambda _, env: start([sys.executable, "-c", script], env=env),
     )
 
     def stop():
@@ -120,6 +122,6 @@ def test_workers_on_gpus_are_told_to_end_when_their_parent_is(tmp_path, monkeypa
 
     thread = threading.Thread(target=stop)
     thread.start()
-    workers.run_on_gpus([0], os.environ, until_idle=False, dead_after_s=30)
+    gpu_workers.run_on_gpus([0], os.environ, until_idle=False, dead_after_s=30)
     thread.join()
     assert (tmp_path / "told").exists()

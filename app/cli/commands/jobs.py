@@ -1,7 +1,6 @@
-"""`cobalance jobs`, `work`, `cancel` and `retry`: run the jobs that make images."""
+"""`cobalance jobs`, `work`, `cancel` and `retry`: run the jobs that make images, and tasks."""
 
 import os
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,6 @@ import pandas as pd
 import typer
 
 from app.cli.common import (
-    ALL_JOBS,
     FormatOption,
     OutputOption,
     cleaned,
@@ -19,53 +17,19 @@ from app.cli.common import (
     opened_store,
     out,
 )
+from app.cli.job_ids import WorkId, full_work_id
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import Format, narrowed, write_frame
+from app.cli.task_table import has_task, write_tasks
 from app.services.frames import jobs_frame
 from app.settings import Settings
 from graph.dataset.state import dataset_state
-from graph.errors import JobNotFoundError, OptionError, needs_extra
+from graph.errors import needs_extra
 from graph.jobs.lifecycle import cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_job, read_queries
+from graph.tasks.lifecycle import cancel_task, retry_task
+from graph.tasks.status import list_tasks, read_task
 from ingest.concepts.plurals import counted
-
-SHORTEST_ID = 4  # characters
-
-
-def _full_id(context: typer.Context, job: str | None) -> str | None:
-    """The full id of a job, from its first characters.
-
-    Raises
-    ------
-    JobNotFoundError
-        No job's id begins so.
-    OptionError
-        Several do.
-    """
-    if job is None or len(job) < SHORTEST_ID or context.resilient_parsing:
-        return job
-    with opened_store() as (store, _):
-        with suppress(JobNotFoundError):
-            return read_job(store, job).id
-        found = [one.id for one in list_jobs(store, None, limit=ALL_JOBS) if one.id.startswith(job)]
-    if len(found) > 1:
-        raise OptionError(f"Several jobs begin with {job!r}: {', '.join(found)}. Give one of them.")
-    if not found:
-        raise JobNotFoundError(
-            f"There is no job {job!r}. It may have been dropped with its dataset. To list those "
-            "there are: cobalance jobs"
-        )
-    return found[0]
-
-
-JobId = Annotated[
-    str,
-    typer.Argument(
-        metavar="JOB",
-        help=f"A job's id, or its first {SHORTEST_ID} characters or more; see `cobalance jobs`.",
-        callback=_full_id,
-    ),
-]
 
 
 def jobs(
@@ -73,27 +37,42 @@ def jobs(
         str | None,
         typer.Argument(
             metavar="[JOB]",
-            help="One job, with its queries; without it all jobs.",
-            callback=_full_id,
+            help="One job, with its queries, or one task; without it all of them.",
+            callback=full_work_id,
         ),
     ] = None,
+    tasks: Annotated[
+        bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
+    ] = False,
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", "-d", help="Only this dataset's jobs.", callback=cleaned),
+        typer.Option("--dataset", "-d", help="Only this dataset's.", callback=cleaned),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Show the progress of all jobs, or of one job query by query."""
+    """Show the progress of all jobs and tasks, or of one job query by query.
+
+    A job makes images; a task is other long work on the queue, such as an evaluation. CSV, JSON and
+    Parquet have the jobs, or with --tasks the tasks.
+    """
     with opened_store() as (store, _):
         if job is None:
             if dataset is not None:
                 dataset_state(store, dataset)
-            found = list_jobs(store, dataset, limit=limit + 1)
-            _write_jobs(found[:limit], format_, output)
-            if len(found) > limit:
+            plain = format_ is Format.TABLE and output is None
+            found = [] if tasks else list_jobs(store, dataset, limit=limit + 1)
+            beside = list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
+            if tasks or beside:
+                write_tasks(beside[:limit], format_, output)
+            if not tasks and (found or not beside):
+                _write_jobs(found[:limit], format_, output)
+            if max(len(found), len(beside)) > limit:
                 note_limit(limit)
+            return
+        if has_task(store, job):
+            write_tasks([read_task(store, job)], format_, output)
             return
         one = read_job(store, job)
         queries = read_queries(store, job, limit=limit)
@@ -135,7 +114,7 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
 
 def work(
     until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when no job is left to run.")
+        bool, typer.Option("--until-idle", help="End when no job or task is left to run.")
     ] = False,
     gpus: Annotated[
         str | None,
@@ -153,13 +132,16 @@ def work(
         ),
     ] = 30.0,
 ) -> None:
-    """Run a worker, which makes the images of all jobs; any number share them. Ctrl-C ends it.
+    """Run a worker, which makes the images of all jobs and runs tasks, such as evaluations.
+
+    Any number of workers share the work. Ctrl-C ends one.
 
     Workers on other machines join with the same NEO4J_URI, COBALANCE_QUEUE (Postgres) and
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
     with needs_extra("A worker", "worker"):
-        from app.services.workers import gpu_numbers, run_on_gpus, run_worker
+        from app.services.gpu_workers import gpu_numbers, run_on_gpus
+        from app.services.workers import run_worker
     if gpus is not None:
         numbers = gpu_numbers(gpus)
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)
@@ -173,16 +155,17 @@ def work(
     )
 
 
-def cancel(job: JobId) -> None:
-    """Cancel a job: images in progress are finished and kept, the rest is not started."""
+def cancel(job: WorkId) -> None:
+    """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
     with opened_store() as (store, _):
-        state = cancel_job(store, job)
+        is_task = has_task(store, job)
+        state = cancel_task(store, job) if is_task else cancel_job(store, job)
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
-    notes.print(f"Job {job} is {state}.{ended}", markup=False)
+    notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}", markup=False)
 
 
 def retry(
-    job: JobId,
+    job: WorkId,
     short: Annotated[
         bool,
         typer.Option(
@@ -191,8 +174,14 @@ def retry(
         ),
     ] = False,
 ) -> None:
-    """Requeue the failed queries of a job, or resume a cancelled job."""
+    """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
     with opened_store() as (store, _):
+        if has_task(store, job):
+            queued_again = retry_task(store, job)
+            state = read_task(store, job).state
+            again = "it runs again." if queued_again else "there is nothing to retry."
+            notes.print(f"Task {job} is {state}: {again}", markup=False)
+            return
         queued = retry_job(store, job, short=short)
         found = read_job(store, job)
     if queued:

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from app.cli.commands.jobs import JobId
 from app.cli.common import assignments_option, cleaned, notes, opened_store, out
+from app.cli.job_ids import JobId
 from app.cli.job_settings import assigned
 from app.settings import Settings
 from generation.export import EXPORTERS, ExportOptions

@@ -1,0 +1,55 @@
+"""The table of tasks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from app.cli.common import notes, out
+from app.cli.tables import Format, write_frame
+from app.services.frames import tasks_frame
+from graph.database.store import GraphStore
+from graph.errors import JobNotFoundError
+from graph.tasks.status import Task, read_task
+
+
+def has_task(store: GraphStore, name: str) -> bool:
+    """Whether an id is that of a task."""
+    try:
+        read_task(store, name)
+    except JobNotFoundError:
+        return False
+    return True
+
+
+def write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> None:
+    """Write a row for each task; as a table with the reasons of failures below."""
+    if format_ is not Format.TABLE:
+        write_frame(tasks_frame(found), format_, output, out)
+        return
+    if not found:
+        notes.print("There is no task.")
+        return
+    shown = pd.DataFrame(
+        {
+            "task": [task.id for task in found],
+            "kind": [task.kind for task in found],
+            "dataset": [task.dataset or "" for task in found],
+            "state": [task.state for task in found],
+            "progress": [progress_text(task) for task in found],
+        }
+    )
+    write_frame(shown, format_, output, out, whole=True, unbroken=["task", "state"])
+    for task in found:
+        for remark in task.remarks:
+            notes.print(f"{task.id}: {remark}", markup=False)
+
+
+def progress_text(task: Task) -> str:
+    """What a running task is at, such as ``train: 3 of 10``."""
+    if task.state != "running" or not task.stage:
+        return ""
+    if task.done is None:
+        return task.stage
+    of = "" if task.total is None else f" of {task.total:,}"
+    return f"{task.stage}: {task.done:,}{of}"
