@@ -205,14 +205,28 @@ def _blocks(x: FloatArray) -> Iterator[FloatArray]:
 
 
 class KernelOptions(Options):
-    """Options of the kernel distance: how many subsets, of how many images."""
+    """Options of the kernel distance.
+
+    Parameters
+    ----------
+    subsets : int
+        How many random subsets of images to average over.
+    subset_size : int
+        Images of each subset.
+    """
 
     subsets: int = Field(default=100, ge=1)
     subset_size: int = Field(default=1000, ge=2)
 
 
 class CmmdOptions(Options):
-    """Options of CMMD: the width of its kernel."""
+    """Options of CMMD.
+
+    Parameters
+    ----------
+    sigma : float
+        Width of the Gaussian kernel.
+    """
 
     sigma: float = Field(default=10, gt=0)
 
