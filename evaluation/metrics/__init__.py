@@ -15,6 +15,7 @@ from evaluation.metrics.bias.lic import lic
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
 from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
+from evaluation.metrics.captions import clip_score, meteor
 from evaluation.metrics.comparison import compare_methods, mcnemar_tests
 from evaluation.metrics.gaps import shortcut_gaps
 from evaluation.metrics.images.cam import cam_energy
@@ -36,6 +37,7 @@ __all__ = [
     "bias_at_k",
     "cam_energy",
     "caption_clusters",
+    "clip_score",
     "cluster_captions",
     "cmmd",
     "compare_methods",
@@ -50,6 +52,7 @@ __all__ = [
     "max_skew",
     "mcnemar_tests",
     "mean_average_precision",
+    "meteor",
     "multi_attribute_amplification",
     "ndkl",
     "opportunity_gap",
@@ -82,6 +85,8 @@ METRICS = Metrics(
         "mals_amplification": "evaluation.metrics.bias.of_predictions",
         "directional_amplification": "evaluation.metrics.bias.of_predictions",
         "multi_attribute_amplification": "evaluation.metrics.bias.of_predictions",
+        "clip_score": "evaluation.metrics.captions",
+        "meteor": "evaluation.metrics.captions",
         "lic": "evaluation.metrics.bias.of_tables",
         "max_skew": "evaluation.metrics.bias.of_tables",
         "ndkl": "evaluation.metrics.bias.of_tables",

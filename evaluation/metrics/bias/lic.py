@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from evaluation.metrics.bias.attackers import AttackOptions, Split, draw_splits, fit_attacker
+from evaluation.metrics.bias.captioned import captions_by_image
 from evaluation.metrics.bias.label_leakage import averaged
 from evaluation.metrics.bias.leakage import leakage
 from graph.arrays import FloatArray, IntArray
-from graph.errors import OptionError, needs_extra
+from graph.errors import needs_extra
 
 GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
 HUMAN_CAPTIONS = 5
@@ -75,7 +76,7 @@ def lic(
        image captioning* (CVPR 2022).
     """
     chosen = options or AttackOptions()
-    of_model, of_people = _by_image(captions, "captions"), _by_image(references, "references")
+    of_model, of_people = captions_by_image(captions, "captions"), captions_by_image(references)
     images = [
         image
         for image, group in groups.items()
@@ -130,19 +131,6 @@ def tokens(caption: str, mask: re.Pattern[str] | None) -> list[str]:
 def _masks(words: Collection[str]) -> re.Pattern[str] | None:
     longest_first = sorted((re.escape(word.lower()) for word in words), key=len, reverse=True)
     return re.compile(rf"\b(?:{'|'.join(longest_first)})\b") if longest_first else None
-
-
-def _by_image(captions: pd.DataFrame, name: str) -> dict[str, list[str]]:
-    for column in ("image", "caption"):
-        if column not in captions:
-            raise OptionError(
-                f"{name} have no column {column}, and have {', '.join(map(str, captions))}. Add it."
-            )
-    found: dict[str, list[str]] = {}
-    for image, caption in zip(captions["image"], captions["caption"], strict=True):
-        if not pd.isna(caption):
-            found.setdefault(str(image), []).append(str(caption))
-    return found
 
 
 def _attack(
