@@ -115,7 +115,9 @@ def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFram
     categories = [name for name in real if name in generated and name not in ("image", "n")]
     if not categories:
         reason = "shares no column of attributes with the generated images"
-        raise InputError("training", None, reason, "Give both tables a column for each category.")
+        raise InputError(
+            "real_attributes", None, reason, "Give both tables a column for each category."
+        )
     rows = []
     for category in categories:
         found, made = _frequencies(real[category]), _frequencies(generated[category])
@@ -142,17 +144,17 @@ def _frequencies(column: "pd.Series[Any]") -> Counter[str]:
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     counts = inputs.table
     if counts is None:
-        counts = attribute_counts(inputs.need("training"), inputs.need("groups"))
+        counts = attribute_counts(inputs.need("real_attributes"), inputs.need("attributes"))
     return attribute_shift(counts, confidence=options.confidence)
 
 
 PLUGINS = (
     MetricPlugin(
         "attribute_shift",
-        "Frequencies of attributes, training images less judged ones, in percentage points. A "
+        "Frequencies of attributes, real images less generated ones, in percentage points. A "
         "table has category, attribute, real, generated, n_real and n_generated.",
         options=AccuracyOptions,
-        takes=("groups|table", "training|table"),
+        takes=("real_attributes|table", "attributes|table"),
         compute=_compute,
     ),
 )

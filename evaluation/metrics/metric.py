@@ -34,6 +34,8 @@ class Inputs:
     training : pandas.DataFrame
         The same columns for the training images, and ``class_name`` or ``y_<class>`` where a metric
         asks for labels.
+    attributes, real_attributes : pandas.DataFrame
+        Of generated and of real images: ``image`` and a column for each category of attributes.
     captions, references : pandas.DataFrame
         ``image`` and ``caption``, generated and by people, any number of rows an image.
     embeddings, real_embeddings : pandas.DataFrame
@@ -50,6 +52,8 @@ class Inputs:
     edited: pd.DataFrame | None = None
     groups: pd.DataFrame | None = None
     training: pd.DataFrame | None = None
+    attributes: pd.DataFrame | None = None
+    real_attributes: pd.DataFrame | None = None
     captions: pd.DataFrame | None = None
     references: pd.DataFrame | None = None
     embeddings: pd.DataFrame | None = None

@@ -21,7 +21,7 @@ def faces(smile: int, frown: int, others: dict[str, object] | None = None) -> pd
 
 
 def test_shift_in_points_with_newcombes_interval():
-    inputs = Inputs(training=faces(600, 400), groups=faces(750, 250))
+    inputs = Inputs(real_attributes=faces(600, 400), attributes=faces(750, 250))
     scores = METRICS.open("attribute_shift")(inputs)
     assert scores["group"].tolist() == ["expression: smile", "expression: frown"]
     assert scores["value"].tolist() == pytest.approx([-15.0, 15.0])
