@@ -155,6 +155,10 @@ class Model(Protocol):
         """The same model with another last layer: (n_classes, n_features), (n_classes,)."""
         ...
 
+    def describe(self) -> dict[str, Any]:
+        """Where it is from and what selected it, for provenance; JSON values."""
+        ...
+
 
 class Learner(Protocol):
     """A way to fit models: a linear one on frozen features, or a network on images."""
