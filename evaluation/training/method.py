@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -160,6 +160,15 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class SavableModel(Model, Protocol):
+    """A trained model that can be kept in a folder."""
+
+    def save(self, folder: Path) -> None:
+        """Save the model."""
+        ...
+
+
 class Learner(Protocol):
     """A way to fit models: a linear one on frozen features, or a network on images."""
 
@@ -211,6 +220,11 @@ class Run:
     seed: int
     folder: Path | None = None
     progress: Progress = silent
+
+    @property
+    def seed_folder(self) -> Path | None:
+        """The part of the folder for this seed."""
+        return None if self.folder is None else self.folder / f"seed-{self.seed}"
 
     def generator(self, *purpose: int) -> np.random.Generator:
         """A generator of this seed, independent for each purpose."""

@@ -9,12 +9,23 @@ import pandas as pd
 
 from evaluation.training.learners import LEARNERS
 from evaluation.training.learners.learner import LearnerPlugin
-from evaluation.training.method import Examples, Floats, Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.method import (
+    Examples,
+    Floats,
+    Learner,
+    Method,
+    MethodPlugin,
+    Model,
+    Run,
+    SavableModel,
+)
 from evaluation.training.methods import METHODS
 from evaluation.training.selection import READS_GROUPS
 from graph.errors import OptionError
 
 _BATCH = 4096  # images that are predicted together
+TRAINED = "trained"
+"""Where in a seed's folder the model is, if it is a network."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,8 @@ class Trained:
     record : mapping
         JSON values: method and learner with all options, ``seed``, ``training_images`` and
         ``validation_images`` (counts), ``selected_by`` (the rule), and whether labels of groups
-        were read: ``reads_training_groups``, ``reads_validation_groups``.
+        were read: ``reads_training_groups``, ``reads_validation_groups``; ``model``, with the
+        selected epoch and the pretrained weights of a network.
     """
 
     model: Model
@@ -127,7 +139,10 @@ def train_run(
         "selected_by": rule,
         "reads_training_groups": declared.needs_groups,
         "reads_validation_groups": rule in READS_GROUPS or declared.needs_validation_groups,
+        "model": model.describe(),
     }
+    if run.seed_folder is not None and isinstance(model, SavableModel):
+        model.save(run.seed_folder / TRAINED)
     label = recipe.label or recipe.method
     return Trained(model, predict(model, test, seed=run.seed, method=label), record)
 

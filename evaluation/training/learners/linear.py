@@ -93,6 +93,10 @@ class LinearModel:
         """The same features with another last layer."""
         return replace(self, head=(weight, bias))
 
+    def describe(self) -> dict[str, Any]:
+        """Nothing: the options say it all."""
+        return {}
+
 
 @dataclass(frozen=True, eq=False)
 class StandardFeatures:

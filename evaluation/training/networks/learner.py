@@ -80,7 +80,8 @@ class NetworkLearner:
         weights = method.weights(training) if weights is None else weights
         passes = method.epochs(epochs or self.options.epochs)
         digest = self._digest(training, validation, method, weights, passes, stage)
-        folder = None if self.run.folder is None else self.run.folder / (stage or "model")
+        of_seed = self.run.seed_folder
+        folder = None if of_seed is None else of_seed / (stage or "model")
         if folder is not None and (folder / MODEL_FILE).is_file():
             return _check_same(self._open(folder), digest, folder)
         devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []

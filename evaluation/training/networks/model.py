@@ -50,7 +50,7 @@ class NetworkModel:
         """The same model with another last layer; `self` stays as it is."""
         backbone = copy.deepcopy(self.classifier.network.backbone)
         network = Network(backbone, linear(weight, bias)).to(self.classifier.device)
-        settings = replace(self.classifier.settings, n_outputs=len(bias))
+        settings = replace(self.classifier.settings, n_outputs=len(bias), confidence=None)
         return NetworkModel(replace(self.classifier, network=network, settings=settings))
 
     def save(self, folder: Path) -> None:

@@ -18,6 +18,7 @@ from evaluation.training.networks.learner import NetworkLearner
 from evaluation.training.networks.model import NetworkModel, open_network
 from evaluation.training.networks.options import NetworkOptions
 from evaluation.training.presets import PRESETS
+from evaluation.training.run import TRAINED, Recipe, train_run
 from graph.errors import OptionError
 from tests.evaluation.training.networks.conftest import TINY, Train
 from tests.tiny.labelled import tiny_examples
@@ -96,7 +97,7 @@ def test_goes_on_to_equal_weights(train: Train, tmp_path: Path, optimiser: str) 
     resumed = train(Counting(), folder=tmp_path / "cut", **settings)
     assert same(whole, resumed)
     assert whole.describe() == resumed.describe()
-    assert sorted(path.name for path in (tmp_path / "cut/model").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "cut/seed-0/model").iterdir()) == [
         "config.json",
         "model.safetensors",
     ]
@@ -135,7 +136,7 @@ def test_goes_on_after_kill_9(train: Train, tmp_path: Path) -> None:
         check=False,
     )
     assert killed.returncode == -9
-    assert (tmp_path / "model/checkpoint.safetensors").is_file()
+    assert (tmp_path / "seed-0/model/checkpoint.safetensors").is_file()
     assert same(train(), train(folder=tmp_path))
 
 
@@ -148,7 +149,7 @@ def test_folder_keeps_the_model(train: Train, tmp_path: Path) -> None:
 
     again = train(folder=tmp_path, progress=never)
     np.testing.assert_array_equal(model.probabilities(test), again.probabilities(test))
-    opened = open_network(tmp_path / "model", device="cpu")
+    opened = open_network(tmp_path / "seed-0/model", device="cpu")
     np.testing.assert_array_equal(model.probabilities(test), opened.probabilities(test))
     with pytest.raises(OptionError, match="other data or settings"):
         train(folder=tmp_path, learning_rate=0.1)
@@ -162,8 +163,8 @@ def test_checkpoint_of_other_settings_is_refused(train: Train, tmp_path: Path) -
     with pytest.raises(InterruptedRunError):
         train(folder=tmp_path, progress=stop)
     with pytest.raises(OptionError, match="other data or settings"):
-        train(folder=tmp_path, seed=1)
-    (tmp_path / "model/checkpoint.safetensors").write_bytes(b"cut short")
+        train(folder=tmp_path, epochs=3)
+    (tmp_path / "seed-0/model/checkpoint.safetensors").write_bytes(b"cut short")
     with pytest.raises(OptionError, match="Delete it to train from the start"):
         train(folder=tmp_path)
 
@@ -250,6 +251,22 @@ def test_refusals() -> None:
         NetworkLearner(NetworkOptions(**{**TINY, "model": "resnet5O"}), Run(0)).fit(
             images, images, Method()
         )
+
+
+def test_run_keeps_the_trained_model(tmp_path: Path) -> None:
+    """Of several seeds and stages, beside the record of what was selected."""
+    test = tiny_examples(6, seed=2)
+    recipe = Recipe("jtt", {"times": 2}, "network", TINY)
+    for seed in (0, 1):
+        trained = train_run(
+            recipe, Run(seed, tmp_path), tiny_examples(), tiny_examples(10, seed=1), test
+        )
+        about = trained.record["model"]
+        assert about["selection"]["rule"] == trained.record["selected_by"] == "loss"
+        assert about["seed"] == seed
+        opened = open_network(tmp_path / f"seed-{seed}" / TRAINED, device="cpu", batch_size=8)
+        found = trained.predictions[["p_red", "p_blue"]].to_numpy()
+        np.testing.assert_array_equal(opened.probabilities(test), found)
 
 
 def test_presets_are_those_of_the_papers() -> None:
