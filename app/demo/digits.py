@@ -50,7 +50,7 @@ in UrbanCars."""
 _JITTER_PX = 3  # largest offset of a digit from the centre
 _INK = 72  # pixels of at least this grey value belong to the digit
 _MARGIN_PX = 1  # between a thing and the image's edge
-_CODES: Mapping[Split, int] = {"train": 0, "test": 1}
+_CODES: Mapping[str, int] = {"train": 0, "test": 1, "validation": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Digits:
 
     Parameters
     ----------
-    split : {"train", "test"}
+    split : {"train", "validation", "test"}
         The split of all images.
     pixels : uint8 array, shape (n_images, 48, 48, 3)
     digit_masks, thing_masks : bool array, shape (n_images, 48, 48)
@@ -69,7 +69,7 @@ class Digits:
         agree with the class: ``background_agrees``, ``thing_agrees``.
     """
 
-    split: Split
+    split: str
     pixels: npt.NDArray[np.uint8]
     digit_masks: npt.NDArray[np.bool_]
     thing_masks: npt.NDArray[np.bool_]
@@ -124,10 +124,12 @@ class Digits:
         Raises
         ------
         OptionError
-            These are test images, which must not get into training data.
+            These are held-out or test images, which must not get into training data.
         """
         if self.split != "train":
-            raise OptionError("Exemplars come from training images, and these are test images.")
+            raise OptionError(
+                f"Exemplars come from training images, and these are {self.split} images."
+            )
         written = 0
         for column in ("background", "thing"):
             named = self.table[column].to_numpy()
@@ -205,6 +207,21 @@ def make_training_digits(seed: int) -> Digits:
     return _draw([groups[at] for at in rng.permutation(len(groups))], "train", seed)
 
 
+def make_held_out_digits(seed: int, per_group: int = 4) -> Digits:
+    """Draw further images like the training images, with every combination equally often.
+
+    For methods that need held-out images: handwriting and areas are those of training images.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all random choices.
+    per_group : int
+        Images of each of the 72 combinations.
+    """
+    return _draw(_every_combination(per_group), "train", seed, "validation")
+
+
 def make_test_digits(seed: int, per_group: int = 12) -> Digits:
     """Draw test images: every combination of class, background and thing equally often.
 
@@ -217,10 +234,7 @@ def make_test_digits(seed: int, per_group: int = 12) -> Digits:
     per_group : int
         Images of each of the 72 combinations.
     """
-    backgrounds = BACKGROUNDS["eight"] + BACKGROUNDS["three"]
-    things = THINGS["eight"] + THINGS["three"]
-    groups = [group for group in product(KINDS, backgrounds, things) for _ in range(per_group)]
-    return _draw(groups, "test", seed)
+    return _draw(_every_combination(per_group), "test", seed)
 
 
 def uri_of(image_id: str) -> str:
@@ -234,15 +248,26 @@ def uri_of(image_id: str) -> str:
     return f"images/{image_id}.png"
 
 
-def _draw(groups: list[tuple[str, str, str]], split: Split, seed: int) -> Digits:
-    rng = np.random.default_rng([seed, _CODES[split]])
+def _every_combination(per_group: int) -> list[tuple[str, str, str]]:
+    """Class, background and thing of images with every combination equally often."""
+    backgrounds = BACKGROUNDS["eight"] + BACKGROUNDS["three"]
+    things = THINGS["eight"] + THINGS["three"]
+    return [group for group in product(KINDS, backgrounds, things) for _ in range(per_group)]
+
+
+def _draw(
+    groups: list[tuple[str, str, str]], split: Split, seed: int, name: str | None = None
+) -> Digits:
+    """Draw images from the pieces of a split; `name` is the split that they are called."""
+    name = name or split
+    rng = np.random.default_rng([seed, _CODES[name]])
     drawn = [_draw_image(*group, split, rng) for group in groups]
     pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*drawn, strict=True))
     table = pd.DataFrame(groups, columns=["class_name", "background", "thing"])
-    table.insert(0, "id", [f"{split}-{number:05d}" for number in range(len(groups))])
+    table.insert(0, "id", [f"{name}-{number:05d}" for number in range(len(groups))])
     table["background_agrees"] = [name in BACKGROUNDS[label] for label, name, _ in groups]
     table["thing_agrees"] = [name in THINGS[label] for label, _, name in groups]
-    return Digits(split, pixels, digit_masks, thing_masks, table)
+    return Digits(name, pixels, digit_masks, thing_masks, table)
 
 
 def _draw_image(

@@ -1,169 +1,183 @@
 """Does rebalancing help a classifier? The paper's experiment, small enough for a laptop.
 
 Section 4 of Chakraborty et al., ConBias: a classifier is trained on D and on D with the generated
-images, and tested on real images with every combination equally often (class-balanced, CB), and on
-those of them where background and thing agree with the other class (out of distribution, OOD). Two
-baselines rebalance without new images; unlike ours, they need to know the group of each training
-image.
+images, and tested on real images with every combination equally often. The baselines rebalance
+without new images; all but JTT need to know the group of each training image, DFR that of further,
+held-out images.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from app.demo.digits import Digits
+from app.demo.digits import BACKGROUNDS, THINGS
+from evaluation.metrics import balanced_accuracy, out_of_distribution, worst_group
+from evaluation.shortcuts import COMMON, Shortcuts, shortcut_groups
+from evaluation.training.data.examples import code_examples
+from evaluation.training.data.hold_out import check_held_out
+from evaluation.training.data.images import LabelledImages
+from evaluation.training.data.sets import check_apart, training_set
+from evaluation.training.method import Examples, Learner, Run
+from evaluation.training.run import Recipe, Trained, train_run
 from graph.errors import needs_extra
+from graph.progress import Progress, silent
 
-Floats = npt.NDArray[np.float64]
-
-BASE = "D"
-OVER_SAMPLING = "D, groups over-sampled"
-WEIGHTS = "D, groups weighted"
-GENERATED = "D and generated images"
-
-_BLOCK_PX = 3  # averaged into one value: 48 pixels become 16
-_COMPONENTS = 60
-_REGULARISATION = 0.01  # scikit-learn's C: strong, which is best for the weights; see `train`
+SHORTCUTS = Shortcuts({"background": BACKGROUNDS, "thing": THINGS})
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """Images to train a classifier on.
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: what is trained on, and how.
 
     Parameters
     ----------
-    pixels : uint8 array, shape (n_images, height, width, 3)
-    classes : sequence of str
-        One per image.
-    weights : float array, shape (n_images,), or None
-        Sample weights.
+    title : str
+        For people.
+    method : str
+        A name in `evaluation.training.methods.METHODS`.
+    training_set : str
+        A name in `evaluation.training.data.sets.SETS`: ``real`` is D.
     """
 
-    pixels: npt.NDArray[np.uint8]
-    classes: Sequence[str]
-    weights: Floats | None = None
+    title: str
+    method: str = "erm"
+    training_set: str = "real"
 
 
-Classifier = Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.str_]]
-"""Predicts the class of each image."""
+BASE = Line("D")
+GENERATED = Line("D and the generated images", training_set="augmented")
+LINES = (
+    BASE,
+    Line("D, groups over-sampled", "over-sampling"),
+    Line("D, groups sub-sampled", "sub-sampling"),
+    Line("D, groups weighted", "upweight"),
+    Line("D, GroupDRO", "group-dro"),
+    Line("D, just train twice", "jtt"),
+    Line("D, last layer on held-out images (DFR)", "dfr"),
+    Line("the generated images alone", training_set="synthetic"),
+    GENERATED,
+)
+MEASURES = {
+    "cb": "balanced %",
+    "worst": "worst group %",
+    "ood": "out of distribution %",
+    "id": "in distribution %",
+}
+"""Columns of the table, each with its title."""
 
 
-def train(training: TrainingSet, seed: int) -> Classifier:
-    """Train a small classifier: 60 principal components of the pixels, logistic regression on top.
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a line gives for a seed: the trained model with its predictions, and its accuracies."""
 
-    It is linear, so it cannot memorise every image, and sample weights change what it learns
-    (they hardly do if a model fits all images perfectly: Byrd and Lipton, "What is the Effect
-    of Importance Weighting in Deep Learning?", 2019). Regularisation is strong, which is the
-    better setting for the weights; the other rows of the table hardly depend on it.
+    line: Line
+    trained: Trained
+    accuracies: dict[str, float]
+
+
+def compare(
+    rebalanced: LabelledImages,
+    test: LabelledImages,
+    held_out: LabelledImages,
+    seed: int,
+    progress: Progress = silent,
+    lines: Sequence[Line] = LINES,
+) -> list[Result]:
+    """Train on D by each method, and on D with the generated images; test each.
+
+    The classifier is `evaluation.training.learners.linear`: 60 principal components of the pixels,
+    and logistic regression on top.
+
+    Parameters
+    ----------
+    rebalanced : LabelledImages
+        D with the generated images.
+    test, held_out : LabelledImages
+        Real images that share nothing with D, with every combination equally often; the methods
+        that need held-out images get the second.
+    seed : int
+        Seed of the training.
 
     Raises
     ------
+    LeakError
+        Test images are synthetic or are trained on.
     MissingExtraError
         scikit-learn is not installed.
     """
     with needs_extra("The demonstration with images", "demo"):
-        from sklearn.decomposition import PCA
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
         from threadpoolctl import threadpool_limits
-    model = make_pipeline(
-        PCA(_COMPONENTS, whiten=True, svd_solver="randomized", random_state=seed),
-        LogisticRegression(C=_REGULARISATION, max_iter=1000),
-    )
-    weights = {"logisticregression__sample_weight": training.weights}
+    found: list[Result] = []
     # matrices so small go faster without a second thread, and twice as fast on a busy machine
     with threadpool_limits(1):
-        model.fit(_features(training.pixels), np.array(training.classes), **weights)
+        for chosen in dict.fromkeys(line.training_set for line in lines):
+            images = training_set(rebalanced, chosen)
+            check_apart(images, test)
+            check_apart(held_out, test)
+            check_held_out(images, held_out)
+            parts = {"training": images, "test": test, "held out": held_out}
+            groups = pd.concat([shortcut_groups(one.frame, SHORTCUTS) for one in parts.values()])
+            coded = code_examples(parts, groups)
+            learner = Recipe().prepare(coded["training"], Run(seed))
+            for line in lines:
+                if line.training_set == chosen:
+                    progress(f"train: {line.title}", len(found), len(lines))
+                    found.append(_train(line, coded, groups, seed, learner))
+    progress("train", len(lines), len(lines))
+    order = {line: at for at, line in enumerate(lines)}
+    return sorted(found, key=lambda result: order[result.line])
 
-    def classify(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.str_]:
-        with threadpool_limits(1):
-            classes: npt.NDArray[np.str_] = model.predict(_features(pixels))
-        return classes
 
-    return classify
+def _train(
+    line: Line, coded: dict[str, Examples], groups: pd.DataFrame, seed: int, learner: Learner
+) -> Result:
+    trained = train_run(
+        Recipe(line.method),
+        Run(seed),
+        coded["training"],
+        coded["held out"],
+        coded["test"],
+        prepared=learner,
+    )
+    of_test = groups[groups["image"].isin(coded["test"].ids)]
+    return Result(line, trained, measure_accuracies(trained.predictions, of_test))
 
 
-def measure_accuracies(classify: Classifier, test: Digits) -> dict[str, float]:
-    """Measure accuracies, from 0 to 1.
+def measure_accuracies(predictions: pd.DataFrame, groups: pd.DataFrame) -> dict[str, float]:
+    """Accuracies of a run, from 0 to 1.
 
     Returns
     -------
     dict of str to float
-        ``cb``: over all test images, which have every class, background and thing equally often.
-        ``ood``: over those whose background and thing are both the other class's. ``id``: over
+        ``cb``: mean over groups of class, background and thing. ``worst``: of the worst of them.
+        ``ood``: over the images whose background and thing are both the other class's. ``id``: over
         those whose both are their own class's, as in most training images.
     """
-    right = classify(test.pixels) == test.table["class_name"].to_numpy()
+    of_images = predictions.merge(groups, on="image")
+    common = of_images[(of_images[list(SHORTCUTS.names)] == COMMON).all(axis=1)]
+    with_counts = predictions.assign(n=1.0)
     return {
-        "cb": float(right.mean()),
-        "ood": float(right[test.out_of_distribution].mean()),
-        "id": float(right[test.in_distribution].mean()),
+        "cb": float(balanced_accuracy(with_counts, groups)["value"].iloc[0]),
+        "worst": float(worst_group(with_counts, groups)["value"].iloc[0]),
+        "ood": float(out_of_distribution(with_counts, groups)["value"].iloc[0]),
+        "id": float((common["predicted"] == common["class_name"]).mean()),
     }
 
 
-def training_set(train_images: Digits) -> TrainingSet:
-    """D without changes."""
-    return TrainingSet(train_images.pixels, train_images.table["class_name"].tolist())
-
-
-def over_sampled(train_images: Digits, seed: int) -> TrainingSet:
-    """D with images of smaller groups repeated until all groups are as large as the largest."""
-    rng = np.random.default_rng([seed, 11])
-    groups = _groups(train_images)
-    most = max(map(len, groups))
-    rows = np.concatenate([[*rows, *rng.choice(rows, most - len(rows))] for rows in groups])
-    whole = training_set(train_images)
-    return TrainingSet(whole.pixels[rows], [whole.classes[row] for row in rows.tolist()])
-
-
-def weighted(train_images: Digits) -> TrainingSet:
-    """D with each image weighted by the inverse of its group's size; the mean weight is 1."""
-    groups = _groups(train_images)
-    weights = np.empty(len(train_images))
-    for rows in groups:
-        weights[rows] = len(train_images) / (len(groups) * len(rows))
-    whole = training_set(train_images)
-    return TrainingSet(whole.pixels, whole.classes, weights)
-
-
-def compare(train_images: Digits, test: Digits, generated: TrainingSet, seed: int) -> pd.DataFrame:
-    """Train on D, on D rebalanced without new images, and on D with generated ones; test each.
-
-    Parameters
-    ----------
-    train_images, test : Digits
-        D, and images that share nothing with it.
-    generated : TrainingSet
-        Generated images.
-    seed : int
-        Seed of the training and of over-sampling.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a training set: ``seed``, ``training``, ``images``, ``cb``, ``ood``, ``id``.
-    """
-    base = training_set(train_images)
-    sets = {
-        BASE: base,
-        OVER_SAMPLING: over_sampled(train_images, seed),
-        WEIGHTS: weighted(train_images),
-        GENERATED: TrainingSet(
-            np.concatenate([base.pixels, generated.pixels]), [*base.classes, *generated.classes]
-        ),
-    }
+def run_table(results: Sequence[Result], seed: int) -> pd.DataFrame:
+    """A row a line: ``seed``, ``training`` (its title), ``images``, and the accuracies."""
     return pd.DataFrame(
         [
             {
                 "seed": seed,
-                "training": name,
-                "images": len(training.classes),
-                **measure_accuracies(train(training, seed), test),
+                "training": result.line.title,
+                "images": result.trained.record["training_images"],
+                **result.accuracies,
             }
-            for name, training in sets.items()
+            for result in results
         ]
     )
 
@@ -174,39 +188,24 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row a training set, in the order of the runs: ``training``, ``images``, and for each of
-        ``cb``, ``ood`` and ``id`` the mean in per cent, and under ``cb_sd`` and so on the standard
-        deviation over the seeds (of a sample; 0 for one seed), in points.
+        A row a line, in the order of the runs: ``training``, ``images``, and for each of `MEASURES`
+        the mean in per cent, and under ``cb_sd`` and so on the standard deviation over the seeds
+        (of a sample; NaN for one seed), in points.
     """
     grouped = runs.groupby("training", sort=False)
     summary = grouped["images"].mean().round().astype(int).to_frame()
-    for name in ("cb", "ood", "id"):
+    for name in MEASURES:
         summary[name] = grouped[name].mean() * 100
-        summary[f"{name}_sd"] = grouped[name].std().fillna(0.0) * 100
+        summary[f"{name}_sd"] = grouped[name].std(ddof=1) * 100
     return summary.reset_index()
 
 
 def for_people(summary: pd.DataFrame) -> pd.DataFrame:
     """Format a summary for printing: ``mean ± spread``, in per cent."""
-    shown = summary[["training", "images"]].rename(columns={"training": "trained on"})
-    for name, title in (("cb", "CB %"), ("ood", "OOD %"), ("id", "ID %")):
+    shown: dict[str, Any] = {"trained on": summary["training"], "images": summary["images"]}
+    for name, title in MEASURES.items():
         shown[title] = [
-            f"{mean:.1f} ± {spread:.1f}"
+            f"{mean:.1f}" + ("" if np.isnan(spread) else f" ± {spread:.1f}")
             for mean, spread in zip(summary[name], summary[f"{name}_sd"], strict=True)
         ]
-    return shown
-
-
-def _groups(train_images: Digits) -> list[list[int]]:
-    """Rows of each group: by class, and by whether background and thing agree with it."""
-    columns = ["class_name", "background_agrees", "thing_agrees"]
-    groups = train_images.table.groupby(columns, sort=False)
-    return [rows.index.tolist() for _, rows in groups]
-
-
-def _features(pixels: npt.NDArray[np.uint8]) -> Floats:
-    """Scale images down to a third, as rows of values from 0 to 1."""
-    n, height, width, _ = pixels.shape
-    blocks = pixels.reshape(n, height // _BLOCK_PX, _BLOCK_PX, width // _BLOCK_PX, _BLOCK_PX, 3)
-    features: Floats = blocks.mean(axis=(2, 4)).reshape(n, -1) / 255
-    return features
+    return pd.DataFrame(shown)

@@ -2,18 +2,23 @@
 
 Each seed has its own digits, plan and job. Jobs run in the real queue with the real filters, by the
 backend that needs no model; it pastes pieces of training images and never sees test images.
+Held-out and test images are a dataset of their own.
 """
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from app.demo import digits
-from app.demo.digits import Digits, make_test_digits, make_training_digits
-from app.demo.experiment import TrainingSet, compare
+from app.demo.digits import (
+    Digits,
+    make_held_out_digits,
+    make_test_digits,
+    make_training_digits,
+)
+from app.demo.experiment import Result, compare, run_table
 from app.demo.runs import (
     check_leftovers,
     earlier_job,
@@ -26,8 +31,8 @@ from app.services.ordering.plans import Planned, plan_dataset
 from app.services.results import merge_job
 from app.services.workers import run_here
 from app.settings import Settings
+from evaluation.training.data.dataset import read_dataset_images
 from generation.output.folder import OutputFolder
-from generation.output.job_manifest import read_job_manifest
 from generation.planning.plan import PlanOptions
 from graph.database.store import GraphStore
 from graph.dataset.mining import mine_dataset
@@ -40,7 +45,7 @@ from graph.jobs.status import Job, read_job
 from graph.private_files import make_folder
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
-from ingest.images.decoding import decode, rgb_array
+from graph.records import Annotations, ImageRecord
 from ingest.images.regions import write_regions
 
 PLANNER = "conbias"
@@ -63,7 +68,7 @@ class SeedResult:
 
 @dataclass(frozen=True)
 class FullDemo:
-    """Results by seed, accuracies of all (from `compare`), and the mean time of an image."""
+    """Results by seed, accuracies of all (from `run_table`), and the mean time of an image."""
 
     results: tuple[SeedResult, ...]
     accuracies: pd.DataFrame
@@ -115,14 +120,52 @@ def run_full_demo(
         change = compare_imbalances(store, name, merged.dataset)
         results.append(SeedResult(name, merged.dataset, planned[seed], job, change))
     frames: list[pd.DataFrame] = []
-    for seed in seeds:
-        progress("train and test", len(frames), len(seeds))
-        generated = _generated(store, settings, jobs[seed])
-        test = make_test_digits(seed)
-        frames.append(compare(drawn[seed], test, generated, seed))
-    progress("train and test", len(seeds), len(seeds))
+    for seed, result in zip(seeds, results, strict=True):
+        found = _evaluate(store, settings, result, seed, _named(names[seed], progress))
+        frames.append(run_table(found, seed))
     images = sum(result.job.wanted for result in results)
     return FullDemo(tuple(results), pd.concat(frames, ignore_index=True), seconds / images)
+
+
+def _evaluate(
+    store: GraphStore, settings: Settings, result: SeedResult, seed: int, progress: Progress
+) -> list[Result]:
+    """Write held-out and test images, train on D and its rebalanced copy, and test."""
+    name = held_out_name(result.dataset)
+    folder = pictures_folder(settings, name)
+    parts = make_held_out_digits(seed), make_test_digits(seed)
+    records: list[ImageRecord] = []
+    for part in parts:
+        part.write(folder / part.split)
+        records += part.annotations(folder=f"{prefix_of(name)}{part.split}/").records()
+    write_annotations(
+        store,
+        name,
+        Annotations.from_records(records),
+        source="digits on photographs, with every combination equally often",
+        replace=True,
+        progress=progress,
+    )
+    output = OutputFolder(settings.output_folder())
+
+    def read(uri: str, _synthetic: bool) -> bytes:
+        return output.read(uri)
+
+    rebalanced = read_dataset_images(store, result.rebalanced, read, progress)
+    apart = read_dataset_images(store, name, read, progress)
+    test, held_out = apart.of_split("test"), apart.of_split("validation")
+    return compare(rebalanced, test, held_out, seed, progress)
+
+
+def held_out_name(dataset: str) -> str:
+    """The dataset with the held-out and the test images of a dataset.
+
+    Examples
+    --------
+    >>> held_out_name("digits")
+    'digits-held-out'
+    """
+    return f"{dataset}-held-out"
 
 
 def _name(seed: int) -> str:
@@ -187,10 +230,3 @@ def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
             "seed": own_seed,
         },
     )
-
-
-def _generated(store: GraphStore, settings: Settings, job: str) -> TrainingSet:
-    output = OutputFolder(settings.output_folder())
-    accepted = read_job_manifest(store, output, job, "accepted")
-    pixels = [rgb_array(decode(output.read(path)).stored) for path in accepted["path"]]
-    return TrainingSet(np.stack(pixels), accepted["class"].tolist())

@@ -1,6 +1,6 @@
 """Train with a method, and predict the test images."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -13,7 +13,6 @@ from evaluation.training.method import (
     Examples,
     Floats,
     Learner,
-    Method,
     MethodPlugin,
     Model,
     Run,
@@ -65,8 +64,22 @@ class Recipe:
     learner_options: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
 
-    def open(self) -> tuple[Method, Callable[[Run], Learner]]:
-        """Open both.
+    def prepare(self, training: Examples, run: Run) -> Learner:
+        """Open the learner, with what it takes from the training images.
+
+        Raises
+        ------
+        UnknownNameError
+            No learner has the name.
+        OptionError
+            An option is unknown or not allowed, or there are too few images.
+        MissingExtraError
+            Packages are not installed.
+        """
+        return LEARNERS.open(self.learner, self.learner_options)(run).prepare(training)
+
+    def check(self) -> None:
+        """Check names and options without loading anything.
 
         Raises
         ------
@@ -74,15 +87,7 @@ class Recipe:
             No method or learner has the name.
         OptionError
             An option is unknown or not allowed, or the method needs a network.
-        MissingExtraError
-            Packages are not installed.
         """
-        self.check()
-        method = METHODS.open(self.method, self.method_options)
-        return method, LEARNERS.open(self.learner, self.learner_options)
-
-    def check(self) -> None:
-        """Check names and options without loading anything; errors as of `open`."""
         METHODS.check(self.method, self.method_options)
         LEARNERS.check(self.learner, self.learner_options)
         learner = LEARNERS[self.learner]
@@ -101,14 +106,15 @@ def train_run(
     validation: Examples | None,
     test: Examples,
     *,
-    opened: tuple[Method, Callable[[Run], Learner]] | None = None,
+    prepared: Learner | None = None,
 ) -> Trained:
     """Train a model and predict the test images, which select nothing.
 
     Parameters
     ----------
-    opened : tuple, optional
-        The recipe's method and learner, where several runs share them.
+    prepared : Learner, optional
+        What `prepare` has given for this recipe, run and training images, where several methods
+        share it.
 
     Raises
     ------
@@ -121,8 +127,9 @@ def train_run(
             f"The method {recipe.method} takes images with one label, and these have several. "
             "Choose another method, or predict the class."
         )
-    method, open_for = opened or recipe.open()
-    learner = open_for(run).prepare(training)
+    recipe.check()
+    method = METHODS.open(recipe.method, recipe.method_options)
+    learner = prepared or recipe.prepare(training, run)
     model = method.train(learner, training, validation, run)
     options = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
     rule = str(options["select"])

@@ -125,15 +125,17 @@ def show_full(found: "FullDemo") -> None:
     out.print(
         f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
-        "handwriting and other parts of the photographs; mean and standard deviation of "
+        "handwriting and other parts of the photographs that have every combination equally often; "
+        "mean and standard deviation of "
         f"{counted(len(found.results), 'seeds')}:\n"
     )
     out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
     out.print(
-        "\nD: the dataset as it was; the generated images have looks that are cut from it. Tested "
-        "on CB: every combination equally often; OOD: background and thing of the other class; ID: "
-        "of the own class. Over-sampling and weights need to know the groups of the training "
-        "images.\n"
+        "\nD: the dataset as it was; the generated images have looks that are cut from it. Groups "
+        "are of class, background and thing; balanced: the mean of their accuracies. Out of "
+        "distribution: background and thing of the other class; in distribution: of the own class. "
+        "All methods but just train twice need to know the group of each training image, and DFR "
+        "that of 288 further images; the generated images need neither.\n"
     )
     further = [
         (f"cobalance imbalances {first.dataset} --compare {first.rebalanced}", "all changes"),

@@ -8,8 +8,11 @@ from evaluation.training.method import Examples, Floats
 class Features(Protocol):
     """What a linear model reads of an image."""
 
-    def fit(self, training: Examples, seed: int) -> "Features":
-        """The features with what they take from training images; those of a model take nothing."""
+    def fit(self, training: Examples, seed: int) -> "tuple[Features, Floats]":
+        """The features with what they take from training images, and those of these images.
+
+        A model takes nothing from them.
+        """
         ...
 
     def read(self, images: Examples) -> Floats:

@@ -41,8 +41,8 @@ class PixelFeatures:
     analysis: Callable[..., Any]  # scikit-learn's PCA
     components: Any = None  # the same, fitted
 
-    def fit(self, training: Examples, seed: int) -> "PixelFeatures":
-        """The features with the components of training images.
+    def fit(self, training: Examples, seed: int) -> "tuple[PixelFeatures, Floats]":
+        """The features with the components of training images, and those of the images.
 
         Raises
         ------
@@ -56,7 +56,8 @@ class PixelFeatures:
                 f"There are {len(training)} training images; principal components need two or more."
             )
         components = self.analysis(most, whiten=True, svd_solver="randomized", random_state=seed)
-        return replace(self, components=components.fit(values))
+        components.fit(values)
+        return replace(self, components=components), components.transform(values)
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_components)."""

@@ -127,10 +127,12 @@ class StandardFeatures:
 
 def standardise(features: Features, training: Examples, seed: int) -> StandardFeatures:
     """Fit features to training images, and measure their mean and spread there."""
-    fitted = features.fit(training, seed)
-    values = fitted.read(training)
-    spread = values.std(axis=0)
-    return StandardFeatures(fitted, values.mean(axis=0), np.where(spread > 0, spread, 1.0))
+    fitted, values = features.fit(training, seed)
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    standard = StandardFeatures(fitted, mean, np.where(spread > 0, spread, 1.0))
+    if training.whole is None:
+        standard.known[training] = (values - mean) / standard.spread
+    return standard
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,92 @@
+"""Labelled images from the graph and from export folders."""
+
+import pandas as pd
+import pytest
+
+from evaluation.training.data.dataset import read_dataset_images
+from evaluation.training.data.examples import code_examples
+from evaluation.training.data.export import TABLE, read_export_images
+from evaluation.training.data.sets import LeakError, check_apart, training_set
+from generation.export import export
+from graph.database import schema
+from graph.database.statements import merge_edges_statement
+from graph.dataset.write import write_annotations
+from graph.errors import InputError, OptionError
+from graph.records import Annotations, ImageRecord, Mention
+from tests.evaluation.training.images import png
+from tests.generation.export.conftest import HOSTILE, make_sample
+
+
+def test_images_of_the_graph_know_what_they_were_made_from(store, dataset):
+    made, anew = "generated/j/0/0", "generated/j/0/1"
+    records = [
+        ImageRecord("a", "cat", (Mention("sofa"), Mention("sofa")), "train", "a.png"),
+        ImageRecord("t", "dog", (), "test", "t.png"),
+        ImageRecord(made, "dog", (Mention("sofa"),), "train", "made.png", synthetic=True),
+        ImageRecord(anew, "dog", (), "train", "anew.png", synthetic=True),
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    edge = merge_edges_statement(schema.DERIVED_FROM)
+    store.write(edge, dataset=dataset, rows=[[made, "a"]])
+    # Of a source that the dataset does not have, the candidate alone knows.
+    store.write(
+        "CREATE (:Candidate {id: 'j/0/1', source_image: 'gone', dataset: $name})", name=dataset
+    )
+    images = read_dataset_images(store, dataset, lambda uri, synthetic: png(f"{uri}{synthetic}"))
+    store.write("MATCH (c:Candidate {dataset: $name}) DETACH DELETE c", name=dataset)
+    found = images.frame.set_index("image")
+    assert found["source"].dropna().to_dict() == {made: "a", anew: "gone"}
+    assert found.loc["a", ["class_name", "split", "uri", "concepts"]].tolist() == [
+        *("cat", "train", "a.png"),
+        ["sofa"],
+    ]
+    assert found["synthetic"].to_dict() == {"a": False, "t": False, made: True, anew: True}
+    train, test = images.of_split("train"), images.of_split("test")
+    check_apart(train, test)
+    assert training_set(train, "real").frame["image"].tolist() == ["a"]
+    store.write(edge, dataset=dataset, rows=[[anew, "t"]])
+    again = read_dataset_images(store, dataset, lambda uri, synthetic: b"")
+    with pytest.raises(LeakError, match=f"made from test images: {anew} from t"):
+        check_apart(again.of_split("train"), test)
+    (pixels,) = code_examples({"all": images})["all"].read(
+        pd.Index(images.frame["image"]).get_indexer([made])
+    )
+    assert pixels[0, 0, 0] == len("made.pngTrue")
+
+
+def test_an_export_folder_is_read_like_its_dataset(tmp_path):
+    sample = make_sample(tmp_path / "regions", HOSTILE)
+    export(sample.dataset, "imagefolder", tmp_path / "out")
+    images = read_export_images(tmp_path / "out")
+    assert len(images) == len(HOSTILE) + 5
+    made = images.frame[images.frame["synthetic"]]
+    assert made["source"].tolist() == HOSTILE[:5]
+    assert not images.frame.loc[~images.frame["synthetic"], "source"].notna().any()
+    examples = code_examples({"training": images})["training"]
+    pixels = examples.read(pd.RangeIndex(len(images)).to_numpy())
+    assert {image.shape for image in pixels} == {(12, 16, 3)}
+    with pytest.raises(LeakError, match="5 of the training images were made from test images"):
+        check_apart(images.where(images.frame["synthetic"]), training_set(images, "real"))
+
+
+def test_folders_that_are_no_exports_are_refused(tmp_path):
+    with pytest.raises(InputError, match=rf"it has no {TABLE}"):
+        read_export_images(tmp_path)
+    (tmp_path / TABLE).write_bytes(b"not parquet")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_export_images(tmp_path)
+    table = pd.DataFrame(
+        {
+            "image_id": ["a"], "label": ["x"], "concepts": [[]], "split": [None],
+            "uri": ["../secret.png"], "synthetic": [False], "source": [None], "key": [None],
+        }
+    )  # fmt: skip
+    table.drop(columns="source").to_parquet(tmp_path / TABLE)
+    with pytest.raises(InputError, match="no column source"):
+        read_export_images(tmp_path)
+    table.assign(key="in a shard").to_parquet(tmp_path / TABLE)
+    with pytest.raises(InputError, match="in shards"):
+        read_export_images(tmp_path)
+    table.to_parquet(tmp_path / TABLE)
+    with pytest.raises(OptionError, match="outside of the folder"):
+        read_export_images(tmp_path).read("../secret.png", False)
