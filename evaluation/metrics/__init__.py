@@ -7,6 +7,7 @@ from evaluation.metrics.accuracy import (
     out_of_distribution,
     worst_group,
 )
+from evaluation.metrics.artefact_shift import artefact_shift
 from evaluation.metrics.attributes import attribute_counts, attribute_shift
 from evaluation.metrics.bias.amplification import directional_amplification, mals_amplification
 from evaluation.metrics.bias.label_leakage import label_leakage
@@ -23,7 +24,7 @@ from evaluation.metrics.images.clusters import caption_clusters, cluster_caption
 from evaluation.metrics.images.distances import cmmd, frechet, kernel
 from evaluation.metrics.metric import Inputs, Metrics
 from evaluation.metrics.precision import mean_average_precision
-from evaluation.metrics.ratios import artefact_shift, ratio
+from evaluation.metrics.ratios import caption_predictions, ratio
 from evaluation.metrics.recall import opportunity_gap, retrieval_ranks, retrieval_recall
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "bias_at_k",
     "cam_energy",
     "caption_clusters",
+    "caption_predictions",
     "clip_score",
     "cluster_captions",
     "cmmd",
@@ -77,7 +79,7 @@ METRICS = Metrics(
         "shortcut_gaps": "evaluation.metrics.gaps",
         "mean_average_precision": "evaluation.metrics.precision",
         "ratio": "evaluation.metrics.ratios",
-        "artefact_shift": "evaluation.metrics.ratios",
+        "artefact_shift": "evaluation.metrics.artefact_shift",
         "attribute_shift": "evaluation.metrics.attributes",
         "retrieval_recall": "evaluation.metrics.recall",
         "opportunity_gap": "evaluation.metrics.recall",

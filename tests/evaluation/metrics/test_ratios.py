@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.metrics import METRICS, Inputs, artefact_shift, ratio
+from evaluation.metrics import METRICS, Inputs, artefact_shift, caption_predictions, ratio
 from evaluation.metrics.ratios import folded
 from evaluation.predictions import check_predictions
 from graph.errors import InputError, OptionError
@@ -75,6 +75,22 @@ def test_groups_must_be_clear():
         ratio(table)
     with pytest.raises(OptionError, match="the group 'mann'"):
         ratio(table, "mann", "woman")
+
+
+def test_groups_that_captions_name():
+    texts = ["A man and his dog.", "THE MAN", "A woman.", "A man and a woman.", "A dog.", "Men."]
+    captions = pd.DataFrame({"image": range(6), "caption": texts, "method": "blip", "seed": 4})
+    scores = METRICS.open("ratio")(Inputs(captions=captions))
+    assert of(scores, "unfolded_ratio") == 3
+    assert scores["n"].tolist() == [4, 4]
+    assert scores["method"].tolist() == ["blip", "blip"]
+    named = caption_predictions(captions)
+    shift = artefact_shift(named, named, np.random.default_rng(0))
+    assert set(shift["metric"]) == {"artefact_shift", "artefact_ratio"}
+    with pytest.raises(InputError, match="captions: has no column caption"):
+        METRICS.open("ratio")(Inputs(captions=captions.drop(columns="caption")))
+    with pytest.raises(InputError, match=r"captions, row 2: caption is (nan|None)"):
+        METRICS.open("ratio")(Inputs(captions=captions.assign(caption=["A man.", None] * 3)))
 
 
 def test_shift_of_predictions():
