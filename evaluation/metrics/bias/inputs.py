@@ -10,7 +10,7 @@ import pandas as pd
 from evaluation.groups import check_groups, is_shortcut
 from evaluation.metrics.metric import Inputs
 from evaluation.predictions import LABEL, PROBABILITY, RUN, class_columns, known_rows, runs
-from evaluation.shortcuts import NONE
+from evaluation.shortcuts import NONE, STATES
 from graph.errors import InputError, check_known
 from graph.options import Options
 
@@ -24,7 +24,8 @@ class AttributeOptions(Options):
     Parameters
     ----------
     attribute : str
-        The column of the groups, or of the predictions; all by default.
+        The column of the groups, or of the predictions. By default all but shortcuts, whose states
+        are relative to the class and tell nothing of people.
     threshold : float
         The least score of a predicted label, where an image has several.
     """
@@ -85,10 +86,15 @@ def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[Attrib
     """
     predictions = inputs.need("predictions")
     table = _attributes(predictions, inputs.groups)
-    names = [str(name) for name in table]
-    check_known("attribute", [options.attribute] if options.attribute else [], names)
+    names = [str(name) for name in table if not table[name].isin(STATES).all()]
+    if options.attribute:
+        check_known("attribute", [options.attribute], [str(name) for name in table])
+        names = [options.attribute]
+    if not names:
+        reason = "have no attribute of images such as gender, only states of shortcuts"
+        raise InputError("groups", None, reason, "Add a column, or name a shortcut as attribute.")
     for method, seed, rows in runs(predictions):
-        for name in [options.attribute] if options.attribute else names:
+        for name in names:
             groups = table[name].loc[rows.index]
             kept = _repeated(rows[groups != NONE])
             shown = groups.loc[kept.index].reset_index(drop=True)

@@ -19,6 +19,7 @@ from evaluation.metrics.metric import COLUMNS
 from evaluation.predictions import check_predictions
 from graph.errors import CobalanceError
 from tests.evaluation.metrics.bias.scored import value
+from tests.evaluation.tables import frame_f
 
 LONG = pd.DataFrame(
     {
@@ -225,6 +226,19 @@ def test_what_predictions_lack_is_said() -> None:
         score("leakage", predictions=predictions.drop(columns="p_dog"), groups=groups)
     with pytest.raises(CobalanceError, match="no column of an attribute"):
         score("mals_amplification", predictions=predictions.drop(columns="predicted_gender"))
+
+
+def test_states_of_shortcuts_are_attributes_only_by_name() -> None:
+    with pytest.raises(CobalanceError, match="only states of shortcuts"):
+        score("directional_amplification", predictions=frame_f())
+    named = score("directional_amplification", {"attribute": "object"}, predictions=frame_f())
+    assert value(named, "attribute_to_task", "object", "n") == 4
+
+
+def test_a_table_is_scored_by_the_metrics_that_it_is_for() -> None:
+    scored = METRICS.score(Inputs(table=LONG))
+    assert {*scored.frame["metric"]} == {"mals_amplification", "mals_absolute", "mals_violations"}
+    assert "leakage" in scored.left_out
 
 
 def test_rankings_of_a_table() -> None:
