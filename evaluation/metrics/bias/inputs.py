@@ -25,7 +25,7 @@ class AttributeOptions(Options):
     ----------
     attribute : str
         The column of the groups, or of the predictions. By default all but shortcuts, whose states
-        are relative to the class and tell nothing of people.
+        are relative to the class.
     threshold : float
         The least score of a predicted label, where an image has several.
     """
