@@ -7,7 +7,7 @@ import pandas as pd
 
 from evaluation.intervals import wilson
 from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
-from evaluation.metrics.ratios import GroupsOptions, two_groups, unfolded_ratio
+from evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_groups, unfolded_ratio
 from evaluation.metrics.tables import number_column, rows_of_table
 from evaluation.predictions import runs
 from graph.arrays import FloatArray
@@ -71,9 +71,10 @@ def artefact_shift(
             ("original", square.sum(axis=1), "predicted"),
             ("edited", square.sum(axis=0), "predicted_edited"),
         ):
-            scores.append(
-                unfolded_ratio("artefact_ratio", run, group, sums[0], sums[1], confidence)
-            )
+            a, b, _ = sums
+            scores.append(unfolded_ratio("artefact_ratio", run, group, a, b, confidence))
+            if (pairs["class_name"] == UNKNOWN).all():
+                continue  # captions, which have no class to be right about
             hits = np.array([(pairs["class_name"] == pairs[column]).sum()], dtype=np.float64)
             limits = wilson(hits, np.array([float(n)]), confidence)
             scores.append(score_frame("artefact_accuracy", group, hits / n, *limits, n, run=run))
@@ -114,8 +115,8 @@ def _paired(rows: pd.DataFrame, edited: pd.DataFrame | None, run: tuple[str, int
     if edited is None:
         reason = f"has no predictions of {name}"
         raise InputError("edited", None, reason, "Predict the edited images with the same models.")
-    if (rows["n"] != 1).any() or (edited["n"] != 1).any():
-        reason = "has rows that stand for several images, which cannot be paired"
+    if any((one["n"] != 1).any() or one["image"].duplicated().any() for one in (rows, edited)):
+        reason = "has several rows for an image, or several images for a row"
         raise InputError("edited", None, reason, "Give one row an image, or a table of ratios.")
     pairs = rows.merge(edited[["image", "predicted"]], "outer", "image", suffixes=("", "_edited"))
     alone = pairs[pairs[["predicted", "predicted_edited"]].isna().any(axis=1)]

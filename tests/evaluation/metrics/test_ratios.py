@@ -133,6 +133,9 @@ def test_the_images_must_be_the_same():
     table = people(["man", "woman"])
     with pytest.raises(InputError, match=r"1 images are not in both tables .*: '1'"):
         artefact_shift(table, table.head(1), np.random.default_rng(0))
+    twice = pd.concat([table, table])
+    with pytest.raises(InputError, match="several rows for an image"):
+        artefact_shift(twice, twice, np.random.default_rng(0))
     with pytest.raises(InputError, match="no predictions of method 'erm', seed 0"):
         artefact_shift(table.assign(method="erm"), table, np.random.default_rng(0))
 
