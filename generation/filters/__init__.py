@@ -13,6 +13,7 @@ FILTERS = Filters(
         "same_objects": "generation.filters.same_objects",
         "same_colours": "generation.filters.same_colours",
         "embedding": "generation.filters.embedding",
+        "confidence": "generation.filters.confidence",
         "safety": "generation.filters.safety",
     },
 )

@@ -10,6 +10,7 @@ RECIPES: Declarations[Recipe] = Declarations(
         "paste": "generation.recipes.paste",
         "inpaint": "generation.recipes.inpaint",
         "instruct": "generation.recipes.instruct",
+        "alia": "generation.recipes.alia",
         "resampled": "generation.recipes.resampled",
         "resampled-control": "generation.recipes.resampled_control",
         "pinpoint": "generation.recipes.pinpoint",

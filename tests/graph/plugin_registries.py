@@ -3,6 +3,8 @@
 from typing import Any
 
 from evaluation.metrics import METRICS
+from evaluation.training.learners import LEARNERS
+from evaluation.training.methods import METHODS
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.planners import PLANNERS
@@ -18,5 +20,7 @@ REGISTRIES: tuple[Plugins[Any], ...] = (
     PLANNERS,
     ANNOTATORS,
     METRICS,
+    METHODS,
+    LEARNERS,
 )
 DECLARATIONS: tuple[Declarations[Any], ...] = (*REGISTRIES, RECIPES)
