@@ -8,20 +8,16 @@ import numpy as np
 import pandas as pd
 
 from evaluation.predictions import (
-    LABEL,
-    PROBABILITY,
-    RUN,
     class_columns,
     known_rows,
     require_classes,
 )
-from evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON
+from evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import InputError, OptionError
 
 By = Literal["group", "class", "shortcuts"]
 MOST_GROUPS = 4096
-_OWN = ("image", "class_name", "predicted", *RUN, "n", "split", "synthetic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +90,6 @@ def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
         reason = f"the image {images.iloc[row]!r} has a second row"
         raise InputError(source, f"row {row + 1}", reason, "Keep one row for each image.")
     return _as_text(groups[names]).assign(image=images)[["image", *names]].reset_index(drop=True)
-
-
-def is_shortcut(name: str) -> bool:
-    """Whether a column of a table may be a shortcut by its name."""
-    return name not in _OWN and not name.startswith((PROBABILITY, LABEL))
 
 
 def group_rows(

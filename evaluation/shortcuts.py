@@ -19,7 +19,7 @@ from ingest.reader import read_text
 COMMON, UNCOMMON, NONE = "common", "uncommon", "none"
 STATES = (COMMON, UNCOMMON, NONE)
 ALL_CONCEPTS = "concepts"  # the shortcut that joins all leaning concepts
-_RESERVED = ("image", "class_name", "predicted", "method", "seed", "n", "split")
+_OTHER_COLUMNS = ("image", "class_name", "predicted", "method", "seed", "n", "split", "synthetic")
 
 
 class _Document(RootModel[dict[str, dict[str, list[str]]]]):
@@ -54,7 +54,7 @@ class Shortcuts:
         if not self.concepts:
             raise OptionError("there are no shortcuts. Name at least one with its concepts.")
         for name, classes in self.concepts.items():
-            if name in _RESERVED:
+            if not is_shortcut(name):
                 raise OptionError(f"a shortcut cannot be called {name!r}. Give it another name.")
             owners: dict[str, str] = {}
             for class_name, concepts in classes.items():
@@ -150,6 +150,11 @@ class Shortcuts:
             for name in classes
         }
         return cls({ALL_CONCEPTS: {name: some for name, some in together.items() if some}})
+
+
+def is_shortcut(name: str) -> bool:
+    """Whether a column of predictions or groups may be a shortcut or an attribute by its name."""
+    return name not in _OTHER_COLUMNS and not name.startswith(("p_", "y_", "predicted_"))
 
 
 def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 from evaluation.differences import DRAWS, Statistics, bootstrap_differences, mcnemar
 from evaluation.groups import Grouping, group_rows
 from evaluation.metrics.gaps import GapSum, gap_sums, training_rates
-from evaluation.predictions import runs
+from evaluation.predictions import RUN, runs
 from graph.arrays import BoolArray, FloatArray
 from graph.errors import InputError, UnknownNameError
 
@@ -111,8 +111,8 @@ class _Pair:
 
 
 def _pairs(predictions: pd.DataFrame, baseline: str) -> Iterator[_Pair]:
-    if (predictions["n"] != 1).any():
-        reason = "has rows that stand for several images, which cannot be paired"
+    if (predictions["n"] != 1).any() or predictions.duplicated([*RUN, "image"]).any():
+        reason = "has several rows for an image, or several images for a row"
         raise InputError("predictions", None, reason, "Give one row for each image and run.")
     by_method: dict[str, dict[int, pd.DataFrame]] = {}
     for method, seed, rows in runs(predictions):

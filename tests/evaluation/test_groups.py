@@ -35,7 +35,9 @@ def test_other_columns_of_the_predictions_are_no_shortcuts():
 def test_what_tells_the_rows_of_a_confusion_table_apart_are_groups():
     rows = [("landbird", "land", 0.99, 300, 1), ("landbird", "water", 0.7, 50, 1)]
     columns = ["class_name", "place", "accuracy", "n", "annotator"]
-    table = check_predictions(pd.DataFrame(rows, columns=columns).assign(published=0.5))
+    table = check_predictions(
+        pd.DataFrame(rows, columns=columns).assign(published=0.5, predicted_place="land")
+    )
     assert group_rows(table).names == [
         "landbird, place land, annotator 1",
         "landbird, place water, annotator 1",

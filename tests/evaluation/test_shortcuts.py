@@ -57,6 +57,7 @@ def test_groups_of_shortcuts_from_toml(tmp_path):
         ("# nothing", OptionError, "there are no shortcuts"),
         ("[a]\nx = []", OptionError, "the shortcut a has no concepts"),
         ("[seed]\nx = ['b']", OptionError, "cannot be called 'seed'"),
+        ("[p_x]\nx = ['b']", OptionError, "cannot be called 'p_x'"),
         ("[a]\nx = ['b']\ny = ['b']", OptionError, "'b' goes with 'x' and with 'y'"),
     ],
 )

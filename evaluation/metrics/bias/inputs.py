@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluation.groups import check_groups, is_shortcut
+from evaluation.groups import check_groups
 from evaluation.metrics.metric import Inputs
 from evaluation.predictions import LABEL, PROBABILITY, RUN, class_columns, known_rows, runs
-from evaluation.shortcuts import NONE, STATES
+from evaluation.shortcuts import NONE, STATES, is_shortcut
 from graph.errors import InputError, check_known
 from graph.options import Options
 
@@ -156,9 +156,7 @@ def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     names = [
         name
         for name in predictions
-        if is_shortcut(str(name))
-        and not str(name).startswith(PREDICTED)
-        and predictions[name].nunique() <= MOST_VALUES
+        if is_shortcut(str(name)) and predictions[name].nunique() <= MOST_VALUES
     ]
     if not names:
         reason = "has no column of an attribute, and no groups are given"

@@ -110,5 +110,5 @@ def test_what_cannot_be_paired_is_refused():
     other = table.assign(seed=table["seed"] + 10 * (table["method"] == "dfr"))
     with pytest.raises(InputError, match="'dfr' and 'erm' have no seed in common"):
         mcnemar_tests(other, "erm")
-    with pytest.raises(InputError, match="stand for several images"):
+    with pytest.raises(InputError, match="several images for a row"):
         mcnemar_tests(frame_f(), "")
