@@ -1,6 +1,7 @@
 """Registered metrics of bias: from tables, predictions and captions to scores by run."""
 
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from evaluation.metrics import (
 )
 from evaluation.metrics.metric import COLUMNS
 from evaluation.predictions import check_predictions
-from graph.errors import CobalanceError
+from graph.errors import CobalanceError, MissingExtraError
 from tests.evaluation.metrics.bias.scored import value
 from tests.evaluation.tables import frame_f
 
@@ -289,6 +290,19 @@ def test_lic_with_a_built_in_list_of_words() -> None:
     two = groups.assign(age="old")
     with pytest.raises(CobalanceError, match="Name one with attribute"):
         score("lic", captions=told, references=people, groups=two)
+
+
+@pytest.mark.parametrize("name", ["leakage", "lic"])
+def test_without_scikit_learn_the_extra_is_named(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("sklearn.model_selection", "sklearn.feature_extraction.text"):
+        monkeypatch.setitem(sys.modules, module, None)
+    predictions, groups, _ = objects(60)
+    texts = groups[["image"]].assign(caption="A dog")
+    tables = {"predictions": predictions, "groups": groups, "captions": texts}
+    with pytest.raises(MissingExtraError, match=r"cobalance\[evaluate\]"):
+        score(name, references=texts, **tables)
 
 
 def test_every_function_is_registered_by_its_name() -> None:
