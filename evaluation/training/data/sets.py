@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evaluation.training.data.images import LabelledImages, made_from
+from evaluation.training.data.partitions import PARTITIONS, in_partition
 from graph.errors import CobalanceError, OptionError, check_known
 
 Choice = Callable[[LabelledImages], "pd.Series[bool]"]
@@ -41,6 +42,10 @@ def _augment(images: LabelledImages) -> "pd.Series[bool]":
     return (edited & other) | frame["image"].isin(frame["source"][edited])
 
 
+def _partition(name: str) -> Choice:
+    return lambda images: in_partition(images.frame, name)
+
+
 SETS: Mapping[str, tuple[str, Choice]] = {
     "real": ("D: the real images.", lambda images: ~_synthetic(images)),
     "augmented": (
@@ -53,6 +58,10 @@ SETS: Mapping[str, tuple[str, Choice]] = {
         "Edited images, and their counterfactuals of other groups (S_augment).",
         _augment,
     ),
+    **{
+        name: (f"Partition {name} of Pinpoint Counterfactuals, table 2.", _partition(name))
+        for name in PARTITIONS
+    },
 }
 """Training sets by name: for people, and which images of a dataset they have."""
 
