@@ -6,6 +6,7 @@ from graph.queries.catalogue import (
     concepts,
     counterfactuals,
     edges,
+    evaluations,
     images,
     overview,
     plans,
@@ -15,6 +16,10 @@ from graph.registry import Registry
 
 CATALOGUE: Registry[Query] = Registry("query")
 
-for _theme in (recounts, cliques, concepts, overview, edges, images, plans, counterfactuals):
+_THEMES = (
+    *(recounts, cliques, concepts, overview, edges, images, plans, counterfactuals),
+    evaluations,
+)
+for _theme in _THEMES:
     for _query in _theme.QUERIES:
         CATALOGUE.register(_query.name, _query)

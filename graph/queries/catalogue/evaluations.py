@@ -1,0 +1,56 @@
+"""Evaluations: what rebalancing did to the models that are trained on the result."""
+
+from graph.database.query import Parameter
+from graph.queries.catalogue.parameters import dataset_query
+
+# Each evaluation on a job's result beside that on the job's own dataset with the same method, seed
+# and settings and the same test images. An interval of the difference follows from those of its
+# terms by MOVER (G. Zou and A. Donner, Construction of confidence limits about effect measures,
+# Statistics in Medicine 27, 2008), which for two proportions with Wilson's intervals is method 10
+# of R. Newcombe, Interval estimation for the difference between independent proportions, Statistics
+# in Medicine 17, 1998. Over seeds, values and limits are averaged, as if all seeds erred together;
+# that both models are tested on the same images is not made use of. Both make it rather too wide.
+_WHAT_HELPED = """
+CALL () {
+  MATCH (j:Job {dataset: $dataset})<-[:OF]-(e:Evaluation) RETURN j, e
+  UNION MATCH (e:Evaluation {train: $dataset})-[:OF]->(j:Job) RETURN j, e
+}
+WITH j, e WHERE e.scored_at IS NOT NULL AND e.training_set <> 'real'
+MATCH (b:Evaluation {train: j.dataset})
+WHERE b.scored_at IS NOT NULL AND b.training_set IN ['real', 'augmented']
+  AND b.test = e.test AND b.test_digest = e.test_digest AND b.method = e.method
+  AND b.settings = e.settings AND coalesce(b.seed = e.seed, b.seed IS NULL AND e.seed IS NULL)
+OPTIONAL MATCH (d:Dataset {name: e.train})
+OPTIONAL MATCH (o:Dataset {name: b.train})
+OPTIONAL MATCH (x:Dataset {name: e.test})
+WITH j, e, b, NOT coalesce(d.digest = e.train_digest AND o.digest = b.train_digest
+  AND x.digest = e.test_digest, false) AS outdated
+MATCH (t:Score {evaluation: b.id}) WHERE $metric IS NULL OR t.metric = $metric
+MATCH (s:Score {evaluation: e.id}) WHERE s.metric = t.metric AND s.group = t.group
+WITH j, e.train AS training_set, e.training_set AS images, e.method AS method,
+  t.metric AS metric, t.group AS group, outdated, count(DISTINCT e.seed) AS seeds,
+  avg(t.value) AS before, avg(t.low) AS before_low, avg(t.high) AS before_high,
+  avg(s.value) AS after, avg(s.low) AS after_low, avg(s.high) AS after_high
+OPTIONAL MATCH (p:Plan {dataset: j.dataset, name: j.plan})
+RETURN training_set, images, j.id AS job, coalesce(p.planner, j.plan) AS planner,
+  j.backend AS backend, method, seeds, metric, group, before, after, after - before AS difference,
+  [after - before - sqrt((after - after_low) ^ 2 + (before_high - before) ^ 2),
+   after - before + sqrt((after_high - after) ^ 2 + (before - before_low) ^ 2)] AS interval,
+  outdated
+ORDER BY training_set, images, job, method, metric, group, outdated LIMIT $limit"""
+
+QUERIES = (
+    dataset_query(
+        "what-helped",
+        "What training on a job's result changed: scores of models trained on the job's dataset "
+        "before and after, with the same method, seeds, settings and test images, as means over "
+        "seeds, with an interval of the difference by Newcombe's method (MOVER).",
+        "training_set images job planner backend method seeds metric group before after "
+        "difference interval outdated",
+        _WHAT_HELPED,
+        parameters={
+            "metric": Parameter("only this metric"),
+            "limit": Parameter("the most rows to return", int, 1000),
+        },
+    ),
+)
