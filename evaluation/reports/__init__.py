@@ -1,0 +1,1 @@
+"""Reports of evaluations: tables of scores as CSV, Parquet, LaTeX and HTML."""
