@@ -46,6 +46,9 @@ KEYWORDS = {
 """Keywords of `cobalance.read`, by the option of `ingest.options.ReadOptions` that they set."""
 
 _OF_PLANS = {
+    "test": "test",
+    "test_split": "test_split",
+    "shortcuts": "shortcuts",
     "plan.groups": "groups",
     "plan.made": "made",
     "plan.words": "words",

@@ -17,6 +17,7 @@ from app.cli.commands import (
     demo,
     diagnosis,
     enqueue,
+    evaluate,
     jobs,
     load,
     plan,
@@ -67,6 +68,7 @@ app.command()(jobs.cancel)
 app.command()(jobs.retry)
 app.command()(results.rebalance)
 app.command()(results.export)
+app.add_typer(evaluate.app, name="evaluate")
 app.command()(console.cypher)
 app.add_typer(server.app, name="store")
 

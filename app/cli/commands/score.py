@@ -1,0 +1,158 @@
+"""`cobalance evaluate score`: score anybody's predictions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from app.cli.common import (
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from app.cli.evaluations import BASELINE, files_of, options_of, predictions_folder
+from app.cli.tables import Format, check_output, write_frame
+from evaluation.metrics import METRICS
+from evaluation.metrics.metric import Inputs, Scored
+from graph.errors import OptionError
+from ingest.concepts.plurals import counted
+
+
+def score(
+    predictions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PREDICTIONS]",
+            help="CSV or Parquet: image, class_name, and predicted or p_<class>; of several runs "
+            "method and seed, too; of a confusion table n. Not needed by metrics of other tables.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A metric: {', '.join(METRICS)}. Repeat it. Default: all that what is given "
+            "suffices for."
+        ),
+    ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table with image, and for each shortcut a column of common, uncommon or none, "
+            "or any other attribute of the images."
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="Take the groups from this dataset of the graph, which has the images.",
+            callback=cleaned,
+        ),
+    ] = None,
+    shortcuts: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --dataset, a TOML file of shortcuts. Default: its concepts that lean to a "
+            "class."
+        ),
+    ] = None,
+    training: Annotated[
+        Path | None,
+        typer.Option(help="A table of the training images: class_name and the columns of groups."),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="A table of figures, such as a paper's, in the metric's own columns."),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME=FILE",
+            help="Another table: edited (predictions after an edit), captions, references, "
+            "embeddings, real_embeddings, texts, attributes or real_attributes. Repeat it.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option(
+            "--set", "An option of a metric, such as group_accuracy.confidence=0.9."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what metrics draw at random.")] = 0,
+    baseline: Annotated[str | None, BASELINE] = None,
+    save: Annotated[
+        bool,
+        typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
+    ] = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Score anybody's predictions by groups from a table, or from a dataset's shortcuts.
+
+    Without --dataset no database is needed.
+    """
+    from app.services.evaluations import tables
+    from app.services.evaluations.scoring import score_tables
+
+    check_output(format_, output)
+    given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
+    files = {name: path for name, path in given.items() if path is not None}
+    inputs = tables.read_tables({**files, **files_of(other, "--with")}, seed)
+    options = {name: own for name, own in options_of(setting, METRICS).items() if own}
+    if dataset is None:
+        if save or shortcuts is not None:
+            flag = "--save" if save else "--shortcuts"
+            raise OptionError(f"{flag} is of a dataset of the graph. Name it with --dataset.")
+        scored = score_tables(inputs, metric or (), options)
+    else:
+        if groups is not None:
+            raise OptionError("--groups and --dataset exclude each other; give one of them.")
+        with opened_store() as (store, _):
+            inputs, chosen = tables.with_dataset(store, dataset, shortcuts, inputs)
+            scored = score_tables(inputs, metric or (), options)
+            if save:
+                kept = tables.keep_scores(
+                    store, predictions_folder(), dataset, inputs, scored.frame, chosen
+                )
+                notes.print(
+                    f"Kept as {counted(len(kept), 'evaluations')}: {', '.join(kept)}\n"
+                    f"Next: cobalance evaluate show {kept[0]}",
+                    markup=False,
+                )
+    _write(inputs, scored, baseline, seed, format_, output)
+
+
+def _write(
+    inputs: Inputs,
+    scored: Scored,
+    baseline: str | None,
+    seed: int,
+    format_: Format,
+    output: Path | None,
+) -> None:
+    """Write scores, or differences from a baseline, and say which metrics were left out."""
+    from evaluation.metrics import compare_methods
+
+    frame = scored.frame
+    if baseline is not None:
+        frame = compare_methods(
+            inputs.need("predictions"),
+            inputs.groups,
+            baseline,
+            np.random.default_rng(seed),
+            training=inputs.training,
+        )
+    elif format_ is Format.TABLE:
+        idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
+        frame = frame.drop(columns=idle)
+    write_frame(frame, format_, output, out)
+    if baseline is None:
+        for name, reason in scored.left_out.items():
+            notes.print(f"{name} is left out: {reason}", markup=False)

@@ -1,0 +1,1 @@
+"""Evaluations: ordered, run by workers, scored, compared and exported."""

@@ -1,0 +1,93 @@
+"""Export evaluations: every score for a program, or a table for people."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.services.evaluations.summaries import (
+    HEADLINE,
+    differences_frame,
+    newest,
+    scores_frame,
+    summary_frame,
+)
+from evaluation.reports.formats import REPORTS
+from evaluation.reports.tables import arrange
+from graph.database.store import GraphStore
+from graph.errors import CobalanceError, OptionError
+from graph.evaluations.reading import Evaluation
+
+if TYPE_CHECKING:
+    from generation.output.folder import OutputFolder
+
+
+def export_evaluations(
+    store: GraphStore,
+    folder: "OutputFolder | None",
+    found: Sequence[Evaluation],
+    file: Path,
+    format_: str | None = None,
+    *,
+    metrics: Sequence[str] = (),
+    baseline: str | None = None,
+    title: str = "Evaluations",
+) -> int:
+    """Write the scores of evaluations to a file; return how many rows it has.
+
+    Parameters
+    ----------
+    folder : OutputFolder or None
+        Where predictions are; only needed with a baseline.
+    format_ : str or None
+        A name in `evaluation.reports.formats.REPORTS`; by default that of the file's suffix.
+    metrics : sequence of str
+        Which; by default all of them, or in tables for people the most telling three.
+    baseline : str or None
+        Write differences from it, see `app.services.evaluations.summaries.differences_frame`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such format.
+    OptionError
+        No evaluation has such scores, or the file's suffix is no format's.
+    CobalanceError
+        The file cannot be written.
+    """
+    report = REPORTS[format_ or _format_of(file)]
+    if baseline is not None and folder is not None:
+        frame = differences_frame(folder, found, baseline)
+    elif report.is_for_people:
+        frame = summary_frame(store, found)
+    else:
+        frame = scores_frame(store, newest(found))
+    wanted = list(metrics) or (list(HEADLINE) if report.is_for_people else [])
+    if wanted:
+        known = sorted(set(frame["metric"]))
+        frame = frame[frame["metric"].isin(wanted)]
+        if not len(frame):
+            raise OptionError(
+                f"No evaluation has scores of {', '.join(wanted)}. There are scores of "
+                f"{', '.join(known) or 'nothing'}."
+            )
+    if report.is_for_people and baseline is None:
+        frame = arrange(frame, wanted)
+    elif report.is_for_people:
+        frame = frame.round(4)
+    try:
+        file.write_bytes(report.write(frame, title))
+    except OSError as error:
+        raise CobalanceError(
+            f"{file}: {error.strerror}. Name a file that can be written."
+        ) from error
+    return len(frame)
+
+
+def _format_of(file: Path) -> str:
+    formats = {report.suffix: name for name, report in REPORTS.items()}
+    if file.suffix.lower() not in formats:
+        raise OptionError(
+            f"{file} does not end like a format's files: {', '.join(formats)}. Name it so, or name "
+            "the format with --as."
+        )
+    return formats[file.suffix.lower()]

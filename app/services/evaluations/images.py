@@ -1,0 +1,188 @@
+"""Training, validation and test images of an evaluation, with their groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from app.services.evaluations.run_settings import RunSettings, declared
+from app.settings import Settings, in_environment
+from evaluation.shortcuts import shortcut_groups
+from evaluation.training.data.dataset import read_dataset_images
+from evaluation.training.data.examples import code_examples
+from evaluation.training.data.hold_out import check_held_out, hold_out
+from evaluation.training.data.images import LabelledImages
+from evaluation.training.data.sets import check_apart, training_set
+from evaluation.training.method import Examples, Run
+from generation.output.folder import OutputFolder
+from graph.database.store import GraphStore
+from graph.dataset.state import dataset_state
+from graph.errors import OptionError
+from graph.evaluations.reading import Evaluation
+from graph.progress import Progress
+from ingest.images.image_file import ImageFileError
+from ingest.images.roots import ImageRoots
+
+ReadDataset = Callable[[str], LabelledImages]
+_KNOWN = 3  # a training, a validation and a test dataset
+_HOLD_OUT, _THIN = 21, 22  # purposes of generators
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationImages:
+    """The images of an evaluation.
+
+    Parameters
+    ----------
+    training, test : Examples
+    validation : Examples or None
+    groups, training_groups : pandas.DataFrame or None
+        ``image`` and a column for each shortcut, of the test and of the training images; None
+        without shortcuts. Those of the training images have ``class_name``, too.
+    notes : tuple of str
+        What people should know of them.
+    """
+
+    training: Examples
+    validation: Examples | None
+    test: Examples
+    groups: pd.DataFrame | None
+    training_groups: pd.DataFrame | None
+    notes: tuple[str, ...] = ()
+
+
+def image_reader(settings: Settings) -> Callable[[str, bool], bytes]:
+    """A function that reads an image's file: a real one's from the image folders, or a made one's.
+
+    It raises OptionError where there is no such file, or no address of one.
+    """
+    roots = ImageRoots(settings.image_roots())
+    output = OutputFolder(settings.output_folder())
+
+    def read(uri: str | None, synthetic: bool) -> bytes:
+        if uri is None:
+            raise OptionError(
+                "An image has no address of its file, so that nothing can be trained on it. Load "
+                "the dataset with addresses of its images."
+            )
+        if synthetic and output.exists(uri):
+            return output.read(uri)
+        try:
+            return roots.find(uri).read()
+        except ImageFileError as error:
+            raise OptionError(f"{uri}: {error.worded(in_environment)}") from error
+
+    return read
+
+
+KnownDatasets = dict[str, tuple[int | None, LabelledImages]]
+"""Datasets that were read, by name, with the digest of their images then."""
+
+
+def dataset_reader(
+    store: GraphStore, settings: Settings, progress: Progress, known: KnownDatasets
+) -> ReadDataset:
+    """A function that reads a dataset's labelled images; the last few stay known."""
+    read = image_reader(settings)
+
+    def read_once(name: str) -> LabelledImages:
+        digest = dataset_state(store, name).digest
+        if name not in known or known[name][0] != digest:
+            while len(known) >= _KNOWN:
+                del known[next(iter(known))]
+            known[name] = (digest, read_dataset_images(store, name, read, progress))
+        return known[name][1]
+
+    return read_once
+
+
+def evaluation_images(
+    evaluation: Evaluation, settings: RunSettings, read: ReadDataset, run: Run
+) -> EvaluationImages:
+    """Put the images of an evaluation together, and check that they are apart.
+
+    Raises
+    ------
+    LeakError
+        A test image is synthetic, or is trained on, or something made of it is.
+    OptionError
+        A split, training set or class is empty.
+    DatasetNotFoundError, StaleError
+        A dataset is gone, or not complete.
+    """
+    if evaluation.train is None:
+        raise OptionError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
+    whole = read(evaluation.train)
+    training = training_set(_of_split(whole, settings.train_split), evaluation.training_set or "")
+    training = thinned(training, evaluation.most_synthetic, run.generator(_THIN))
+    test = read(evaluation.test).of_split(settings.test_split)
+    check_apart(training, test)
+    notes: list[str] = []
+    validation: LabelledImages | None = None
+    if settings.validation is not None or settings.validation_split is not None:
+        validation = read(settings.validation or evaluation.train).of_split(
+            settings.validation_split
+        )
+        check_held_out(training, validation)
+        check_apart(validation, test)
+    elif settings.validation_share:
+        held = hold_out(
+            training,
+            settings.validation_share,
+            run.generator(_HOLD_OUT),
+            _groups(training, settings),
+        )
+        training, validation = held.training, held.validation
+        if held.left_out:
+            notes.append(
+                f"{held.left_out:,} images that were made from held-out ones are not trained on."
+            )
+    if validation is None and declared(evaluation.method).needs_validation_groups:
+        raise OptionError(
+            f"The method {evaluation.method} needs held-out images. Order it with validation "
+            "images."
+        )
+    parts = {"training": training, "test": test}
+    parts |= {} if validation is None else {"validation": validation}
+    found = {name: _groups(images, settings) for name, images in parts.items()}
+    given = [groups for groups in found.values() if groups is not None]
+    # An image may be in two parts of different datasets, with the same groups.
+    groups = pd.concat(given).drop_duplicates("image") if given else None
+    coded = code_examples(parts, groups, labels=settings.labels)
+    seen = found["training"]
+    return EvaluationImages(
+        coded["training"],
+        coded.get("validation"),
+        coded["test"],
+        found["test"],
+        None if seen is None else seen.assign(class_name=training.frame["class_name"].to_numpy()),
+        tuple(notes),
+    )
+
+
+def thinned(images: LabelledImages, most: int | None, rng: np.random.Generator) -> LabelledImages:
+    """The images with at most so many synthetic ones, drawn at random."""
+    synthetic = images.frame["synthetic"].astype(bool).to_numpy()
+    rows = np.flatnonzero(synthetic)
+    if most is None or len(rows) <= most:
+        return images
+    kept = ~synthetic
+    kept[rng.choice(rows, most, replace=False)] = True
+    return images.where(pd.Series(kept))
+
+
+def _of_split(images: LabelledImages, split: str | None) -> LabelledImages:
+    """The training images: of a split, with synthetic ones that have none."""
+    if split is None:
+        return images
+    frame = images.frame
+    found = images.where(
+        (frame["split"] == split) | (frame["synthetic"].astype(bool) & frame["split"].isna())
+    )
+    return found if len(found) else images.of_split(split)
+
+
+def _groups(images: LabelledImages, settings: RunSettings) -> pd.DataFrame | None:
+    shortcuts = settings.opened_shortcuts()
+    return None if shortcuts is None else shortcut_groups(images.frame, shortcuts)

@@ -1,0 +1,154 @@
+"""Run an evaluation: train, predict, score, and keep the results."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from app.services.evaluations.images import (
+    EvaluationImages,
+    KnownDatasets,
+    dataset_reader,
+    evaluation_images,
+)
+from app.services.evaluations.predictions import FOLDER, write_predictions
+from app.services.evaluations.run_settings import RunSettings
+from app.services.evaluations.scoring import score_run, with_groups
+from app.settings import Settings
+from evaluation.metrics import Inputs
+from evaluation.predictions import check_predictions
+from evaluation.training.method import Run
+from evaluation.training.run import Trained, train_run
+from generation.output.folder import OutputFolder
+from generation.worker.resources import AskGraph
+from graph.database.store import GraphStore
+from graph.evaluations.reading import Evaluation, read_evaluation
+from graph.evaluations.writing import (
+    begin_evaluation,
+    save_predictions_uri,
+    save_scores,
+)
+from graph.progress import Progress, silent
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEvaluation:
+    """An evaluation's model, with the images that it was trained and tested on."""
+
+    evaluation: Evaluation
+    settings: RunSettings
+    images: EvaluationImages
+    trained: Trained
+
+
+def run_evaluation(
+    graph: AskGraph,
+    settings: Settings,
+    evaluation: str,
+    progress: Progress,
+    known: KnownDatasets | None = None,
+) -> str:
+    """Train, predict, score, and save both; return what people should know of it.
+
+    Parameters
+    ----------
+    known : dict, optional
+        Datasets that were read for other evaluations; those read for this one are added.
+
+    Raises
+    ------
+    CobalanceError
+        Its datasets, settings or images cannot be used; the message says why.
+    """
+    graph(partial(begin_evaluation, evaluation=evaluation))
+    done = train_again(graph, settings, evaluation, progress, known=known)
+    predictions = check_predictions(done.trained.predictions)
+    images = done.images
+    inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
+    scored = score_run(inputs)
+    folder = OutputFolder(settings.output_folder())
+    uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
+    graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))
+    graph(partial(save_scores, evaluation=evaluation, scores=scored.frame))
+    return " ".join([*images.notes, *(_left_out(*one) for one in scored.left_out.items())])
+
+
+def train_again(
+    graph: AskGraph,
+    settings: Settings,
+    evaluation: str,
+    progress: Progress,
+    *,
+    test: tuple[str, str | None] | None = None,
+    known: KnownDatasets | None = None,
+) -> TrainedEvaluation:
+    """Train an evaluation's model on the images of now, or load it where it is kept.
+
+    Parameters
+    ----------
+    test : tuple of str and (str or None), optional
+        Another dataset to predict, and its split.
+    known : dict, optional
+        As of `run_evaluation`.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    CobalanceError
+        Its datasets, settings or images cannot be used.
+    """
+    found = graph(partial(read_evaluation, evaluation=evaluation))
+    checked = RunSettings.read(found.settings)
+    if test is not None:
+        checked = checked.model_copy(update={"test_split": test[1]})
+    run = Run(found.seed or 0, _checkpoints(settings, found), progress)
+
+    def read_images(store: GraphStore) -> EvaluationImages:
+        tested = found if test is None else replace(found, test=test[0])
+        read = dataset_reader(store, settings, progress, {} if known is None else known)
+        return evaluation_images(tested, checked, read, run)
+
+    images = graph(read_images)
+    trained = train_run(
+        checked.recipe(found.method), run, images.training, images.validation, images.test
+    )
+    return TrainedEvaluation(found, checked, images, trained)
+
+
+def predict_dataset(
+    store: GraphStore,
+    settings: Settings,
+    evaluation: str,
+    dataset: str,
+    split: str | None = None,
+    *,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Predict real images of a dataset with an evaluation's model, trained again.
+
+    Raises
+    ------
+    LeakError
+        It was trained on some of them, or they are synthetic.
+    CobalanceError
+        The model cannot be trained again, or there are no such images.
+    """
+    done = train_again(
+        lambda ask: ask(store), settings, evaluation, progress, test=(dataset, split)
+    )
+    groups = done.images.groups
+    return with_groups(check_predictions(done.trained.predictions), groups)
+
+
+def _checkpoints(settings: Settings, evaluation: Evaluation) -> Path:
+    """The folder of checkpoints, another one where the images have changed."""
+    place = settings.output_folder()
+    root = Path(place) if "://" not in place else settings.cobalance_cache.expanduser()
+    of_images = f"{evaluation.train_digest:x}-{evaluation.test_digest:x}"
+    return root / FOLDER / evaluation.id / "checkpoints" / of_images.replace("--", "-")
+
+
+def _left_out(metric: str, reason: str) -> str:
+    return f"{metric} is not scored: {reason}"

@@ -1,0 +1,43 @@
+"""Shortcuts of an evaluation: from a file, or from the imbalances of the original dataset."""
+
+from pathlib import Path
+from typing import Literal
+
+from evaluation.shortcuts import Shortcuts
+from graph.database.store import GraphStore
+from graph.errors import OptionError, Setting
+from graph.queries.imbalances import Ranking, read_imbalances
+
+_ALL = 1_000_000  # concepts, of which those that lean to a class are shortcuts
+
+
+def choose_shortcuts(
+    store: GraphStore, chosen: Path | Literal["none"] | None, origin: str
+) -> Shortcuts | None:
+    """Shortcuts from a TOML file, none, or by default the concepts that lean to a class.
+
+    Parameters
+    ----------
+    origin : str
+        The dataset whose imbalances decide: the one that was rebalanced, since a rebalanced one
+        may have none left.
+
+    Raises
+    ------
+    InputError, OptionError
+        The file cannot be read, or no concept leans to a class.
+    StaleError
+        The dataset is not mined.
+    """
+    if chosen == "none":
+        return None
+    if chosen is not None:
+        return Shortcuts.from_toml(chosen)
+    table = read_imbalances(store, origin, Ranking(max_size=1, limit=_ALL))
+    try:
+        return Shortcuts.from_imbalances(table)
+    except OptionError as error:
+        raise OptionError(
+            f"{origin!r}: {error} Set ",
+            *(Setting("shortcuts"), " to such a file, or to none to go without."),
+        ) from error

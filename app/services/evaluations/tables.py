@@ -1,0 +1,146 @@
+"""Score tables from files, with or without a graph, and keep the scores of predictions."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from app.services.evaluations.predictions import write_predictions
+from app.services.evaluations.run_settings import shortcut_settings
+from app.services.evaluations.scoring import dataset_groups, read_groups, with_groups
+from evaluation.metrics import Inputs
+from evaluation.predictions import known_rows, read_frame, read_predictions, runs
+from evaluation.shortcuts import Shortcuts
+from graph.database.store import GraphStore
+from graph.errors import InputError, OptionError, check_known
+from graph.evaluations.writing import (
+    NewEvaluation,
+    create_evaluations,
+    save_predictions_uri,
+    save_scores,
+)
+
+if TYPE_CHECKING:
+    from generation.output.folder import OutputFolder
+
+TABLES = tuple(field.name for field in fields(Inputs) if field.name != "seed")
+"""Names of the tables that metrics take."""
+
+
+def read_tables(files: Mapping[str, Path], seed: int = 0) -> Inputs:
+    """Read tables to score, by their names in `evaluation.metrics.Inputs`.
+
+    Raises
+    ------
+    InputError
+        One cannot be read, or is not of the form that it should have, or an image has no group.
+    UnknownNameError, OptionError
+        Metrics take no such table, or there is none.
+    """
+    check_known("table", files, TABLES)
+    if not files:
+        raise OptionError("There is nothing to score. Give a table of predictions.")
+    frames = {name: _read(name, path) for name, path in files.items()}
+    if "predictions" in frames and "groups" in frames:
+        images = frames["predictions"]["image"], frames["groups"]["image"]
+        known_rows(*images, str(files["predictions"]), str(files["groups"]))
+    return Inputs(**frames, seed=seed)
+
+
+def _read(name: str, path: Path) -> pd.DataFrame:
+    if name in ("predictions", "edited"):
+        return read_predictions(path)
+    if name == "groups":
+        return read_groups(path)
+    frame = read_frame(path)
+    return _numbers(frame, str(path)) if name.endswith("embeddings") or name == "texts" else frame
+
+
+def _numbers(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A table of embeddings, of which CSV has the numbers as text."""
+    columns = {}
+    for name in frame:
+        column = frame[name]
+        if name != "image":
+            column = pd.to_numeric(column, errors="coerce").astype(np.float64)
+            if column.isna().any():
+                row = int(np.flatnonzero(column.isna())[0])
+                reason = f"{name} is {frame[name].iloc[row]!r}, which is no number"
+                raise InputError(source, f"row {row + 1}", reason, "Correct or remove the column.")
+        columns[name] = column
+    return pd.DataFrame(columns)
+
+
+def with_dataset(
+    store: GraphStore, dataset: str, shortcuts: Path | None, inputs: Inputs
+) -> tuple[Inputs, Shortcuts]:
+    """Tables with the groups of a dataset's images, and the shortcuts that make them.
+
+    Where no training images are given, they are the dataset's other images of the split ``train``,
+    or of any split where it has no such one.
+
+    Raises
+    ------
+    InputError
+        A predicted image is not in the dataset.
+    DatasetNotFoundError, StaleError, OptionError
+        As `app.services.evaluations.scoring.dataset_groups`.
+    """
+    groups, chosen = dataset_groups(store, dataset, shortcuts)
+    training = inputs.training
+    if inputs.predictions is not None:
+        known_rows(inputs.predictions["image"], groups["image"], "predictions", repr(dataset))
+        others = ~groups["image"].isin(inputs.predictions["image"])
+        of_train = groups["split"] == "train"
+        others &= of_train if of_train.any() else True
+        if training is None and others.any():
+            training = groups[others].drop(columns="split").reset_index(drop=True)
+    own = groups.drop(columns=["class_name", "split"])
+    return replace(inputs, groups=own, training=training), chosen
+
+
+def keep_scores(
+    store: GraphStore,
+    folder: "OutputFolder",
+    dataset: str,
+    inputs: Inputs,
+    scores: pd.DataFrame,
+    shortcuts: Shortcuts | None,
+    *,
+    created_by: str = "",
+) -> list[str]:
+    """Keep predictions from elsewhere with their scores as evaluations, one for each run.
+
+    Parameters
+    ----------
+    dataset : str
+        The dataset of the images.
+
+    Raises
+    ------
+    InputError
+        An image is not in the dataset.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    predictions = with_groups(inputs.need("predictions"), inputs.groups)
+    ids = list[str]()
+    for method, seed, rows in runs(predictions):
+        new = NewEvaluation(
+            method or "predictions", seed, {"shortcuts": shortcut_settings(shortcuts)}
+        )
+        create_evaluations(
+            store, [new], train=None, test=dataset, extra=None, created_by=created_by
+        )
+        uri = write_predictions(folder, new.id, rows)
+        save_predictions_uri(store, new.id, uri)
+        save_scores(store, new.id, _of_run(scores, method, seed))
+        ids.append(new.id)
+    return ids
+
+
+def _of_run(scores: pd.DataFrame, method: str, seed: int) -> pd.DataFrame:
+    return scores[(scores["method"] == method) & (scores["seed"] == seed)]

@@ -1,0 +1,140 @@
+"""Evaluations from the command line: ordered, run here, shown, exported; and anybody's tables."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.app.cli.calling import call
+from tests.app.cli.commands.conftest import table
+from tests.app.services.evaluations.conftest import (  # noqa: F401
+    BIASED,
+    EVEN,
+    animals,
+    draw,
+    own,
+    pictures,
+    rebalanced,
+)
+
+
+@pytest.fixture
+def evaluate(environment, pictures):  # noqa: F811
+    def command(*arguments, exit_code=0):
+        done = call(environment | {"COBALANCE_IMAGES": str(pictures)}, "evaluate", *arguments)
+        assert done.returncode == exit_code, done.stderr
+        return done
+
+    return command
+
+
+def test_from_an_order_to_a_table(run, evaluate, animals, rebalanced, tmp_path):  # noqa: F811
+    done = evaluate(
+        "train", animals, rebalanced, "--method", "erm", "--method", "upweight", "--seed", 1,
+        "--here",
+    )  # fmt: skip
+    ids = done.stdout.split()
+    assert len(ids) == 4
+    assert "4 evaluations ended. Next: cobalance evaluate show" in done.stderr
+    rows = table(evaluate("show", animals, "--metric", "worst_group", "-f", "csv"))
+    assert set(rows["train"]) == {animals, rebalanced}
+    assert rows["mean"].between(0, 1).all()
+    shown = evaluate("show", animals).stdout
+    assert "worst group" in shown
+    assert "upweight" in shown
+    differences = table(evaluate("show", animals, "--baseline", "erm", "-f", "csv"))
+    assert {"difference", "low", "high"} <= set(differences)
+    for suffix in ("csv", "parquet", "tex", "html"):
+        file = tmp_path / f"scores.{suffix}"
+        assert "rows." in evaluate("export", file, animals).stdout
+        assert file.stat().st_size > 100
+    refused = evaluate("export", tmp_path / "scores.doc", animals, exit_code=2).stderr
+    assert "does not end like a format's files: .csv, .parquet, .tex, .html" in refused
+    helped = table(run("cypher", "what-helped", "-d", animals, "-f", "csv"))
+    assert set(helped["training_set"]) == {rebalanced}
+    saved = tmp_path / "p.csv"
+    evaluate("predict", ids[0][:8], "-o", saved)
+    assert len(pd.read_csv(saved)) == sum(EVEN.values())
+    # The same table, scored as if it were from elsewhere.
+    again = table(evaluate("score", saved, "--metric", "worst_group", "-f", "csv"))
+    one = rows[(rows["train"] == animals) & (rows["method"] == "erm")]
+    assert again["value"].tolist() == pytest.approx(one["mean"].tolist())
+    kept = evaluate("score", saved, "-d", animals, "--metric", "accuracy", "--save").stderr
+    assert "Kept as 1 evaluations" in kept or "Kept as 1 evaluation" in kept
+
+
+def test_orders_wait_for_workers(run, evaluate, animals):  # noqa: F811
+    done = evaluate("train", animals, "--seed", 0, "--shortcuts", "none")
+    (made,) = done.stdout.split()
+    assert "Next: cobalance work --until-idle; then: cobalance evaluate show" in done.stderr
+    assert table(run("jobs", "--tasks", "-d", animals, "-f", "csv"))["task"].tolist() == [made]
+    assert "1 of 1 are still queued or running" in evaluate("show", animals).stderr
+    assert f"Task {made} is cancelled" in run("cancel", made).stderr
+    for arguments, said in (
+        (("train", animals, "--method", "magic"), "unknown method 'magic'"),
+        (("train", "nowhere"), "No dataset 'nowhere'"),
+        (("train", animals, "--set", "epochs=3"), "an option begins with learner., method."),
+        (("train", animals, "--set", "learner.epochs=0"), "epochs is 0"),
+        (("train", animals, "--test-split", "val"), "--test-split"),
+        (("show", "nothing-like-it"), "No dataset 'nothing-like-it'"),
+        (("predict", "nothing-like-it"), "There is no evaluation 'nothing-like-it'"),
+    ):
+        assert said in evaluate(*arguments, exit_code=2).stderr
+
+
+@pytest.fixture
+def frame_f(tmp_path):
+    """The issue's frame F as a confusion table: urban and country by background and object."""
+    right = {"urban": (98, 84, 74, 40), "country": (96, 82, 72, 42)}
+    states = [("common", "common"), ("uncommon", "common")]
+    states += [("common", "uncommon"), ("uncommon", "uncommon")]
+    rows = [
+        (class_name, predicted, *state, n)
+        for class_name, counts in right.items()
+        for state, count in zip(states, counts, strict=True)
+        for predicted, n in ((class_name, count), ("other", 100 - count))
+    ]
+    file = tmp_path / "f.csv"
+    columns = ["class_name", "predicted", "background", "object", "n"]
+    pd.DataFrame(rows, columns=columns).to_csv(file, index=False)
+    return file
+
+
+def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_path):
+    nowhere = {"NEO4J_URI": "bolt://127.0.0.1:9"} | {"COBALANCE_HOME": str(tmp_path / "home")}
+
+    def score(*arguments, exit_code=0):
+        done = call(environment | nowhere, "evaluate", "score", *arguments)
+        assert done.returncode == exit_code, done.stderr
+        return done
+
+    named = ["--metric", "balanced_accuracy", "--metric", "out_of_distribution"]
+    done = score(frame_f, *named, "--metric", "worst_group", "-f", "json")
+    values = {row["metric"]: row["value"] for row in json.loads(done.stdout)}
+    assert values["balanced_accuracy"] == pytest.approx(0.735)
+    assert values["out_of_distribution"] == pytest.approx(0.41)
+    assert values["worst_group"] == pytest.approx(0.40)
+    assert "balanced accuracy" in score(frame_f).stdout.replace("_", " ")
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame({"image": range(6), "class_name": list("ababab"), "p_a": rng.random(6)})
+    plain["p_b"] = 1 - plain["p_a"]
+    plain.to_parquet(tmp_path / "p.parquet")
+    pd.DataFrame({"image": range(5), "place": "common"}).to_csv(tmp_path / "g.csv", index=False)
+    said = score(tmp_path / "p.parquet", "--groups", tmp_path / "g.csv", exit_code=1).stderr
+    assert "names 1 images that the" in said
+    assert "do not have: '5'" in said
+    plain.loc[3, "p_a"] = np.nan
+    plain.to_csv(tmp_path / "nan.csv", index=False)
+    assert "row 4: p_a is" in score(tmp_path / "nan.csv", exit_code=1).stderr
+    for arguments, code, said in (
+        ((), 2, "There is nothing to score"),
+        ((tmp_path / "none.csv",), 1, "none.csv"),
+        ((frame_f, "--metric", "magic"), 2, "unknown metric 'magic'"),
+        ((frame_f, "--set", "accuracy.magic=1"), 2, "has no option 'magic'"),
+        ((frame_f, "--with", "captions"), 2, "--with 'captions' is no NAME=FILE"),
+        ((frame_f, "--with", "sounds=f.csv"), 2, "unknown table 'sounds'"),
+        ((frame_f, "--save"), 2, "--save is of a dataset of the graph"),
+        ((frame_f, "--metric", "self_similarity"), 2, "needs embeddings"),
+    ):
+        assert said in score(*arguments, exit_code=code).stderr

@@ -1,0 +1,184 @@
+"""Evaluations from the order to what helped, on pictures whose background goes with the class."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.services.evaluations.orders import EvaluationOrder, order_evaluations
+from app.services.evaluations.predictions import (
+    NoPredictionsError,
+    predictions_uri,
+    read_saved_predictions,
+)
+from app.services.evaluations.runs import predict_dataset, run_evaluation
+from app.services.evaluations.summaries import (
+    differences_frame,
+    label_of,
+    newest,
+    scores_frame,
+    summary_frame,
+)
+from evaluation.training.data.sets import LeakError
+from generation.output.folder import OutputFolder
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.dataset.write import write_annotations
+from graph.errors import DatasetNotFoundError, OptionError, UnknownNameError
+from graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
+from graph.progress import silent
+from graph.queries.binding import bind_named
+from graph.records import Annotations, ImageRecord
+from graph.tasks.lifecycle import cancel_task
+from graph.tasks.status import read_task
+from tests.app.services.evaluations.conftest import EVEN
+
+
+@pytest.fixture
+def run(store, own):
+    """Run an evaluation as its task does, and record that this is done."""
+
+    def run(evaluation):
+        note = run_evaluation(lambda ask: ask(store), own, evaluation, silent)
+        store.write("MATCH (t:Task {id: $id}) SET t.state = 'done'", id=evaluation)
+        return note
+
+    return run
+
+
+def test_before_and_after_are_trained_scored_and_compared(store, own, animals, rebalanced, run):
+    order = EvaluationOrder((animals, rebalanced), methods=("erm", "upweight"), seeds=(0, 1))
+    ordered = order_evaluations(store, order, created_by="ann")
+    assert len(ordered.ids) == 8
+    assert ordered.extras == ("evaluate",)
+    found = [read_evaluation(store, one) for one in ordered.ids]
+    assert {one.test for one in found} == {animals}
+    assert {(one.settings["train_split"], one.settings["test_split"]) for one in found} == {
+        ("train", "test")
+    }
+    shortcuts = {"concepts": {"cat": ["grass"], "dog": ["snow"]}}
+    assert all(one.settings["shortcuts"] == shortcuts for one in found)
+    for one in ordered.ids:
+        run(one)
+    folder = OutputFolder(own.output_folder())
+    first = read_evaluation(store, ordered.ids[0])
+    assert first.predictions_uri == predictions_uri(first.id)
+    predictions = read_saved_predictions(folder, first)
+    assert len(predictions) == sum(EVEN.values())
+    right = predictions["class_name"] == predictions["predicted"]
+    by_hand = right.groupby([predictions["class_name"], predictions["concepts"]]).mean()
+    scores = read_scores(store, [first.id]).set_index(["metric", "group"])
+    for (class_name, state), accuracy in by_hand.items():
+        group = f"{class_name}, concepts {state}"
+        assert scores.loc[("group_accuracy", group), "value"] == pytest.approx(accuracy)
+    assert scores.loc[("worst_group", ""), "value"] == pytest.approx(by_hand.min())
+
+    # From Cypher alone.
+    query, bound = bind_named(store, "what-helped", {"dataset": animals, "metric": "worst_group"})
+    rows = {row["method"]: row for row in store.read(query.text, **bound)}
+    assert rows.keys() == {"erm", "upweight"}
+    row = rows["erm"]
+    assert (row["training_set"], row["backend"], row["seeds"]) == (rebalanced, "paste", 2)
+    assert row["after"] > row["before"]
+    low, high = row["interval"]
+    assert low <= row["difference"] <= high
+
+    everything = list_evaluations(store, animals)
+    summary = summary_frame(store, everything)
+    means = summary.set_index(["train", "method", "metric", "group"])["mean"]
+    assert means[(animals, "erm", "worst_group", "")] == pytest.approx(row["before"])
+    assert set(summary["seeds"]) == {2}
+    differences = differences_frame(folder, everything, "erm")
+    assert set(differences["baseline"]) == {label_of(first)}
+    of_worst = differences.set_index(["method", "metric"])["difference"].xs(
+        "worst_group", level="metric"
+    )
+    after = next(one for one in everything if one.train == rebalanced and one.method == "erm")
+    assert of_worst[label_of(after)] == pytest.approx(row["difference"])
+    with pytest.raises(OptionError, match="No evaluation is of the baseline 'jtt'"):
+        differences_frame(folder, everything, "jtt")
+
+    # The same seed predicts the same; another dataset, too.
+    again = predict_dataset(store, own, first.id, animals, "test", progress=silent)
+    np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
+    assert again["predicted"].tolist() == predictions["predicted"].tolist()
+    with pytest.raises(LeakError):
+        predict_dataset(store, own, first.id, animals, "train", progress=silent)
+
+    # A repetition takes the place of the earlier one in tables.
+    (repeated,) = order_evaluations(store, replace(order, train=(animals,), methods=("erm",),
+                                                   seeds=(0,))).ids  # fmt: skip
+    run(repeated)
+    kept = newest(list_evaluations(store, animals))
+    assert repeated in {one.id for one in kept}
+    assert first.id not in {one.id for one in kept}
+    assert len(kept) == 8
+    assert len(scores_frame(store, kept)) > 8
+
+
+def test_methods_that_select_hold_images_out(store, animals, run):
+    order = EvaluationOrder((animals,), methods=("dfr",), seeds=(3,), method_options={"refits": 1})
+    (made,) = order_evaluations(store, order).ids
+    settings = read_evaluation(store, made).settings
+    assert settings["validation_share"] == 0.2
+    assert settings["method_options"] == {"refits": 1}
+    run(made)
+    assert not read_scores(store, [made]).empty
+
+
+def test_orders_that_cannot_be_are_refused_before_anything_is_created(store, animals, tmp_path):
+    good = EvaluationOrder((animals,))
+    (tmp_path / "none.toml").write_text("[x]")
+    for changes, error, said in (
+        ({"methods": ("magic",)}, UnknownNameError, "unknown method 'magic'"),
+        ({"preset": "huge"}, UnknownNameError, "unknown preset 'huge'"),
+        ({"training_sets": ("half",)}, UnknownNameError, "unknown training set 'half'"),
+        ({"seeds": (-1,)}, OptionError, "A seed is a whole number"),
+        ({"train": ("nowhere",)}, DatasetNotFoundError, "No dataset 'nowhere'"),
+        ({"test": "nowhere"}, DatasetNotFoundError, "No dataset 'nowhere'"),
+        ({"test_split": "val"}, OptionError, "has no split 'val'. Its splits: 'test', 'train'"),
+        ({"method_options": {"eta": 1}}, UnknownNameError, "unknown option of the methods 'eta'"),
+        ({"learner_options": {"epochs": 0}}, OptionError, "epochs is 0"),
+        (
+            {"methods": ("upweight",), "shortcuts": "none"},
+            OptionError,
+            "The method upweight needs groups, and there are no shortcuts",
+        ),
+        ({"shortcuts": tmp_path / "none.toml"}, OptionError, "x has no concepts"),
+    ):
+        with pytest.raises(error, match=said):
+            order_evaluations(store, replace(good, **changes))
+    assert list_evaluations(store, animals) == []
+
+
+def test_datasets_without_splits_or_leaning_concepts(store, dataset, own):
+    records = [ImageRecord(f"{i}", "ab"[i % 2]) for i in range(8)]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(common=()), max_cliques=10)
+    with pytest.raises(OptionError, match=r"nothing to test on\. Name a split with test_split"):
+        order_evaluations(store, EvaluationOrder((dataset,)))
+
+
+def test_images_without_files_fail_the_evaluation_with_a_reason(store, animals, own, pictures, run):
+    for file in pictures.glob("train-cat-*"):
+        file.unlink()
+    (made,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
+    with pytest.raises(OptionError, match=r"train-cat-grass-\d+.png"):
+        run(made)
+    with pytest.raises(NoPredictionsError, match="has no predictions"):
+        read_saved_predictions(OutputFolder(own.output_folder()), read_evaluation(store, made))
+    assert read_task(store, made).kind == "evaluation"
+    assert cancel_task(store, made) == "cancelled"
+
+
+def test_predictions_that_are_gone_are_named(store, animals, own, run):
+    (made,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
+    run(made)
+    folder = OutputFolder(own.output_folder())
+    found = read_evaluation(store, made)
+    assert pd.read_parquet(io.BytesIO(folder.read(found.predictions_uri)))["image"].is_unique
+    folder.delete(found.predictions_uri)
+    with pytest.raises(NoPredictionsError, match="COBALANCE_OUTPUT"):
+        read_saved_predictions(folder, found)
