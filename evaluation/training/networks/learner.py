@@ -97,6 +97,8 @@ class NetworkLearner:
     ) -> Fitting:
         device = choose_device(self.options.device)
         dtype = choose_dtype(self.options.dtype, device)
+        if dtype == torch.float16:  # auto, where there is no bfloat16: gradients would underflow
+            dtype = torch.float32
         seed = (self.run.seed, zlib.crc32(stage.encode()))
         torch.manual_seed(int(np.random.default_rng(seed).integers(2**62)))
         backbone, settings = open_backbone(

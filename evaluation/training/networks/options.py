@@ -52,7 +52,8 @@ class NetworkOptions(ModelOptions):
     patience : int or None
         Stop after so many epochs without a better one; None to train all.
     dtype : {"float32", "bfloat16", "auto"}
-        Precision of the computations, weights are always single; auto is bfloat16 on a GPU.
+        Precision of the computations, weights are always single; auto is bfloat16 on a GPU that
+        has it.
     """
 
     model: str = RESNET50

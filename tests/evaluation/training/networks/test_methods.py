@@ -196,7 +196,7 @@ def own_losses(method: Method, monkeypatch: pytest.MonkeyPatch) -> list[tuple[in
     return seen
 
 
-SMALL_OPTIONS: dict[str, dict[str, Any]] = {"jtt": {"times": 2}, "dfr": {"refits": 2}}
+SMALL_OPTIONS: dict[str, dict[str, Any]] = {"jtt": {"times": 2}, "dfr": {"refits": 2, "c": (1.0,)}}
 
 
 @pytest.mark.parametrize("name", list(METHODS))
