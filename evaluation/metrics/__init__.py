@@ -8,11 +8,11 @@ from evaluation.metrics.accuracy import (
     worst_group,
 )
 from evaluation.metrics.artefact_shift import artefact_shift
+from evaluation.metrics.attacks.label_leakage import label_leakage
+from evaluation.metrics.attacks.leakage import leakage
+from evaluation.metrics.attacks.lic import lic
 from evaluation.metrics.attributes import attribute_counts, attribute_shift
 from evaluation.metrics.bias.amplification import directional_amplification, mals_amplification
-from evaluation.metrics.bias.label_leakage import label_leakage
-from evaluation.metrics.bias.leakage import leakage
-from evaluation.metrics.bias.lic import lic
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
 from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.metrics.bias.captioned import captions_by_image
+from evaluation.metrics.attacks.captioned import captions_by_image
 from evaluation.metrics.bias.markedness import unit_rows
 from evaluation.metrics.bias.scores import Score, mean_score, score_rows
 from evaluation.metrics.metric import Inputs, MetricPlugin

@@ -1,1 +1,1 @@
-"""Bias metrics: leakage, amplification, rankings and embeddings."""
+"""Bias metrics: amplification, rankings and embeddings."""

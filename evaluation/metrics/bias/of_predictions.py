@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import pandas as pd
 from pydantic import Field
 
+from evaluation.metrics.attacks.attackers import AttackOptions
+from evaluation.metrics.attacks.label_leakage import label_leakage
+from evaluation.metrics.attacks.leakage import LeakageScore, leakage
 from evaluation.metrics.bias.amplification import (
     Ties,
     directional_amplification,
     mals_amplification,
 )
-from evaluation.metrics.bias.attackers import AttackOptions
 from evaluation.metrics.bias.inputs import AttributeOptions, attribute_runs, of_run, table_runs
-from evaluation.metrics.bias.label_leakage import label_leakage
-from evaluation.metrics.bias.leakage import LeakageScore, leakage
 from evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
 from evaluation.metrics.bias.tables import count_table
 from evaluation.metrics.metric import Inputs, MetricPlugin, stack

@@ -8,10 +8,11 @@ import pandas as pd
 from pydantic import Field
 
 from evaluation.groups import check_groups
-from evaluation.metrics.bias.attackers import AttackOptions
+from evaluation.metrics.attacks.attackers import AttackOptions
+from evaluation.metrics.attacks.lic import group_words, lic
 from evaluation.metrics.bias.inputs import of_run, table_runs
-from evaluation.metrics.bias.lic import group_words, lic
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
+from evaluation.metrics.bias.ranked import rank_images
 from evaluation.metrics.bias.rankings import Absent, bias_at_k, max_skew, ndkl
 from evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from evaluation.metrics.tables import text_column
@@ -148,10 +149,7 @@ def rankings_of(table: pd.DataFrame) -> list[list[str | None]]:
 
 def _ranked(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
     def compute(inputs: Inputs, options: RankingOptions) -> pd.DataFrame:
-        return stack(
-            of_run(function(rankings_of(rows), **options.model_dump()), run)
-            for run, rows in table_runs(inputs.need("table"))
-        )
+        return _of_rankings(inputs, lambda ranked: function(ranked, **options.model_dump()))
 
     return compute
 
@@ -160,10 +158,31 @@ def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
     if not (options.first and options.second):
         raise OptionError("first and second are empty. Name two groups, such as man and woman.")
     pair = (options.first, options.second)
-    return stack(
-        of_run(bias_at_k(rankings_of(rows), options.k, groups=pair), run)
-        for run, rows in table_runs(inputs.need("table"))
+    return _of_rankings(inputs, lambda ranked: bias_at_k(ranked, options.k, groups=pair))
+
+
+def _of_rankings(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
+    """Scores of the rankings of a table, or of all images by texts for each attribute."""
+    if inputs.texts is None:
+        runs = table_runs(inputs.need("table"))
+        return stack(of_run(score(rankings_of(rows)), run) for run, rows in runs)
+    texts, images = (
+        one.drop(columns="image", errors="ignore").to_numpy(np.float64)
+        for one in (inputs.texts, inputs.need("embeddings"))
     )
+    frames = []
+    for name, groups in _groups_of_embeddings(inputs).items():
+        scores = score(rank_images(texts, images, _known(groups)))
+        separator = (": " + scores["group"]).where(scores["group"] != "", "")
+        frames.append(scores.assign(group=str(name) + separator))
+    return stack(frames)
+
+
+def _groups_of_embeddings(inputs: Inputs) -> pd.DataFrame:
+    groups, embeddings = check_groups(inputs.need("groups")), inputs.need("embeddings")
+    at = known_rows(embeddings["image"].astype("str"), groups["image"], "embeddings")
+    rows: pd.DataFrame = groups.iloc[at, 1:]
+    return rows
 
 
 def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:
@@ -171,11 +190,9 @@ def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame
     vectors = embeddings.drop(columns="image").to_numpy(np.float64)
     if inputs.groups is None:
         return self_similarity(vectors, sampled=options.sampled)
-    groups = check_groups(inputs.groups)
-    at = known_rows(embeddings["image"].astype("str"), groups["image"], "embeddings")
     return stack(
         _under(str(name), self_similarity(vectors, _known(column), sampled=options.sampled))
-        for name, column in groups.iloc[at, 1:].items()
+        for name, column in _groups_of_embeddings(inputs).items()
     )
 
 
@@ -198,6 +215,9 @@ def _person_preference(inputs: Inputs, options: PreferenceOptions) -> pd.DataFra
     return stack(frames)
 
 
+RANKED = ("table|texts", "table|embeddings", "table|groups")
+"""Scores of images, or embeddings of texts and images, and the images' groups."""
+
 PLUGINS = (
     MetricPlugin(
         "lic",
@@ -213,21 +233,21 @@ PLUGINS = (
         "MaxSkew@K: the most over-represented group among retrieved images. A table has score and "
         "group, and query.",
         options=RankingOptions,
-        takes=("table",),
+        takes=RANKED,
         compute=_ranked(max_skew),
     ),
     MetricPlugin(
         "ndkl",
         "NDKL@K: how far rankings are from fair shares. A table has score and group, and query.",
         options=RankingOptions,
-        takes=("table",),
+        takes=RANKED,
         compute=_ranked(ndkl),
     ),
     MetricPlugin(
         "bias_at_k",
         "Bias@K: which of two groups is retrieved more. A table has score and group, and query.",
         options=BiasOptions,
-        takes=("table",),
+        takes=RANKED,
         compute=_bias,
     ),
     MetricPlugin(

@@ -1,62 +1,23 @@
 """Bias of rankings: which groups' images a neutral caption retrieves first."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import xlogy
 
+from evaluation.metrics.bias.ranked import Ranking, Rankings, read_rankings
 from evaluation.metrics.bias.scores import mean_score, score_rows
 from graph.arrays import FloatArray, IntArray
 from graph.errors import OptionError
 
 Absent = Literal["skip", "one"]
 Parity = Mapping[str, float] | Literal["population", "equal"]
-Ranking = Sequence[Any] | npt.NDArray[Any]
-
-
-def rank_groups(scores: npt.ArrayLike, groups: Sequence[Any]) -> npt.NDArray[np.object_]:
-    """Return the groups of images in the order of their scores, best first, for each query.
-
-    Parameters
-    ----------
-    scores : array, shape (n_queries, n_images) or (n_images,)
-        Similarity of each image with each query, such as a neutral caption.
-    groups : sequence, length n_images
-        The group of each image; None or NaN for an image of no group.
-
-    Returns
-    -------
-    object array, shape (n_queries, n_images)
-        Images of equal scores are in the order of the input.
-
-    Raises
-    ------
-    OptionError
-        A score is NaN, or there are more or fewer images than groups.
-
-    Examples
-    --------
-    >>> rank_groups([0.1, 0.9, 0.5], ["man", "woman", None]).tolist()
-    [['woman', None, 'man']]
-    """
-    values = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    if np.isnan(values).any():
-        query, image = np.argwhere(np.isnan(values))[0]
-        raise OptionError(f"scores[{query}, {image}] is NaN. Leave images without scores out.")
-    if values.shape[1] != len(groups):
-        raise OptionError(
-            f"scores are of {values.shape[1]} images, and {len(groups)} groups are given. Give one "
-            "group for each image."
-        )
-    names = np.asarray([None if pd.isna(group) else str(group) for group in groups], dtype=object)
-    return names[np.argsort(-values, axis=1, kind="stable")]
 
 
 def max_skew(
-    ranked: Ranking,
+    ranked: Ranking | Rankings,
     k: int | None = None,
     *,
     parity: Parity = "population",
@@ -70,7 +31,7 @@ def max_skew(
     Parameters
     ----------
     ranked : sequence of groups, best first, or one such sequence for each query
-        As from `rank_groups`.
+        As from `rank_groups`; or `Rankings`, of embeddings by `rank_images`.
     k : int, optional
         How many are retrieved; all that are given by default.
     parity : {"population", "equal"} or mapping of group to share
@@ -104,9 +65,10 @@ def max_skew(
     0.4055
     """
     _check(k, absent)
-    groups, queries = _queries(ranked)
-    values = []
-    for codes in queries:
+    rankings = read_rankings(ranked)
+    groups, values = rankings.groups, []
+    for query in rankings.queries:
+        codes = query[query >= 0]
         best = codes[:k]
         if not len(best):
             values.append(np.nan)
@@ -124,7 +86,9 @@ def max_skew(
     return score_rows([mean_score(_named("max_skew", k), values)])
 
 
-def bias_at_k(ranked: Ranking, k: int | None = None, *, groups: tuple[str, str]) -> pd.DataFrame:
+def bias_at_k(
+    ranked: Ranking | Rankings, k: int | None = None, *, groups: tuple[str, str]
+) -> pd.DataFrame:
     """Return Bias@k: (n₁ - n₂) / (n₁ + n₂) of two groups among the k best, averaged over queries.
 
     Images of no group take places among the k best; where there are no others, the bias is 0
@@ -148,17 +112,18 @@ def bias_at_k(ranked: Ranking, k: int | None = None, *, groups: tuple[str, str])
     1.0
     """
     _check(k, "skip")
-    first, second = map(str, groups)
-    values = []
-    for query in _rankings(ranked):
-        best = query[:k]
-        n_first, n_second = (sum(one == name for one in best) for name in (first, second))
+    first, second = groups
+    rankings, values = read_rankings(ranked), []
+    names = rankings.groups
+    codes = [names.index(str(one)) if str(one) in names else len(names) for one in groups]
+    for query in rankings.queries:
+        n_first, n_second = (int((query[:k] == code).sum()) for code in codes)
         values.append((n_first - n_second) / max(n_first + n_second, 1))
     return score_rows([mean_score(_named("bias", k), values, group=f"{first} - {second}")])
 
 
 def ndkl(
-    ranked: Ranking,
+    ranked: Ranking | Rankings,
     k: int | None = None,
     *,
     parity: Parity = "population",
@@ -189,9 +154,10 @@ def ndkl(
     0.425
     """
     _check(k, absent)
-    groups, queries = _queries(ranked)
-    values = []
-    for codes in queries:
+    rankings = read_rankings(ranked)
+    groups, values = rankings.groups, []
+    for query in rankings.queries:
+        codes = query[query >= 0]
         best = codes[:k]
         if not len(best):
             values.append(np.nan)
@@ -217,22 +183,6 @@ def _check(k: int | None, absent: str) -> None:
         raise OptionError(f"k is {k}; give the number of images that are retrieved, from 1.")
     if absent not in ("skip", "one"):
         raise OptionError(f"absent is {absent!r}; give 'skip' or 'one'.")
-
-
-def _rankings(ranked: Ranking) -> list[list[str | None]]:
-    single = isinstance(ranked, str) or not any(
-        isinstance(one, list | tuple | np.ndarray | pd.Series) for one in ranked
-    )
-    queries = [ranked] if single else list(ranked)
-    return [[None if pd.isna(one) else str(one) for one in query] for query in queries]
-
-
-def _queries(ranked: Ranking) -> tuple[list[str], list[IntArray]]:
-    """Names of all groups; and the codes of each ranking, without images of no group."""
-    rankings = [[one for one in query if one is not None] for query in _rankings(ranked)]
-    groups = sorted({one for query in rankings for one in query})
-    code = {name: number for number, name in enumerate(groups)}
-    return groups, [np.array([code[one] for one in query], np.int64) for query in rankings]
 
 
 def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:

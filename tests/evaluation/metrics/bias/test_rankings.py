@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl, rank_groups
+from evaluation.metrics.bias.ranked import rank_groups
+from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
 from graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 

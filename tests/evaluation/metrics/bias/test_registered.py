@@ -260,6 +260,29 @@ def test_rankings_of_a_table() -> None:
     assert skew["value"].item() == pytest.approx((math.log(3) + math.log(2)) / 2)
 
 
+@pytest.mark.parametrize("name", ["max_skew", "ndkl", "bias_at_k"])
+def test_texts_rank_images(name: str) -> None:
+    rng = np.random.default_rng(0)
+    texts, images = rng.normal(size=(300, 4)), rng.normal(size=(30, 4))
+    people = rng.choice(["m", "w", "none"], 30)
+    cosines = texts @ (images / np.linalg.norm(images, axis=1, keepdims=True)).T
+    rows = [(q, cosines[q, i], people[i]) for q in range(300) for i in range(30)]
+    table = pd.DataFrame(rows, columns=["query", "score", "group"])
+    ids = [f"{i}.jpg" for i in range(30)]
+    tables = {
+        "texts": pd.DataFrame(texts).assign(image="0.jpg"),
+        "embeddings": pd.DataFrame(images).assign(image=ids),
+        "groups": pd.DataFrame({"image": ids[::-1], "gender": people[::-1]}),
+    }
+    options = {"k": 5} if name != "bias_at_k" else {"k": 5, "first": "m", "second": "w"}
+    found, expected = score(name, options, **tables), score(name, options, table=table)
+    assert found["value"].item() == pytest.approx(expected["value"].item())
+    assert found["n"].item() == 300
+    assert found["group"].item().startswith("gender")
+    with pytest.raises(CobalanceError, match="needs"):
+        score(name, options, texts=tables["texts"])
+
+
 def test_markedness_of_embeddings_and_cosines() -> None:
     embeddings = pd.DataFrame({"image": ["a", "b", "c"], "x": [1.0, 0, 1], "y": [0.0, 1, 0]})
     assert score("self_similarity", embeddings=embeddings)["value"].item() == pytest.approx(1 / 3)

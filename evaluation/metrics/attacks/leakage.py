@@ -35,7 +35,7 @@ def leakage(
     where it is right, and 0 where it is wrong. The leakage is LK_M - LK_D, of an attacker that
     sees the model's predictions less one that sees the labels of the data (Resampled Datasets,
     section 3.1, equation 7). Attackers are trained by
-    `evaluation.metrics.bias.label_leakage.label_leakage`.
+    `evaluation.metrics.attacks.label_leakage.label_leakage`.
 
     Parameters
     ----------

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluation.metrics.bias.attackers import AttackOptions, Split, draw_splits, fit_attacker
-from evaluation.metrics.bias.captioned import captions_by_image
-from evaluation.metrics.bias.label_leakage import averaged
-from evaluation.metrics.bias.leakage import leakage
+from evaluation.metrics.attacks.attackers import AttackOptions, Split, draw_splits, fit_attacker
+from evaluation.metrics.attacks.captioned import captions_by_image
+from evaluation.metrics.attacks.label_leakage import averaged
+from evaluation.metrics.attacks.leakage import leakage
 from graph.arrays import FloatArray, IntArray
 from graph.errors import needs_extra
 

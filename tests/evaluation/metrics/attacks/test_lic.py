@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from evaluation.metrics.bias.attackers import AttackOptions
-from evaluation.metrics.bias.lic import lic
+from evaluation.metrics.attacks.attackers import AttackOptions
+from evaluation.metrics.attacks.lic import lic
 from graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 

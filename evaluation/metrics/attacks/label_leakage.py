@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.metrics.bias.attackers import AttackOptions, draw_splits, fit_attacker
-from evaluation.metrics.bias.leakage import LeakageScore, leakage
+from evaluation.metrics.attacks.attackers import AttackOptions, draw_splits, fit_attacker
+from evaluation.metrics.attacks.leakage import LeakageScore, leakage
 from evaluation.metrics.bias.tables import Labels, check_rows, read_indicators
 from evaluation.metrics.metric import COLUMNS
 from graph.arrays import BoolArray, FloatArray, IntArray

@@ -1,0 +1,1 @@
+"""Leakage and LIC: attackers that guess groups from labels and captions."""
