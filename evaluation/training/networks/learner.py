@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluation.training.method import Examples, Floats, Method, Run
+from evaluation.training.method import Examples, Floats, IntArray, Method, Run
 from evaluation.training.networks.checkpoints import CheckpointFile
 from evaluation.training.networks.fitting import Fitting
 from evaluation.training.networks.model import NetworkModel, open_network
@@ -76,6 +76,9 @@ class NetworkLearner:
         """
         _check_examples(training)
         check_rule(self.options.select, validation)
+        training = replace(  # no last layer, no weight of its own for what no training image has
+            training, groups=_ranks(training.groups), domains=_ranks(training.domains)
+        )
         method = method.prepare(training)
         weights = method.weights(training) if weights is None else weights
         passes = method.epochs(epochs or self.options.epochs)
@@ -205,7 +208,7 @@ class NetworkLearner:
         for images in (training, validation):
             if images is not None:
                 digest.update(json.dumps([list(images.ids), list(images.classes)]).encode())
-                for array in (images.labels, images.groups, images.domains):
+                for array in (images.labels, _ranks(images.groups), _ranks(images.domains)):
                     digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(np.ascontiguousarray(weights).tobytes())
         return digest.hexdigest()
@@ -227,6 +230,12 @@ def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | N
         for at, name in enumerate(images.classes)
         if (images.labels == at).any()
     }
+
+
+def _ranks(codes: IntArray) -> IntArray:
+    """Codes without gaps: test images of further groups, which shift the others, change nothing."""
+    _, ranks = np.unique(codes, return_inverse=True)
+    return np.where(codes < 0, -1, ranks).astype(np.int64)
 
 
 def _check_examples(training: Examples) -> None:

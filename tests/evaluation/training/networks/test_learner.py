@@ -155,6 +155,18 @@ def test_folder_keeps_the_model(train: Train, tmp_path: Path) -> None:
         train(folder=tmp_path, learning_rate=0.1)
 
 
+def test_groups_of_other_test_images_change_nothing(tmp_path: Path) -> None:
+    """They shift the codes of the training images' groups, and the model is the same."""
+    images, validation = tiny_examples(), tiny_examples(10, seed=1)
+    learner = NetworkLearner(NetworkOptions(**{**TINY, "epochs": 1}), Run(0, tmp_path))
+    first = learner.fit(images, validation, Method())
+    shifted = [replace(one, groups=3 * one.groups + 1) for one in (images, validation)]
+    assert same(first, learner.fit(*shifted, Method()))
+    other = replace(images, groups=images.groups[::-1].copy())
+    with pytest.raises(OptionError, match="other data or settings"):
+        learner.fit(other, validation, Method())
+
+
 def test_checkpoint_of_other_settings_is_refused(train: Train, tmp_path: Path) -> None:
     def stop(stage: str, done: int, total: int | None) -> None:
         if done == 1:

@@ -1,5 +1,6 @@
 """Methods on networks: losses against computations of their own, and training with each."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,25 @@ def test_several_labels(name: str) -> None:
     probabilities = model.probabilities(training)
     assert probabilities.shape == (16, 2)
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
+
+
+@pytest.mark.parametrize("name", ["domain-independent", "adversarial", "group-dro"])
+def test_what_no_training_image_shows_changes_nothing(name: str) -> None:
+    """Domains and groups that only test images have leave gaps in the codes."""
+    images = tiny_examples(16)
+    gaps = replace(images, domains=2 * images.domains + 1, groups=images.groups + 3)
+    found = [
+        METHODS.open(name)
+        .train(
+            NetworkLearner(NetworkOptions(**{**TINY, "epochs": 1, "select": "last"}), Run(0)),
+            training,
+            None,
+            Run(0),
+        )
+        .probabilities(images)
+        for training in (images, gaps)
+    ]
+    np.testing.assert_array_equal(*found)
 
 
 def test_upweight_of_equal_groups_is_erm() -> None:
