@@ -103,9 +103,11 @@ def order_evaluations(
     _check_test(order.train, test, test_split, splits[test])
     shortcuts = shortcut_settings(choose_shortcuts(store, order.shortcuts, origin))
     seeds = order.seeds or tuple(range(preset.seeds))
-    most = _most_synthetic(store, order) if order.equal_numbers else None
+    added = _most_synthetic(store, order)
+    most = added if order.equal_numbers else None
     ids, extras = list[str](), set[str]()
     for train in order.train:
+        is_made = count_synthetic(store, train) > 0
         for method in order.methods:
             settings = RunSettings(
                 preset=order.preset,
@@ -121,7 +123,15 @@ def order_evaluations(
             _check(method, settings)
             extras.add(settings.needed_extra(method))
             new = [
-                NewEvaluation(method, seed, settings.model_dump(mode="json"), chosen, most)
+                NewEvaluation(
+                    method,
+                    seed,
+                    _with_equal_numbers(
+                        method, settings, None if is_made and chosen != "real" else added
+                    ).model_dump(mode="json"),
+                    chosen,
+                    most,
+                )
                 for chosen in order.training_sets
                 for seed in seeds
             ]
@@ -153,6 +163,14 @@ def _own_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a method has."""
     own = METHODS[method].options.model_fields
     return {name: value for name, value in options.items() if name in own}
+
+
+def _with_equal_numbers(method: str, settings: RunSettings, added: int | None) -> RunSettings:
+    """Settings with which an augmentation of real images sees as many as a rebalanced set has."""
+    options = settings.method_options
+    if added is None or "added" not in METHODS[method].options.model_fields or "added" in options:
+        return settings
+    return settings.model_copy(update={"method_options": {**options, "added": added}})
 
 
 def _usual(sizes: Mapping[str | None, int], names: Sequence[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,43 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
     assert first.id not in {one.id for one in kept}
     assert len(kept) == 8
     assert len(scores_frame(store, kept)) > 8
+
+
+NETWORK = {
+    "model": "test_resnet",
+    "pretrained": False,
+    "image_px": 32,
+    "epochs": 1,
+    "batch_size": 32,
+    "device": "cpu",
+}
+
+
+def test_networks_are_trained_and_kept(store, own, animals, rebalanced, run):
+    """And an augmentation of real images has as many as the rebalanced set; made ones need none."""
+    order = EvaluationOrder(
+        (animals, rebalanced), methods=("cutmix",), preset="conbias", seeds=(0,),
+        learner_options=NETWORK,
+    )  # fmt: skip
+    ordered = order_evaluations(store, order)
+    assert ordered.extras == ("train",)
+    options = [read_evaluation(store, one).settings["method_options"] for one in ordered.ids]
+    assert options == [{"added": 56}, {}]
+    given = order_evaluations(store, replace(order, method_options={"added": 3})).ids
+    assert [read_evaluation(store, one).settings["method_options"] for one in given] == [
+        {"added": 3}
+    ] * 2
+    first = ordered.ids[0]
+    run(first)
+    folder = OutputFolder(own.output_folder())
+    predictions = read_saved_predictions(folder, read_evaluation(store, first))
+    assert len(predictions) == sum(EVEN.values())
+    kept = list(Path(own.output_folder()).glob(f"evaluations/{first}/checkpoints/*/seed-0/trained"))
+    assert [sorted(path.name for path in one.iterdir()) for one in kept] == [
+        ["config.json", "model.safetensors"]
+    ]
+    again = predict_dataset(store, own, first, animals, "test", progress=silent)
+    np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
 
 
 def test_methods_that_select_hold_images_out(store, animals, run):
