@@ -42,6 +42,20 @@ PRESETS: Registry[Preset] = Registry("preset")
 for _preset in (
     Preset("small", "A linear model on frozen features: minutes on two cores, without torch."),
     Preset(
+        "small-network",
+        "A small network from random weights: minutes on two cores, nothing downloaded.",
+        learner="network",
+        learner_options={
+            "model": "test_resnet",
+            "pretrained": False,
+            "image_px": 64,
+            "epochs": 20,
+            "batch_size": 32,
+            "learning_rate": 3e-3,
+        },
+        validation_share=0.2,
+    ),
+    Preset(
         "conbias",
         "ResNet-50 from ImageNet, selected by the validation loss.",
         learner="network",

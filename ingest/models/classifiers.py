@@ -267,10 +267,8 @@ def _create(architecture: str) -> Any:
     try:
         return timm.create_model(architecture, pretrained=False, num_classes=0)
     except RuntimeError as error:
-        close = ", ".join(timm.list_models(f"*{architecture.partition('.')[0][:6]}*")[:5])
         raise OptionError(
-            f"timm has no architecture {architecture!r}. Give the name of one, such as "
-            f"{close or 'resnet50'}."
+            f"timm has no architecture {architecture!r}. Give the name of one, such as resnet50."
         ) from error
 
 
