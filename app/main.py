@@ -6,6 +6,7 @@ from app.views.compare import page as compare
 from app.views.cypher import page as cypher
 from app.views.datasets import page as datasets_page
 from app.views.diagnose import page as diagnose
+from app.views.evaluate import page as evaluate
 from app.views.jobs import page as jobs
 from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
@@ -20,10 +21,11 @@ PAGES = (
     ("Neighbourhood", "neighbourhood", ":material/hub:", neighbourhood.page),
     ("Plan", "plan", ":material/checklist:", plan.page),
     ("Jobs", "jobs", ":material/bolt:", jobs.page),
+    ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )
-WITH_UPLOADS = "Datasets"
+WITH_UPLOADS = ("Datasets", "Evaluate")
 WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
 
 
@@ -38,7 +40,7 @@ def main() -> None:
     }
     url.register(pages)
     page = st.navigation(list(pages.values()), position="top")
-    if page.title != WITH_UPLOADS:
+    if page.title not in WITH_UPLOADS:
         uploading.end_uploads()
     with errors_shown():
         names = session.datasets()["dataset"].tolist()

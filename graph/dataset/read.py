@@ -1,6 +1,7 @@
 """Read a dataset from the graph: annotations, the incidence matrix, files of each class."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,6 +190,17 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
     # As objects: a split that is missing stays None.
     values = [(name, *rows[name]) for name in sorted(rows)]
     return pd.DataFrame(values, columns=columns, dtype=object).astype({"synthetic": bool})
+
+
+def read_image_files(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.DataFrame:
+    """Read where the files of some images are, in the order given; unknown images are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``uri``, ``split`` (None where missing), ``synthetic``.
+    """
+    return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=list(ids))
 
 
 def _mention_frame(

@@ -2,21 +2,19 @@
 
 import streamlit as st
 
+from app.views.components.worker_note import draw_workers
 from app.views.jobs import images, results
-from app.views.jobs.progress import MOST_JOBS, REFRESH_S, draw_progress, facts_of, time_text
+from app.views.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
 from app.views.state import session, url
-from app.views.state.refreshing import refreshing
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url
 from app.views.widgets.controls import download
-from app.views.widgets.messages import empty_state, errors_in_fragment
-from app.views.widgets.theme import escape, shorten
+from app.views.widgets.messages import empty_state
+from app.views.widgets.theme import shorten
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.plan_file import plan_to_json
-from graph.jobs.reports import workers_alive
 from graph.jobs.rounds import read_query_progress
 from graph.jobs.status import Job, list_jobs
-from graph.plugins import is_installed
 
 
 def page() -> None:
@@ -24,7 +22,7 @@ def page() -> None:
     current = session.current()
     jobs = list_jobs(current.store, current.name, limit=MOST_JOBS)
     if not jobs:
-        _workers()
+        draw_workers()
         if empty_state(
             "No job yet",
             "A job makes the images of a plan. Create one on the **Plan** page.",
@@ -33,7 +31,7 @@ def page() -> None:
         ):
             url.go_to("plan")
         return
-    _workers()
+    draw_workers()
     overview = st.container()
     ids = [job.id for job in jobs]
     titles = {job.id: _title(job) for job in jobs}
@@ -58,27 +56,6 @@ def page() -> None:
 def _title(job: Job) -> str:
     """Title of a job, unique in its dataset, for the choice and the URL."""
     return f"{shorten(job.plan, 40)} · {time_text(job.created_at)} · {job.id[:6]}"
-
-
-@refreshing(REFRESH_S)
-def _workers() -> None:
-    """Draw the running workers, or how to start one."""
-    with errors_in_fragment():
-        alive = workers_alive(session.store())
-        if alive:
-            hosts = ", ".join(sorted({escape(worker.host or worker.id) for worker in alive}))
-            noun = "worker runs" if len(alive) == 1 else "workers run"
-            st.markdown(f":green[:material/circle:] {len(alive):,} {noun} on {hosts}.")
-            return
-        install = '`pip install "cobalance[worker]"` once, then '
-        install = "" if is_installed("worker") else install
-        st.info(
-            f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
-            "`cobalance work`. Models need "
-            '`pip install "cobalance[models]"` and, to be quick, a GPU; the backend `procedural` '
-            "needs neither.",
-            icon=":material/power_off:",
-        )
 
 
 def _download(current: CurrentDataset, job: Job) -> None:

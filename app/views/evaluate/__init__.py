@@ -1,0 +1,1 @@
+"""The page Evaluate: whether models trained on the result are less biased."""

@@ -1,0 +1,110 @@
+"""What training on jobs' results changed, before and after."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.views.evaluate.charts import draw_changes
+from app.views.evaluate.numbers import ALL, is_share
+from app.views.state.session import CurrentDataset
+from app.views.state.url import choice_in_url
+from app.views.widgets.tables import draw_table
+from graph.database.store import GraphStore
+from graph.queries.binding import bind_named
+
+QUERY = "what-helped"
+
+
+def show(current: CurrentDataset, stamps: Sequence[tuple[object, ...]]) -> None:
+    """Draw models trained before and after each job, of one metric; nothing without any."""
+    found: pd.DataFrame = current.read(changes_of, tuple(stamps))
+    if found.empty:
+        return
+    st.subheader("Before and after", anchor=False)
+    whole = found["group"] == ""
+    metrics = list(dict.fromkeys(found[whole]["metric"])) or list(dict.fromkeys(found["metric"]))
+    if st.session_state.get("evaluate_change") not in (None, *metrics):
+        del st.session_state["evaluate_change"]
+    usual = "worst_group" if "worst_group" in metrics else metrics[0]
+    metric = st.selectbox(
+        "Metric of the change",
+        metrics,
+        index=metrics.index(usual),
+        format_func=lambda name: name.replace("_", " "),
+        **choice_in_url("evaluate_change"),
+        width=260,
+    )
+    rows = found[found["metric"] == metric]
+    rows = rows.assign(
+        what=[
+            ", ".join(filter(None, parts))
+            for parts in zip(
+                rows["training_set"],
+                rows["images"].replace("augmented", ""),
+                rows["method"],
+                rows["group"],
+                strict=True,
+            )
+        ]
+    )
+    left, right = st.columns([5, 6])
+    with left:
+        draw_changes(rows, metric)
+    with right:
+        _table(rows, metric)
+
+
+def changes_of(
+    store: GraphStore, dataset: str, _stamps: Sequence[tuple[object, ...]]
+) -> pd.DataFrame:
+    """The saved query ``what-helped``; cached reads depend on when evaluations were scored."""
+    query, bound = bind_named(store, QUERY, {"dataset": dataset})
+    return store.read_frame(query.text, **bound)
+
+
+def _table(rows: pd.DataFrame, metric: str) -> None:
+    factor, digits = (100, 1) if is_share(metric) else (1, 3)
+    limits = [
+        [factor * one for one in limit] if isinstance(limit, list) else None
+        for limit in rows["interval"]
+    ]
+    shown = rows[["training_set", "job", "planner", "method", "seeds"]].copy()
+    shown["group"] = rows["group"].replace("", ALL)
+    shown["difference"] = [
+        _signed(factor * value, limit, digits)
+        for value, limit in zip(rows["difference"], limits, strict=True)
+    ]
+    shown["outdated"] = rows["outdated"].astype(bool)
+    text = st.column_config.TextColumn
+    draw_table(
+        shown if shown["outdated"].any() else shown.drop(columns="outdated"),
+        360,
+        {
+            "training_set": text("Trained on", width=150),
+            "job": text("Job", width=90),
+            "planner": text("Planner", width=80),
+            "method": text("Method", width=90),
+            "seeds": st.column_config.NumberColumn("Seeds", width=50),
+            "group": text("Group", width=120),
+            "difference": text("Difference [95%]", width=150, alignment="right"),
+        },
+        key="_evaluate_changes_table",
+        alt="What each job changed",
+    )
+    st.caption(f"The same as the saved query `{QUERY}` on the page Cypher.")
+
+
+def _signed(value: float, limits: Sequence[float] | None, digits: int) -> str:
+    """A difference with its interval as text; a dash where it is not known.
+
+    Examples
+    --------
+    >>> _signed(12.34, [3, 20.26], 1), _signed(float("nan"), None, 1)
+    ('+12.3 [+3.0, +20.3]', '-')
+    """
+    if pd.isna(value):
+        return "-"
+    known = limits is not None and not any(pd.isna(one) for one in limits)
+    within = f" [{', '.join(f'{one:+.{digits}f}' for one in limits or ())}]" if known else ""
+    return f"{value:+.{digits}f}{within}"

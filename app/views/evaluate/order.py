@@ -1,0 +1,181 @@
+"""Form that orders training runs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import pandas as pd
+import streamlit as st
+
+from app.services.evaluations.orders import EvaluationOrder, Ordered, order_evaluations
+from app.views.state import session
+from app.views.state.access import may_edit, require_editor, user
+from app.views.state.session import CurrentDataset
+from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.widgets.messages import errors_kept, show_kept_error
+from app.views.widgets.theme import escape
+from evaluation.training.data.sets import SETS
+from evaluation.training.methods import METHODS
+from evaluation.training.presets import PRESETS
+from graph.dataset.names import split_sizes
+from graph.evaluations.reading import origin_of
+from graph.plugins import is_installed
+from ingest.concepts.plurals import counted
+
+MOST_SEEDS = 20
+_USUAL = "augmented"
+_PROBLEM, _ORDERED = "_order_problem", "_ordered"
+_LEANING, _NONE = "Concepts that lean to a class", "None"
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the form, and what was ordered with it."""
+    datasets = session.datasets()
+    order = _fields(current, datasets)
+    show_kept_error(_PROBLEM)
+    _say_ordered()
+    runs = len(order.train) * len(order.training_sets) * len(order.methods)
+    total = runs * len(order.seeds or ())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Train {counted(total, 'models')}",
+            type="primary",
+            key="_train",
+            disabled=not total or not may_edit(),
+            on_click=_order,
+            args=(order,),
+        )
+        st.caption(
+            "Workers train them, predict the test images and score the predictions. Equal seeds "
+            "give equal predictions."
+        )
+
+
+def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> EvaluationOrder:
+    names = datasets["dataset"].tolist()
+    _forget_unknown("evaluate_train", names)
+    _forget_unknown("evaluate_on", names)
+    with st.container(border=True):
+        left, right = st.columns(2)
+        with left:
+            train = st.multiselect(
+                "Train on",
+                names,
+                default=[current.name] if "evaluate_train" not in st.session_state else None,
+                **in_url("evaluate_train"),
+                help="Each by itself: such as this dataset and what a job made of it.",
+            )
+            sets = st.multiselect(
+                "Images of them",
+                list(SETS),
+                default=[_USUAL] if "evaluate_sets" not in st.session_state else None,
+                **in_url("evaluate_sets"),
+                help="  \n".join(f"**{name}**: {SETS[name][0]}" for name in SETS),
+            )
+            methods = st.multiselect(
+                "Methods",
+                list(METHODS),
+                default=["erm"] if "evaluate_methods" not in st.session_state else None,
+                **in_url("evaluate_methods"),
+                help=_purposes(METHODS, lambda name: METHODS[name].purpose),
+            )
+        with right:
+            preset = st.selectbox(
+                "Preset",
+                list(PRESETS),
+                **choice_in_url("evaluate_preset"),
+                help=_purposes(PRESETS, lambda name: PRESETS[name].purpose),
+            )
+            seeds = st.number_input(
+                "Seeds",
+                1,
+                MOST_SEEDS,
+                PRESETS[preset].seeds,
+                **number_in_url("evaluate_seeds"),
+                help="How many: 0, 1, and so on.",
+            )
+            usual = origin_of(current.store, train[0]) if train else None
+            test = st.selectbox(
+                "Test dataset",
+                names,
+                index=None,
+                placeholder=usual or (train[0] if train else "the first that is trained on"),
+                **in_url("evaluate_on"),
+                help="Whose real images are predicted. By default the dataset that was rebalanced.",
+            )
+        test_split = _choose_split(current, test or usual or (train[0] if train else None))
+        shortcuts = st.segmented_control(
+            "Shortcuts",
+            (_LEANING, _NONE),
+            default=_LEANING,
+            required=True,
+            **in_url("evaluate_shortcuts"),
+            help="They make the groups. The command line takes a file of them, too.",
+        )
+    _say_needs(preset)
+    return EvaluationOrder(
+        train=tuple(train),
+        training_sets=tuple(sets),
+        methods=tuple(methods),
+        preset=preset,
+        seeds=tuple(range(int(seeds))),
+        test=test,
+        test_split=test_split,
+        shortcuts="none" if shortcuts == _NONE else None,
+    )
+
+
+def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
+    """What each of some plugins is for, in Markdown."""
+    return "  \n".join(f"**{escape(name)}**: {escape(purpose(name))}" for name in registry)
+
+
+def _choose_split(current: CurrentDataset, test: str | None) -> str | None:
+    """Draw the choice of the split to test on, where the dataset has any."""
+    sizes = split_sizes(current.store, test) if test is not None else {}
+    splits = [name for name in sizes if name is not None]
+    _forget_unknown("evaluate_split", splits)
+    chosen: str | None = st.pills(
+        "Test split",
+        splits,
+        default="test" if "test" in splits and "evaluate_split" not in st.session_state else None,
+        format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
+        **in_url("evaluate_split"),
+    )
+    return chosen
+
+
+def _say_needs(preset: str) -> None:
+    extra = "train" if PRESETS[preset].learner == "network" else "evaluate"
+    if not is_installed(extra):
+        st.caption(
+            f":orange[:material/warning:] Its workers need `pip install "
+            f'"cobalance[worker,{extra}]"`, which is not installed here.'
+        )
+
+
+def _order(order: EvaluationOrder) -> None:
+    """Order the runs in the button's callback, so that the page is drawn with them."""
+    with errors_kept(_PROBLEM):
+        require_editor()
+        known = user()
+        st.session_state[_ORDERED] = order_evaluations(
+            session.store(), order, created_by=known.name if known is not None else ""
+        )
+
+
+def _say_ordered() -> None:
+    ordered = cast("Ordered | None", st.session_state.pop(_ORDERED, None))
+    if ordered is not None:
+        st.success(
+            f"{counted(len(ordered.ids), 'evaluations')} ordered. Workers run them: "
+            "`cobalance work`.",
+            icon=":material/check:",
+        )
+
+
+def _forget_unknown(key: str, known: Sequence[str]) -> None:
+    """Forget a choice that is gone, which Streamlit would refuse."""
+    kept: Any = st.session_state.get(key)
+    chosen = kept if isinstance(kept, list) else [kept]
+    if any(one not in (None, *known) for one in chosen):
+        del st.session_state[key]

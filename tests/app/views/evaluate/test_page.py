@@ -1,0 +1,245 @@
+"""The Evaluate page: runs side by side, images behind a number, orders, and others' tables."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from app.services.evaluations.maps import write_maps
+from app.services.evaluations.predictions import write_predictions
+from app.settings import Settings
+from app.views.evaluate.numbers import bars_of, cells_of, run_labels
+from app.views.state import uploading
+from evaluation.metrics import METRICS, Inputs
+from evaluation.predictions import check_predictions
+from generation.output.folder import OutputFolder
+from graph.database.store import GraphStore
+from graph.dataset.read import read_image_concepts
+from graph.evaluations.reading import Evaluation, list_evaluations
+from graph.evaluations.writing import (
+    NewEvaluation,
+    create_evaluations,
+    save_predictions_uri,
+    save_scores,
+)
+from tests.app.conftest import OpenPage, WriteDataset, shown_text
+
+
+@pytest.fixture
+def output(settings: Settings, tmp_path, monkeypatch: pytest.MonkeyPatch) -> OutputFolder:
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path))
+    return OutputFolder(str(tmp_path))
+
+
+def predict(store: GraphStore, dataset: str, wrong: int) -> pd.DataFrame:
+    """Predictions for all images, the first few of country wrong; where cows are is common."""
+    images = read_image_concepts(store, dataset)
+    frame = pd.DataFrame({"image": images["id"], "class_name": images["class_name"]})
+    frame["predicted"] = frame["class_name"]
+    rows = frame.index[frame["class_name"] == "country"][:wrong]
+    frame.loc[rows, "predicted"] = "urban"
+    cow = [("cow" in concepts) for concepts in images["concepts"]]
+    at_home = np.array(cow) == (frame["class_name"] == "country")
+    frame["concepts"] = np.where(at_home, "common", "uncommon")
+    frame["p_country"] = (frame["predicted"] == "country") * 0.8 + 0.1
+    frame["p_urban"] = 1 - frame["p_country"]
+    return frame
+
+
+def evaluate(
+    store: GraphStore, output: OutputFolder, dataset: str, method: str, seed: int, wrong: int
+) -> str:
+    new = NewEvaluation(method, seed)
+    (one,) = create_evaluations(store, [new], train=dataset, test=dataset, extra=None)
+    predictions = check_predictions(predict(store, dataset, wrong))
+    names = ("group_accuracy", "balanced_accuracy", "worst_group")
+    scored = METRICS.score(Inputs(predictions), {name: {} for name in names})
+    save_predictions_uri(store, one, write_predictions(output, one, predictions))
+    save_scores(store, one, scored.frame)
+    return one
+
+
+@pytest.fixture
+def evaluated(store: GraphStore, cars: str, output: OutputFolder) -> dict[str, str]:
+    """Two seeds of one method and one of another: 2, 4 and 0 of 10 country images wrong."""
+    return {
+        "erm 0": evaluate(store, output, cars, "erm", 0, 2),
+        "erm 1": evaluate(store, output, cars, "erm", 1, 4),
+        "upweight 0": evaluate(store, output, cars, "upweight", 0, 0),
+    }
+
+
+def table(app: AppTest, column: str) -> pd.DataFrame:
+    """The first table with a column."""
+    return next(one.value for one in app.dataframe if column in one.value)
+
+
+def test_without_evaluations_it_says_how_to_get_some(open_page: OpenPage, cars: str) -> None:
+    app = open_page("evaluate", dataset=cars)
+    assert not app.exception
+    assert "No result yet" in shown_text(app)
+
+
+def test_runs_side_by_side_with_the_images_behind_them(
+    open_page: OpenPage, cars: str, evaluated: dict[str, str]
+) -> None:
+    app = open_page("evaluate", dataset=cars, evaluate_metric="group accuracy")
+    assert not app.exception
+    overview = table(app, "seeds").set_index("run")
+    assert overview["seeds"].to_dict() == {"erm": 2, "upweight": 1}
+    assert overview.loc["upweight", "worst_group"] == "100.0"
+    cells = table(app, "images").set_index("group")
+    # 9 of the country images show a cow; 2 and 4 of them are wrong: 77.8 and 55.6.
+    expected = np.array([7 / 9, 5 / 9]) * 100
+    text = f"{expected.mean():.1f} ± {expected.std(ddof=1):.1f}"
+    assert cells.loc["country, concepts common", "run 0"] == text
+    assert cells.loc["country, concepts common", "images"] == 9
+    assert "2 of 20 images are predicted wrong" in shown_text(app)
+    linked = open_page(
+        "evaluate",
+        dataset=cars,
+        evaluate_model="erm, seed 1",  # as the page calls it
+        evaluate_group="country, concepts common",
+        evaluate_verdict="Right",
+    )
+    assert not linked.exception
+    assert "5 of 9 images are predicted right" in shown_text(linked)
+
+
+def test_a_changed_dataset_marks_results_as_outdated(
+    open_page: OpenPage, cars: str, evaluated: dict[str, str], write_dataset: WriteDataset
+) -> None:
+    write_dataset(cars, [("country", ("cow",), 3)])
+    app = open_page("evaluate", dataset=cars)
+    assert not app.exception
+    assert "3 results of 3 are outdated" in shown_text(app)
+    assert table(app, "seeds")["outdated"].all()
+
+
+def test_predictions_in_another_folder_leave_the_scores(
+    open_page: OpenPage, cars: str, evaluated: dict[str, str], monkeypatch, tmp_path_factory
+) -> None:
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path_factory.mktemp("elsewhere")))
+    app = open_page("evaluate", dataset=cars)
+    assert not app.exception
+    assert "COBALANCE_OUTPUT" in shown_text(app)
+    assert table(app, "seeds")["seeds"].tolist() == [2, 1]
+
+
+def test_a_run_is_ordered_and_cancelled(open_page: OpenPage, cars: str, store: GraphStore) -> None:
+    app = open_page(
+        "evaluate",
+        dataset=cars,
+        evaluate_view="Train models",
+        evaluate_shortcuts="None",
+    )
+    app.button(key="_train").click().run()
+    assert "nothing to test on" in shown_text(app)  # no split, and no other dataset
+    assert "“Test split”" in shown_text(app)
+    new = NewEvaluation("erm", 0)
+    create_evaluations(store, [new], train=cars, test=cars, extra="evaluate")
+    app.run()
+    assert table(app, "stage")["state"].tolist() == ["queued"]
+    app.button(key="_cancel_evaluations").click().run()
+    assert not app.exception
+    assert [one.state for one in list_evaluations(store, cars)] == ["cancelled"]
+
+
+def test_a_viewer_neither_trains_nor_sends_tables(
+    open_page: OpenPage, cars: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("order", "uploaded", "running"):
+        monkeypatch.setattr(f"app.views.evaluate.{name}.may_edit", lambda: False)
+    assert (
+        open_page("evaluate", dataset=cars, evaluate_view="Train models")
+        .button(key="_train")
+        .disabled
+    )
+    app = open_page("evaluate", dataset=cars, evaluate_view="Score a table")
+    assert not app.exception
+    assert not app.get("file_uploader")
+
+
+def test_anybodys_table_is_scored(
+    open_page: OpenPage,
+    cars: str,
+    store: GraphStore,
+    output: OutputFolder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(uploading, "accept_uploads", lambda: None)
+    content = predict(store, cars, 5).drop(columns="concepts").to_csv(index=False).encode()
+    app = open_page("evaluate", dataset=cars, evaluate_view="Score a table")
+    app.file_uploader[0].upload("../mine.csv", content, "text/csv").run()
+    assert not app.exception
+    scores = table(app, "value").set_index(["metric", "group"])["value"]
+    assert scores["accuracy", ""] == pytest.approx(0.75)
+    app.button(key="_scored_keep").click().run()
+    assert not app.exception
+    (kept,) = list_evaluations(store, cars)
+    assert (kept.train, kept.test, kept.state) == (None, cars, "done")
+    app.file_uploader[0].upload("bad.csv", b"image\n1\n", "text/csv").run()
+    assert "has no column class_name" in shown_text(app)
+
+
+def test_maps_stand_beside_the_images(
+    open_page: OpenPage,
+    cars: str,
+    evaluated: dict[str, str],
+    output: OutputFolder,
+    store: GraphStore,
+    tmp_path,
+) -> None:
+    buffer = io.BytesIO()
+    Image.fromarray(np.full((4, 4), 200, np.uint8)).save(buffer, "PNG")
+    rows = predict(store, cars, 2).query("class_name != predicted")[
+        ["image", "class_name", "predicted"]
+    ]
+    maps = rows.assign(cam_energy=0.5, mask_share=0.2, map=buffer.getvalue())
+    write_maps(output, evaluated["erm 0"], maps)
+    store.write(
+        "MATCH (i:Image {dataset: $dataset}) SET i.uri = 'one.png'",
+        dataset=cars,
+    )
+    Image.new("RGB", (8, 8), "white").save(tmp_path / "one.png")
+    app = open_page("evaluate", dataset=cars, evaluate_model="erm, seed 0")
+    assert not app.exception
+    assert "where the model sees its class" in shown_text(app)
+
+
+def evaluation(id_: str, **changes) -> Evaluation:
+    usual = dict.fromkeys(Evaluation.__dataclass_fields__)
+    return Evaluation(
+        **usual
+        | {"id": id_, "method": "erm", "train": "d", "training_set": "real", "test": "d"}
+        | changes
+    )
+
+
+def test_runs_are_called_by_what_tells_them_apart():
+    same = [evaluation("1"), evaluation("2", method="jtt")]
+    assert run_labels(same) == {"1": "erm", "2": "jtt"}
+    other = [evaluation("1"), evaluation("2", train="d2")]
+    assert run_labels(other) == {"1": "erm (d)", "2": "erm (d2)"}
+
+
+def test_bars_keep_empty_groups():
+    scores = pd.DataFrame(
+        {
+            "run": ["a", "a", "a", "a"],
+            "group": ["x", "x", "y", "y"],
+            "seed": [0, 1, 0, 1],
+            "value": [0.2, 0.4, np.nan, np.nan],
+            "low": [0.1, 0.3, np.nan, np.nan],
+            "high": [0.3, 0.5, np.nan, np.nan],
+            "n": [10, 10, 0, 0],
+            "outdated": False,
+        }
+    )
+    bars = bars_of(scores)
+    assert bars["mean"].round(9).tolist()[0] == 0.3
+    assert np.isnan(bars["mean"][1])
+    assert cells_of(bars, "worst_group")["a"].to_dict() == {"x": "30.0 ± 14.1", "y": "-"}
