@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.commands.evaluated_images import artefact, cam
 from app.cli.commands.score import score
 from app.cli.common import (
     FormatOption,
@@ -320,3 +321,5 @@ def export(
 
 
 app.command()(score)
+app.command()(artefact)
+app.command()(cam)
