@@ -43,6 +43,8 @@ class Examples:
     whole, rows : Examples and int64 array, or None
         Where these images were taken from, and as which rows, so that what is computed from an
         image is computed once however often its row is taken.
+    captions : sequence of sequences of str
+        The captions of each image, for models that learn from them; empty where none are known.
     """
 
     ids: Sequence[str]
@@ -55,6 +57,7 @@ class Examples:
     domain_names: Sequence[str] = ()
     whole: "Examples | None" = None
     rows: IntArray | None = None
+    captions: Sequence[Sequence[str]] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -81,6 +84,7 @@ class Examples:
             self.domain_names,
             self if self.whole is None else self.whole,
             rows if self.rows is None else self.rows[rows],
+            [self.captions[row] for row in rows.tolist()] if self.captions else (),
         )
 
     def require_groups(self, what: str) -> IntArray:
@@ -124,6 +128,10 @@ class MethodPlugin(Plugin):
         Whether it reads the groups of training images.
     needs_validation_groups : bool
         Whether it reads the groups of held-out images.
+    needs_validation : bool
+        Whether it selects by held-out images, unless told otherwise.
+    own_model : bool
+        Whether it fine-tunes a model of its own, and no learner.
     network_only : bool
         Whether it changes loss, outputs or augmentation, which needs torch: it cannot train the
         linear model on frozen features with scikit-learn.
@@ -135,6 +143,8 @@ class MethodPlugin(Plugin):
 
     needs_groups: bool = False
     needs_validation_groups: bool = False
+    needs_validation: bool = False
+    own_model: bool = False
     network_only: bool = False
     multi_label: bool = True
     reference: str = ""
@@ -166,6 +176,21 @@ class SavableModel(Model, Protocol):
 
     def save(self, folder: Path) -> None:
         """Save the model."""
+        ...
+
+
+@runtime_checkable
+class Captioner(Protocol):
+    """A trained model that describes images in words."""
+
+    words: str
+
+    def captions(self, images: Examples) -> list[str]:
+        """A caption for each image."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """As `Model.describe`."""
         ...
 
 

@@ -7,9 +7,11 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from evaluation.metrics.ratios import caption_predictions
 from evaluation.training.learners import LEARNERS
 from evaluation.training.learners.learner import LearnerPlugin
 from evaluation.training.method import (
+    Captioner,
     Examples,
     Floats,
     Learner,
@@ -33,7 +35,7 @@ class Trained:
 
     Parameters
     ----------
-    model : Model
+    model : Model or Captioner
     predictions : pandas.DataFrame
         See `predict`.
     record : mapping
@@ -43,7 +45,7 @@ class Trained:
         selected epoch and the pretrained weights of a network.
     """
 
-    model: Model
+    model: Model | Captioner
     predictions: pd.DataFrame
     record: Mapping[str, Any]
 
@@ -90,6 +92,8 @@ class Recipe:
         """
         METHODS.check(self.method, self.method_options)
         LEARNERS.check(self.learner, self.learner_options)
+        if _declared(self.method).own_model:
+            return
         learner = LEARNERS[self.learner]
         is_network = isinstance(learner, LearnerPlugin) and learner.is_network
         if _declared(self.method).network_only and not is_network:
@@ -129,17 +133,19 @@ def train_run(
         )
     recipe.check()
     method = METHODS.open(recipe.method, recipe.method_options)
-    learner = prepared or recipe.prepare(training, run)
+    of_method = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
+    of_learner = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
+    if declared.own_model:
+        learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)  # is not used
+    else:
+        learner = prepared or recipe.prepare(training, run)
     model = method.train(learner, training, validation, run)
-    options = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
-    rule = str(options["select"])
+    rule = str((of_method if declared.own_model else of_learner)["select"])
     record = {
         "method": recipe.method,
-        "method_options": METHODS.check(recipe.method, recipe.method_options).model_dump(
-            mode="json"
-        ),
-        "learner": recipe.learner,
-        "learner_options": options,
+        "method_options": of_method,
+        "learner": None if declared.own_model else recipe.learner,
+        "learner_options": {} if declared.own_model else of_learner,
         "seed": run.seed,
         "training_images": len(training),
         "validation_images": 0 if validation is None else len(validation),
@@ -154,7 +160,7 @@ def train_run(
     return Trained(model, predict(model, test, seed=run.seed, method=label), record)
 
 
-def predict(model: Model, test: Examples, *, seed: int, method: str) -> pd.DataFrame:
+def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str) -> pd.DataFrame:
     """Predictions of a model.
 
     Returns
@@ -162,8 +168,13 @@ def predict(model: Model, test: Examples, *, seed: int, method: str) -> pd.DataF
     pandas.DataFrame
         One row an image: ``image``, ``class_name`` (the label), ``predicted``, ``p_<class>`` for
         each class, ``seed`` and ``method``. With several labels an image, ``y_<class>`` (0 or 1)
-        stands for ``class_name`` and ``predicted``.
+        stands for ``class_name`` and ``predicted``. Of a captioner ``caption``, and in
+        ``predicted`` the group that it names, as `evaluation.metrics.caption_predictions` has it.
     """
+    if isinstance(model, Captioner):
+        captions = pd.DataFrame({"image": list(test.ids), "caption": model.captions(test)})
+        named = caption_predictions(captions.assign(seed=seed, method=method), model.words)
+        return named.drop(columns="n").assign(caption=captions["caption"])
     rows = np.arange(len(test))
     parts = [
         model.probabilities(test.take(rows[at : at + _BATCH])) for at in range(0, len(rows), _BATCH)

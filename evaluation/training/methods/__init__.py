@@ -14,6 +14,8 @@ METHODS: Plugins[Method] = Plugins(
         "group-dro": "evaluation.training.methods.group_dro",
         "dfr": "evaluation.training.methods.dfr",
         "jtt": "evaluation.training.methods.jtt",
+        "clip": "evaluation.training.methods.clip",
+        "captioner": "evaluation.training.methods.captioner",
         "focal": "evaluation.training.methods.network_only.focal",
         "domain-independent": "evaluation.training.methods.network_only.domain_independent",
         "domain-discriminative": "evaluation.training.methods.network_only.domain_discriminative",

@@ -110,3 +110,12 @@ def restore_optimiser(
 def method_tensors(state: Mapping[str, Any]) -> Tensors:
     """State of a method, as tensors that share its memory."""
     return {name: torch.from_numpy(np.asarray(values)) for name, values in state.items()}
+
+
+def check_digest(found: str, digest: str, folder: Path) -> None:
+    """Raise OptionError unless a folder's model is of the same data and settings."""
+    if found != digest:
+        raise OptionError(
+            f"The folder {folder} has a model of other data or settings. Choose another folder, or "
+            "delete this one to train again."
+        )

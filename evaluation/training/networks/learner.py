@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from evaluation.training.method import Examples, Floats, IntArray, Method, Run
-from evaluation.training.networks.checkpoints import CheckpointFile
+from evaluation.training.networks.checkpoints import CheckpointFile, check_digest
 from evaluation.training.networks.fitting import Fitting
 from evaluation.training.networks.model import NetworkModel, open_network
 from evaluation.training.networks.options import NetworkOptions
@@ -137,7 +137,7 @@ class NetworkLearner:
         kept = CheckpointFile((folder or Path()) / CHECKPOINT_FILE)
         kept_best = CheckpointFile((folder or Path()) / BEST_FILE)
         if folder is not None and (found := kept.read()) is not None:
-            _check_digest(found[1]["digest"], digest, folder)
+            check_digest(found[1]["digest"], digest, folder)
             fitting.restore(found[0])
             values = found[1]["values"]
             best = kept_best.read() or best
@@ -253,13 +253,5 @@ def _check_examples(training: Examples) -> None:
 
 
 def _check_same(model: NetworkModel, digest: str, folder: Path) -> NetworkModel:
-    _check_digest(model.describe().get("digest", ""), digest, folder)
+    check_digest(model.describe().get("digest", ""), digest, folder)
     return model
-
-
-def _check_digest(found: str, digest: str, folder: Path) -> None:
-    if found != digest:
-        raise OptionError(
-            f"The folder {folder} has a model of other data or settings. Choose another folder, or "
-            "delete this one to train again."
-        )

@@ -1,0 +1,1 @@
+"""Fine-tune models of transformers on images with captions: CLIP and captioners."""

@@ -1,0 +1,209 @@
+"""Fine-tuning CLIP: losses, seeds, interruption, and what it predicts without training on it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import CLIPModel
+
+from evaluation.metrics import group_accuracy, person_preference, self_similarity
+from evaluation.metrics.bias.markedness import prompt_similarities
+from evaluation.metrics.recall import opportunity_gap_of_predictions
+from evaluation.predictions import check_predictions
+from evaluation.training.method import Examples, Run
+from evaluation.training.methods.clip import ClipTuningOptions
+from evaluation.training.run import Recipe, Trained, predict, train_run
+from evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
+from graph.errors import JobBlockedError, OptionError
+from tests.tiny.captioned import captioned
+from tests.tiny.vision import save_clip
+
+Tune = Callable[..., ZeroShotClip]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_clip(tmp_path_factory.mktemp("clip") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def settings(folder: Path) -> dict[str, Any]:
+    return {
+        "model": str(folder), "offline": True, "device": "cpu",
+        "batch_size": 8, "epochs": 3, "learning_rate": 1e-3,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tune(settings: dict[str, Any]) -> Tune:
+    def tuned(seed: int = 0, run: Run | None = None, **changed: Any) -> ZeroShotClip:
+        options = ClipTuningOptions(**{**settings, **changed})
+        return tune_clip(options, captioned(), captioned(8, 5), run or Run(seed))
+
+    return tuned
+
+
+@pytest.fixture(scope="module")
+def tuned(tune: Tune) -> ZeroShotClip:
+    return tune(epochs=8)
+
+
+def same(a: ZeroShotClip, b: ZeroShotClip) -> bool:
+    first, second = a.vision.model.state_dict(), b.vision.model.state_dict()
+    return all(torch.equal(values, second[name]) for name, values in first.items())
+
+
+def test_lowers_the_loss(tuned: ZeroShotClip, folder: Path) -> None:
+    losses = tuned.about["losses"]
+    assert len(losses) == 8
+    assert losses[-1] < 0.8 * losses[0]
+    before = open_clip(ClipTuningOptions(model=str(folder), device="cpu"))
+    test = captioned(16, 9)
+    pixels = before.vision.pixels(test.read(np.arange(16)))
+    texts = [some[0] for some in test.captions]
+    with torch.inference_mode():
+        assert tuned.loss(pixels, texts) < before.loss(pixels, texts)
+
+
+def test_loss_is_that_of_transformers(tuned: ZeroShotClip) -> None:
+    test = captioned(6, 2)
+    pixels = tuned.vision.pixels(test.read(np.arange(6)))
+    texts = [some[1] for some in test.captions]
+    tokens = tuned.tokenizer(texts, padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        found = tuned.loss(pixels, texts)
+        wanted = tuned.vision.model(**tokens, pixel_values=pixels, return_loss=True).loss
+    torch.testing.assert_close(found, wanted)
+
+
+def test_seed_decides(tune: Tune) -> None:
+    test = captioned(6, 2)
+    first, again, other = (tune(seed, epochs=1) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.probabilities(test), again.probabilities(test))
+    assert not np.allclose(first.probabilities(test), other.probabilities(test))
+
+
+class InterruptedRunError(Exception):
+    """Ends a run from inside."""
+
+
+@pytest.mark.parametrize("select", ["last", "loss"])
+def test_goes_on_to_equal_weights(
+    tune: Tune, settings: dict[str, Any], tmp_path: Path, select: str
+) -> None:
+    def stop(stage: str, done: int, total: int | None) -> None:
+        if done == 2:
+            raise InterruptedRunError
+
+    whole = tune(select=select)
+    with pytest.raises(InterruptedRunError):
+        tune(run=Run(0, tmp_path, stop), select=select)
+    cut = tune(run=Run(0, tmp_path), select=select)
+    assert same(whole, cut)
+    assert whole.about == cut.about
+    assert [one.name for one in (tmp_path / "seed-0").iterdir()] == ["model"]
+    kept = tune(run=Run(0, tmp_path), select=select)
+    assert same(whole, kept)
+    with pytest.raises(OptionError, match="other data or settings"):
+        tune(run=Run(0, tmp_path), select=select, learning_rate=1e-4)
+    loaded = open_clip(ClipTuningOptions(model=str(tmp_path / "seed-0/model"), device="cpu"))
+    assert same(whole, loaded)
+
+
+def brute_force(model: ZeroShotClip, images: Examples) -> np.ndarray:
+    """Class of each image by itself, with transformers' own scores."""
+    clip: CLIPModel = model.vision.model
+    found = []
+    for row in range(len(images)):
+        scores = []
+        for name in images.classes:
+            tokens = model.tokenizer(f"a photo of a {name}", return_tensors="pt")
+            pixels = model.vision.pixels(images.read(np.array([row])))
+            with torch.inference_mode():
+                scores.append(clip(**tokens, pixel_values=pixels).logits_per_image.item())
+        found.append(np.exp(scores) / np.exp(scores).sum())
+    return np.array(found)
+
+
+def test_zero_shot_accuracy_and_recall_by_group(tuned: ZeroShotClip) -> None:
+    """As on FACET: recall of each class in each group of people."""
+    test = captioned(30, 4)
+    wanted = brute_force(tuned, test)
+    np.testing.assert_allclose(tuned.probabilities(test), wanted, atol=1e-5)
+    table = check_predictions(predict(tuned, test, seed=0, method="clip"))
+    right = wanted.argmax(axis=1) == test.labels
+    assert (table["predicted"] == table["class_name"]).tolist() == right.tolist()
+    people = np.where(test.domains == 1, "woman", "man")
+    groups = pd.DataFrame({"image": test.ids, "person": people})
+    recalls = group_accuracy(table, groups).set_index("group")["value"]
+    for label, name in enumerate(test.classes):
+        for person in ("man", "woman"):
+            rows = (test.labels == label) & (people == person)
+            assert recalls[f"{name}, person {person}"] == pytest.approx(right[rows].mean())
+    gap = opportunity_gap_of_predictions(table, groups).set_index("metric")["value"]
+    wanted_gap = sum(
+        abs(recalls[f"{name}, person man"] - recalls[f"{name}, person woman"])
+        for name in test.classes
+    )
+    assert gap["opportunity_gap"] == pytest.approx(100 * wanted_gap)
+
+
+def test_markedness_of_embeddings(tuned: ZeroShotClip) -> None:
+    test = captioned(10, 6)
+    people = np.where(test.domains == 1, "woman", "man").tolist()
+    embeddings = tuned.features(test)
+    np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1)
+    alike = self_similarity(embeddings, people).set_index("group")["value"]
+    pairs = [
+        embeddings[a] @ embeddings[b]
+        for a in range(10)
+        for b in range(10)
+        if a != b and people[a] == people[b] == "man"
+    ]
+    assert alike["man"] == pytest.approx(np.mean(pairs))
+    prompts = {name: f"a photo of a {name}" for name in ("person", "man", "woman")}
+    cosines = prompt_similarities(embeddings, text_table(tuned, prompts))
+    texts = tuned.embed_texts(list(prompts.values()))
+    np.testing.assert_allclose(cosines.to_numpy(), embeddings @ texts.T)
+    shares = person_preference(cosines, people).set_index("group")["value"]
+    won = [
+        embeddings[row] @ texts[0] > embeddings[row] @ texts[1]
+        for row in range(10)
+        if people[row] == "man"
+    ]
+    assert shares["man"] == pytest.approx(np.mean(won))
+
+
+def test_as_a_method(settings: dict[str, Any], tmp_path: Path) -> None:
+    recipe = Recipe("clip", {**settings, "epochs": 1})
+    done: Trained = train_run(recipe, Run(0, tmp_path), captioned(), None, captioned(6, 2))
+    assert done.predictions.columns.tolist() == [
+        "image", "class_name", "predicted", "p_red", "p_blue", "seed", "method"
+    ]  # fmt: skip
+    assert done.record["learner"] is None
+    assert done.record["method_options"]["epochs"] == 1
+    assert done.record["model"]["pairs"] == 24
+
+
+def test_refusals(settings: dict[str, Any], tmp_path: Path) -> None:
+    few = replace(captioned(4), captions=[["a red square"], [], [], []])
+    options = ClipTuningOptions(**settings)
+    with pytest.raises(OptionError, match="1 of 4 training images have captions"):
+        tune_clip(options, few, None, Run(0))
+    with pytest.raises(OptionError, match="0 of 4 training"):
+        tune_clip(options, replace(few, captions=()), None, Run(0))
+    with pytest.raises(OptionError, match="there are none"):
+        tune_clip(options.model_copy(update={"select": "loss"}), captioned(), None, Run(0))
+    with pytest.raises(OptionError, match="underflow in float16"):
+        Recipe("clip", {**settings, "dtype": "float16"}).check()
+    with pytest.raises(JobBlockedError, match="is not on this machine"):
+        open_clip(ClipTuningOptions(model="nobody/none", offline=True))
+    with pytest.raises(JobBlockedError, match="is not here"):
+        open_clip(ClipTuningOptions(model=str(tmp_path / "none")))
+    with pytest.raises(OptionError, match="no last layer"):
+        open_clip(options).with_head(np.ones((2, 2)), np.ones(2))
