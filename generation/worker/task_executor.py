@@ -1,5 +1,6 @@
 """Execute one task: start, report progress, end; fail on errors."""
 
+import contextlib
 import logging
 import threading
 import time
@@ -16,7 +17,14 @@ from generation.worker.resources import (
 from generation.worker.runner_slot import RunnerSlot
 from graph.errors import CobalanceError
 from graph.progress import Progress, silent
-from graph.tasks.lifecycle import StartedTask, end_task, fail_task, report_task, start_task
+from graph.tasks.lifecycle import (
+    StartedTask,
+    end_task,
+    fail_task,
+    release_task,
+    report_task,
+    start_task,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +84,8 @@ class TaskExecutor:
         except TaskCancelled:
             return
         except WorkerStopped:
+            with contextlib.suppress(CobalanceError):
+                self._store.run_once(partial(release_task, task=task, attempt=attempt))
             raise
         except Exception as error:  # noqa: BLE001 - stored with the task
             if not isinstance(error, CobalanceError):

@@ -129,6 +129,11 @@ def start_task(store: GraphStore, task: str, attempt: int) -> StartedTask | None
     return StartedTask(**rows[0] | {"settings": json.loads(rows[0]["settings"])})
 
 
+def release_task(store: GraphStore, task: str, attempt: int) -> None:
+    """Leave a running task to another worker, as this one has been told to stop."""
+    store.write(statements.RELEASE_TASK, task=task, attempt=attempt)
+
+
 def report_task(
     store: GraphStore, task: str, attempt: int, stage: str, done: int, total: int | None
 ) -> bool:

@@ -25,6 +25,13 @@ SET t.state = 'running', t.started_at = coalesce(t.started_at, datetime()),
 RETURN t.kind AS kind, t.dataset AS dataset, t.settings AS settings, t.starts AS starts""",
 )
 
+RELEASE_TASK = Statement(
+    "Leave a running task to another worker, as one that was not started.",
+    f"""
+{_LOCK} WHERE {_THIS}
+SET t.state = 'queued', t.starts = t.starts - 1""",
+)
+
 REPORT_TASK = Statement(
     "Write the progress of a task that is still wanted, in this attempt.",
     f"""

@@ -91,6 +91,31 @@ def test_a_cancelled_task_stops_at_its_next_report(store, loaded, worker):
     assert read_task(store, task).state == "cancelled"
 
 
+def test_a_worker_that_is_told_to_stop_leaves_its_task_to_others(store, loaded, worker):
+    reports, go_on = threading.Semaphore(0), threading.Event()
+
+    def count(run):
+        while not go_on.is_set():
+            run.progress("count", 1, 1)
+            reports.release()
+        return "counted"
+
+    task = create_task(store, "count", "worker", dataset=loaded)
+    first = worker(count=count)
+    thread = threading.Thread(target=first.run)
+    thread.start()
+    assert reports.acquire(timeout=60)
+    first.stop()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert read_task(store, task).state == "queued"
+    go_on.set()
+    worker(count=count).run()
+    found = read_task(store, task)
+    assert (found.state, found.note) == ("done", "counted")
+    assert store.read("MATCH (t:Task {id: $id}) RETURN t.starts AS n", id=task) == [{"n": 1}]
+
+
 def test_a_job_waits_for_the_task_that_has_the_device(store, loaded, own, worker, options):
     begun, go_on = threading.Event(), threading.Event()
 

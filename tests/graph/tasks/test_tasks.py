@@ -12,6 +12,7 @@ from graph.tasks.lifecycle import (
     create_task,
     end_task,
     fail_task,
+    release_task,
     report_task,
     retry_task,
     start_task,
@@ -48,6 +49,9 @@ def test_the_course_of_a_task(store, loaded, task):
     assert (started.kind, started.dataset, started.starts) == ("measure", loaded, 1)
     assert started.settings == {"of": "it's", "seeds": [1]}
     assert start_task(store, task, 0).starts == 2  # by another worker, as the first has died
+    release_task(store, task, 0)  # told to stop, which does not count
+    assert read_task(store, task).state == "queued"
+    assert start_task(store, task, 0).starts == 2
     assert report_task(store, task, 0, "train", 3, 10)
     heartbeat(store, "w", host="h", job=task)
     found = read_task(store, task)
