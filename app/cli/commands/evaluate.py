@@ -1,17 +1,16 @@
 """`cobalance evaluate`: train models on datasets, and score and compare their predictions."""
 
 from pathlib import Path
-from shlex import quote
 from typing import Annotated
 
 import typer
 
 from app.cli.commands.evaluated_images import artefact, cam
 from app.cli.commands.score import score
+from app.cli.commands.train import train
 from app.cli.common import (
     FormatOption,
     OutputOption,
-    assignments_option,
     cleaned,
     note_limit,
     notes,
@@ -22,21 +21,14 @@ from app.cli.evaluations import (
     BASELINE,
     EvaluationId,
     evaluations_of,
-    options_of,
     predictions_folder,
     say_failures,
 )
 from app.cli.tables import Format, check_output, write_frame
 from app.settings import Settings
 from evaluation.reports.formats import REPORTS
-from evaluation.training.data.sets import SETS
-from evaluation.training.features import FEATURES
-from evaluation.training.methods import METHODS
-from evaluation.training.presets import PRESETS
 from graph.errors import OptionError, needs_extra
 from graph.evaluations.reading import read_evaluation
-from graph.names import clean_name
-from graph.plugins import is_installed
 from ingest.concepts.plurals import counted
 
 app = typer.Typer(
@@ -44,151 +36,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-
-
-def _names(names: list[str] | None) -> list[str]:
-    return [clean_name(name) for name in names or []]
-
-
-@app.command()
-def train(
-    datasets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DATASET...",
-            help="Datasets to train on, each by itself, such as one and what `cobalance rebalance` "
-            "made of it.",
-            callback=_names,
-        ),
-    ],
-    method: Annotated[
-        list[str] | None,
-        typer.Option(help=f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm."),
-    ] = None,
-    preset: Annotated[
-        str, typer.Option(help=f"Model and optimiser: {', '.join(PRESETS)}.")
-    ] = "small",
-    seed: Annotated[
-        list[int] | None,
-        typer.Option(help="A seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
-    ] = None,
-    training_set: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Which images of the datasets: {', '.join(SETS)}. Repeat it. Default: augmented, "
-            "all of them."
-        ),
-    ] = None,
-    test: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset with the test images. Default: the one that was rebalanced.",
-            callback=cleaned,
-        ),
-    ] = None,
-    test_split: Annotated[
-        str | None,
-        typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
-    ] = None,
-    train_split: Annotated[
-        str | None,
-        typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
-    ] = None,
-    validation: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset with images to select by. Default: the training dataset.",
-            callback=cleaned,
-        ),
-    ] = None,
-    validation_split: Annotated[
-        str | None,
-        typer.Option(
-            help="Its split. Default: validation or val where the method or preset needs one, or "
-            "else a share of the training images.",
-            callback=cleaned,
-        ),
-    ] = None,
-    shortcuts: Annotated[
-        Path | None,
-        typer.Option(
-            help="A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
-            "concepts of the original dataset that lean to a class."
-        ),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(help=f"Frozen features of the linear model: {', '.join(FEATURES)}."),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        assignments_option(
-            "--set", "Another option, such as learner.epochs=50 or method.refits=20."
-        ),
-    ] = None,
-    equal_numbers: Annotated[
-        bool,
-        typer.Option(
-            "--equal-numbers",
-            help="Train on as many synthetic images of each dataset as the one with the fewest "
-            "has.",
-        ),
-    ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Run them now, in this process, until they have ended.")
-    ] = False,
-) -> None:
-    """Order evaluations: a model for each dataset, method and seed, tested on the same images.
-
-    Workers train, predict and score them; --here runs them at once. Print their ids.
-    """
-    from app.services.evaluations.orders import EvaluationOrder, order_evaluations
-
-    given = options_of(setting, ("learner", "method"))
-    learner = dict(given["learner"])
-    if features is not None:
-        learner["features"] = features
-    order = EvaluationOrder(
-        train=tuple(dict.fromkeys(datasets)),
-        training_sets=tuple(dict.fromkeys(training_set or ["augmented"])),
-        methods=tuple(dict.fromkeys(method or ["erm"])),
-        preset=preset,
-        seeds=tuple(dict.fromkeys(seed)) if seed else None,
-        test=test,
-        train_split=train_split,
-        test_split=test_split,
-        validation=validation,
-        validation_split=validation_split,
-        shortcuts="none" if str(shortcuts) == "none" else shortcuts,
-        learner_options=learner,
-        method_options=given["method"],
-        equal_numbers=equal_numbers,
-    )
-    if here:
-        with needs_extra("Running evaluations", "worker"):
-            from app.services.workers import run_here
-    with opened_store() as (store, progress):
-        ordered = order_evaluations(store, order)
-        for one in ordered.ids:
-            out.print(one, markup=False)
-        if here:
-            settings = Settings.from_environment()
-            run_here(settings, ordered.ids, settings.queue_url(), progress)
-            say_failures([read_evaluation(store, one) for one in ordered.ids])
-    what = counted(len(ordered.ids), "evaluations")
-    shown = f"cobalance evaluate show {quote(datasets[0])}"
-    if here:
-        notes.print(f"{what} ended. Next: {shown}", markup=False)
-        return
-    notes.print(f"{what} ordered. Run them: cobalance work --until-idle", markup=False)
-    notes.print(f"Next: cobalance work --until-idle; then: {shown}", markup=False)
-    for extra in ordered.extras:
-        if not is_installed(extra):
-            notes.print(
-                f"They need cobalance[{extra}], which is not installed here; workers need it: "
-                f'pip install "cobalance[worker,{extra}]"',
-                markup=False,
-            )
+app.command()(train)
 
 
 @app.command()

@@ -14,8 +14,15 @@ from graph.database.store import GraphStore
 from graph.dataset.names import split_sizes
 from graph.dataset.state import dataset_state
 from graph.errors import OptionError, Setting, check_known
-from graph.evaluations.reading import count_synthetic, origin_of
-from graph.evaluations.writing import NewEvaluation, create_evaluations
+from graph.evaluations.reading import (
+    Evaluation,
+    count_synthetic,
+    list_evaluations,
+    origin_of,
+    read_evaluation,
+)
+from graph.evaluations.writing import NewEvaluation, create_evaluations, settings_text
+from graph.tasks.lifecycle import retry_task
 
 VALIDATION_SHARE = 0.2
 """Of the training images, where a method needs some held out and nothing says how many."""
@@ -52,6 +59,8 @@ class EvaluationOrder:
         Other options than those of the preset; a method takes those that it has.
     equal_numbers : bool
         Whether training sets get as many synthetic images each as the one with the fewest.
+    again : bool
+        Whether evaluations that exist already, of the same images, are ordered once more.
     """
 
     train: tuple[str, ...]
@@ -68,13 +77,25 @@ class EvaluationOrder:
     learner_options: Mapping[str, Any] = field(default_factory=dict)
     method_options: Mapping[str, Any] = field(default_factory=dict)
     equal_numbers: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Evaluations that were ordered, and the packages that their workers need."""
+    """Evaluations that were ordered.
+
+    Parameters
+    ----------
+    ids : tuple of str
+        All of them.
+    known : tuple of str
+        Those that were ordered before, of the same images.
+    extras : tuple of str
+        What the workers of the others need.
+    """
 
     ids: tuple[str, ...]
+    known: tuple[str, ...]
     extras: tuple[str, ...]
 
 
@@ -82,6 +103,9 @@ def order_evaluations(
     store: GraphStore, order: EvaluationOrder, *, created_by: str = ""
 ) -> Ordered:
     """Create the evaluations of an order: one for each dataset, training set, method and seed.
+
+    Those that exist already are not created anew unless the order says so; of these, failed and
+    cancelled ones are queued again. So an interrupted order can be repeated.
 
     Raises
     ------
@@ -105,45 +129,79 @@ def order_evaluations(
     seeds = order.seeds or tuple(range(preset.seeds))
     added = _most_synthetic(store, order)
     most = added if order.equal_numbers else None
-    ids, extras = list[str](), set[str]()
-    for train in order.train:
+    checked = {
+        (train, method): _settings(order, preset, method, splits[train], test_split, shortcuts)
+        for train in order.train
+        for method in order.methods
+    }
+    ids, known, extras = list[str](), list[str](), set[str]()
+    for (train, method), settings in checked.items():
         is_made = count_synthetic(store, train) > 0
-        for method in order.methods:
-            settings = RunSettings(
-                preset=order.preset,
-                learner=preset.learner,
-                learner_options=dict(preset.learner_options) | dict(order.learner_options),
-                method_options=_own_options(method, order.method_options),
-                labels="concepts" if preset.labels == "concepts" else "class",
-                train_split=order.train_split or _usual(splits[train], _TRAIN),
-                test_split=test_split,
-                shortcuts=shortcuts,
-                **_validation(order, preset, method, splits[train]),
+        wanted = [
+            NewEvaluation(
+                method,
+                seed,
+                _with_equal_numbers(
+                    method, settings, None if is_made and chosen != "real" else added
+                ).model_dump(mode="json"),
+                chosen,
+                most,
             )
-            _check(method, settings)
-            extras.add(settings.needed_extra(method))
-            new = [
-                NewEvaluation(
-                    method,
-                    seed,
-                    _with_equal_numbers(
-                        method, settings, None if is_made and chosen != "real" else added
-                    ).model_dump(mode="json"),
-                    chosen,
-                    most,
-                )
-                for chosen in order.training_sets
-                for seed in seeds
-            ]
-            ids += create_evaluations(
-                store,
-                new,
-                train=train,
-                test=test,
-                extra=settings.needed_extra(method),
-                created_by=created_by,
+            for chosen in order.training_sets
+            for seed in seeds
+        ]
+        there = {} if order.again else _there(store, train, test)
+        found = [there.get(_identity(one)) for one in wanted]
+        new = [one for one, same in zip(wanted, found, strict=True) if same is None]
+        ids += [same or one.id for one, same in zip(wanted, found, strict=True)]
+        known += filter(None, found)
+        if new:
+            extra = settings.needed_extra(method)
+            extras.add(extra)
+            create_evaluations(
+                store, new, train=train, test=test, extra=extra, created_by=created_by
             )
-    return Ordered(tuple(ids), tuple(sorted(extras)))
+    for one in known:
+        if read_evaluation(store, one).state in ("failed", "cancelled"):
+            retry_task(store, one)
+    return Ordered(tuple(ids), tuple(known), tuple(sorted(extras)))
+
+
+def _settings(
+    order: EvaluationOrder,
+    preset: Preset,
+    method: str,
+    sizes: Mapping[str | None, int],
+    test_split: str | None,
+    shortcuts: dict[str, dict[str, list[str]]],
+) -> RunSettings:
+    """Settings of a method on a training dataset with splits of these sizes, checked."""
+    settings = RunSettings(
+        preset=order.preset,
+        learner=preset.learner,
+        learner_options=dict(preset.learner_options) | dict(order.learner_options),
+        method_options=_own_options(method, order.method_options),
+        labels="concepts" if preset.labels == "concepts" else "class",
+        train_split=order.train_split or _usual(sizes, _TRAIN),
+        test_split=test_split,
+        shortcuts=shortcuts,
+        **_validation(order, preset, method, sizes),
+    )
+    _check(method, settings)
+    return settings
+
+
+def _there(store: GraphStore, train: str, test: str) -> dict[object, str]:
+    """Ids of evaluations of the images that two datasets have now, the newest of each."""
+    found = list_evaluations(store, train)
+    of_both = [one for one in found if (one.train, one.test) == (train, test) and not one.outdated]
+    return {_identity(one): one.id for one in reversed(of_both)}
+
+
+def _identity(one: NewEvaluation | Evaluation) -> object:
+    """What tells evaluations of the same datasets apart."""
+    settings = settings_text(one.settings)
+    return one.method, one.seed, settings, one.training_set, one.most_synthetic
 
 
 def _checked(order: EvaluationOrder) -> Preset:

@@ -111,9 +111,11 @@ def train_again(
         return evaluation_images(tested, checked, read, run)
 
     images = graph(read_images)
+    progress("train", 0, 1)  # also notices that it was cancelled meanwhile
     trained = train_run(
         checked.recipe(found.method), run, images.training, images.validation, images.test
     )
+    progress("train", 1, 1)
     return TrainedEvaluation(found, checked, images, trained)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.app.cli.calling import call
+from tests.app.cli.calling import call, run_without
 from tests.app.cli.commands.conftest import table
 from tests.app.services.evaluations.conftest import (  # noqa: F401
     BIASED,
@@ -138,3 +138,13 @@ def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_p
         ((frame_f, "--metric", "self_similarity"), 2, "needs embeddings"),
     ):
         assert said in score(*arguments, exit_code=code).stderr
+
+
+def test_scoring_needs_no_extra(frame_f, environment):
+    done = run_without(
+        environment,
+        ("worker", "demo"),
+        *("evaluate", "score", frame_f, "--metric", "worst_group", "-f", "csv"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert table(done)["value"].tolist() == [0.4]

@@ -14,7 +14,7 @@ from app.services.evaluations.predictions import (
     predictions_uri,
     read_saved_predictions,
 )
-from app.services.evaluations.runs import predict_dataset, run_evaluation
+from app.services.evaluations.runs import predict_dataset, run_evaluation, train_again
 from app.services.evaluations.summaries import (
     differences_frame,
     label_of,
@@ -109,8 +109,10 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
         predict_dataset(store, own, first.id, animals, "train", progress=silent)
 
     # A repetition takes the place of the earlier one in tables.
-    (repeated,) = order_evaluations(store, replace(order, train=(animals,), methods=("erm",),
-                                                   seeds=(0,))).ids  # fmt: skip
+    one = replace(order, train=(animals,), methods=("erm",), seeds=(0,))
+    assert order_evaluations(store, one).known == (first.id,)
+    (repeated,) = order_evaluations(store, replace(one, again=True)).ids
+    assert repeated != first.id
     run(repeated)
     kept = newest(list_evaluations(store, animals))
     assert repeated in {one.id for one in kept}
@@ -156,6 +158,16 @@ def test_networks_are_trained_and_kept(store, own, animals, rebalanced, run):
     np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
 
 
+def test_training_sets_get_equal_numbers_of_synthetic_images(store, own, animals, rebalanced):
+    order = EvaluationOrder((animals, rebalanced), seeds=(0,), equal_numbers=True)
+    ids = order_evaluations(store, order).ids
+    assert [read_evaluation(store, one).most_synthetic for one in ids] == [56, 56]
+    store.write("MATCH (e:Evaluation {id: $id}) SET e.most_synthetic = 9", id=ids[1])
+    done = train_again(lambda ask: ask(store), own, ids[1], silent)
+    assert len(done.images.training) == 64 + 9
+    assert len(done.images.test) == 40
+
+
 def test_methods_that_select_hold_images_out(store, animals, run):
     order = EvaluationOrder((animals,), methods=("dfr",), seeds=(3,), method_options={"refits": 1})
     (made,) = order_evaluations(store, order).ids
@@ -180,7 +192,7 @@ def test_orders_that_cannot_be_are_refused_before_anything_is_created(store, ani
         ({"method_options": {"eta": 1}}, UnknownNameError, "unknown option of the methods 'eta'"),
         ({"learner_options": {"epochs": 0}}, OptionError, "epochs is 0"),
         (
-            {"methods": ("upweight",), "shortcuts": "none"},
+            {"methods": ("erm", "upweight"), "shortcuts": "none"},
             OptionError,
             "The method upweight needs groups, and there are no shortcuts",
         ),
@@ -209,6 +221,10 @@ def test_images_without_files_fail_the_evaluation_with_a_reason(store, animals, 
         read_saved_predictions(OutputFolder(own.output_folder()), read_evaluation(store, made))
     assert read_task(store, made).kind == "evaluation"
     assert cancel_task(store, made) == "cancelled"
+    ordered = order_evaluations(store, EvaluationOrder((animals,), seeds=(0, 1)))
+    assert ordered.known == (made,)
+    assert len(ordered.ids) == 2
+    assert read_task(store, made).state == "queued"
 
 
 def test_predictions_that_are_gone_are_named(store, animals, own, run):
