@@ -18,6 +18,7 @@ from app.demo.digits import (
     make_test_digits,
     make_training_digits,
 )
+from app.demo.evaluations import record_results
 from app.demo.experiment import Result, compare, run_table
 from app.demo.runs import (
     check_leftovers,
@@ -32,6 +33,7 @@ from app.services.results import merge_job
 from app.services.workers import run_here
 from app.settings import Settings
 from evaluation.training.data.dataset import read_dataset_images
+from evaluation.training.data.images import LabelledImages
 from generation.output.folder import OutputFolder
 from generation.planning.plan import PlanOptions
 from graph.database.store import GraphStore
@@ -130,7 +132,7 @@ def run_full_demo(
 def _evaluate(
     store: GraphStore, settings: Settings, result: SeedResult, seed: int, progress: Progress
 ) -> list[Result]:
-    """Write held-out and test images, train on D and its rebalanced copy, and test."""
+    """Write held-out and test images, train on D and its rebalanced copy, test, and keep all."""
     name = held_out_name(result.dataset)
     folder = pictures_folder(settings, name)
     parts = make_held_out_digits(seed), make_test_digits(seed)
@@ -146,15 +148,27 @@ def _evaluate(
         replace=True,
         progress=progress,
     )
-    output = OutputFolder(settings.output_folder())
-
-    def read(uri: str, _synthetic: bool) -> bytes:
-        return output.read(uri)
-
-    rebalanced = read_dataset_images(store, result.rebalanced, read, progress)
-    apart = read_dataset_images(store, name, read, progress)
+    rebalanced = read_images(store, settings, result.rebalanced, progress)
+    apart = read_images(store, settings, name, progress)
     test, held_out = apart.of_split("test"), apart.of_split("validation")
-    return compare(rebalanced, test, held_out, seed, progress)
+    found = compare(rebalanced, test, held_out, seed, progress)
+    record_results(
+        store,
+        OutputFolder(settings.output_folder()),
+        found,
+        datasets=(result.dataset, result.rebalanced),
+        apart=name,
+        test=test,
+    )
+    return found
+
+
+def read_images(
+    store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
+) -> LabelledImages:
+    """Read the images of one of the demonstration's datasets, all of which are in one folder."""
+    output = OutputFolder(settings.output_folder())
+    return read_dataset_images(store, dataset, lambda uri, _synthetic: output.read(uri), progress)
 
 
 def held_out_name(dataset: str) -> str:

@@ -17,6 +17,9 @@ from PIL import Image
 
 from app.services.stores import open_store
 from app.settings import Settings
+from evaluation.training.method import Examples, Run
+from evaluation.training.methods import METHODS
+from evaluation.training.run import Recipe, train_run
 from generation.backends import BACKENDS
 from generation.export import EXPORTERS, ExportDataset, ExportOptions, export
 from generation.filters import FILTERS
@@ -129,6 +132,22 @@ def annotator(_folder: Path) -> None:
     assert opened.annotate(images, ["sofa"]) == [[], []]
 
 
+def training_method(_folder: Path) -> None:
+    METHODS.register("part", "mine.part")
+    noise = np.random.default_rng(0).integers(0, 256, (40, 2, 2, 3), dtype=np.uint8)
+    labels, unknown = np.arange(40) % 2, np.full(40, -1)
+    noise[labels == 1] //= 4
+    images = Examples(
+        [str(row) for row in range(40)],
+        *(labels, unknown, unknown),
+        ("cat", "dog"),
+        lambda rows: list(noise[rows]),
+    )
+    assert len(METHODS.open("part", {"share": 0.25}).rows(images, np.random.default_rng(0))) == 10
+    found = train_run(Recipe("part"), Run(0), images, None, images).predictions
+    assert (found["predicted"] == found["class_name"]).mean() > 0.8
+
+
 def saved_query(folder: Path) -> None:
     from mine.lonely import QUERIES
 
@@ -155,6 +174,7 @@ USES: dict[str, Callable[[Path], None]] = {
     "An annotation format": annotation_format,
     "An export format": export_format,
     "An annotator": annotator,
+    "A training method": training_method,
     "A saved query": saved_query,
 }
 

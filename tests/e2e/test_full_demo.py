@@ -50,6 +50,23 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys):
     assert by_name.loc[GENERATED.title, "cb"] > base["cb"]
     assert by_name.loc[GENERATED.title, "worst"] > base["worst"]
 
+    # Each model is kept as an evaluation, so that Cypher alone names the job that helped.
+    rows = store.read(
+        "MATCH (e:Evaluation)-[:TESTED_ON]->(:Dataset {name: 'digits-held-out'}) "
+        "MATCH (e)-[:SCORED]->(s:Score {metric: 'worst_group'}) OPTIONAL MATCH (e)-[:OF]->(j:Job) "
+        "RETURN e.train AS train, e.training_set AS images, e.method AS method, j.id AS job, "
+        "s.value AS worst"
+    )
+    scored = {(row["images"], row["method"]): row for row in rows}
+    assert len(rows) == len(scored) == len(LINES)
+    for line in LINES:
+        row = scored[line.training_set, line.method]
+        assert row["worst"] == pytest.approx(by_name.loc[line.title, "worst"])
+        is_real = line.training_set == "real"
+        assert (row["train"], row["job"]) == (
+            ("digits", None) if is_real else ("digits-rebalanced", made.job.id)
+        )
+
     show_full(found)
     said = capsys.readouterr().out
     assert "over-sampled" in said

@@ -134,12 +134,14 @@ def show_full(found: "FullDemo") -> None:
         "\nD: the dataset as it was; the generated images have looks that are cut from it. Groups "
         "are of class, background and thing; balanced: the mean of their accuracies. Out of "
         "distribution: background and thing of the other class; in distribution: of the own class. "
-        "All methods but just train twice need to know the group of each training image, and DFR "
-        "that of 288 further images; the generated images need neither.\n"
+        "All methods but just train twice read the group of each training image, DFR that of 288 "
+        "further images instead. The plan has read what each image of D shows, from which groups "
+        "follow; training on the result reads no group.\n"
     )
     further = [
         (f"cobalance imbalances {first.dataset} --compare {first.rebalanced}", "all changes"),
         (f"cobalance jobs {first.job.id}", "the job, query by query"),
+        (f"cobalance cypher what-helped -d {first.rebalanced}", "what its images did for models"),
         (f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"),
         *web_app_command("the images with their originals, and all else"),
     ]

@@ -1,5 +1,6 @@
 """The linear learner: both solvers, several labels, selection, and what it refuses."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from evaluation.training.learners.regression import (
 from evaluation.training.method import Method, Run
 from evaluation.training.methods import METHODS
 from evaluation.training.run import Recipe, train_run
-from graph.errors import OptionError, UnknownNameError
+from graph.errors import MissingExtraError, OptionError, UnknownNameError
 from tests.evaluation.training.images import examples, several_labels
 
 PIXELS = {"features_options": {"side_px": 8, "components": 10}}
@@ -139,3 +140,30 @@ def test_methods_of_networks_are_refused(monkeypatch):
     monkeypatch.setattr("evaluation.training.methods.erm.PLUGIN", for_networks)
     with pytest.raises(OptionError, match="Choose the learner network"):
         Recipe("erm").check()
+
+
+@pytest.mark.parametrize("method", ["erm", "dfr"])
+def test_without_scikit_learn_the_extra_is_named(method, monkeypatch):
+    for name in [one for one in sys.modules if one.split(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    images = examples()
+    with pytest.raises(MissingExtraError, match=r"needs .*cobalance\[evaluate\]"):
+        train_run(Recipe(method), Run(0), images, images, images)
+
+
+def test_test_images_need_not_have_all_classes_nor_validation_images_all_groups():
+    images = examples()
+    cats = images.take(np.flatnonzero(images.labels == 0)[:9])
+    for method in ("erm", "upweight", "group-dro"):
+        recipe = Recipe(method, learner_options={**PIXELS, "select": "worst-group"})
+        found = train_run(recipe, Run(0), images, cats, cats).predictions
+        assert len(found) == 9
+        assert found[["p_cat", "p_dog"]].sum(axis=1).to_numpy() == pytest.approx(1)
+
+
+def test_groups_of_one_image_are_trained_on():
+    images = examples((20, 5, 1, 1))
+    for method in ("over-sampling", "sub-sampling", "upweight", "group-dro"):
+        found = train_run(Recipe(method, learner_options=PIXELS), Run(0), images, None, images)
+        assert np.isfinite(found.predictions["p_cat"]).all()

@@ -1,0 +1,164 @@
+"""What of the generation helps a model: which cliques, how many images, and how varied.
+
+    python -m benchmarks.rebalancing [--seeds 5]
+
+The digits of `cobalance demo --full`, with a linear model on them: the baselines once, then other
+plans and other making of the same datasets, each trained on with D by ERM. Plans are the planner's
+own, with the options that `cobalance plan` has; jobs run in the real queue with the real filters.
+
+Everything is in folders and a server of its own, which are gone afterwards.
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from app.demo.digits import make_training_digits
+from app.demo.experiment import GENERATED, MEASURES, Line, compare, run_table, summarise
+from app.demo.full import MAKING, held_out_name, read_images, run_full_demo
+from app.demo.runs import pictures_folder, queue_url
+from app.services.ordering.plans import plan_dataset
+from app.services.stores import open_store
+from app.services.workers import run_here
+from app.settings import Settings
+from evaluation.training.data.images import LabelledImages
+from evaluation.training.data.sets import training_set
+from generation.output.folder import OutputFolder
+from generation.output.job_manifest import read_job_manifest
+from generation.planning.plan import PlanOptions
+from graph.database.local import server as local_server
+from graph.database.store import GraphStore
+from graph.dataset.plans import read_plan
+from graph.jobs.lifecycle import create_job
+
+WHOLE = PlanOptions(min_size=1, max_size=2)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another way to generate.
+
+    Parameters
+    ----------
+    options : PlanOptions
+        Of the plan.
+    times : float
+        How many of each query's images are made, against the plan.
+    exemplars : int
+        Training images of each concept that its looks are cut from.
+    planner : str
+        A name in `generation.planners.PLANNERS`.
+    """
+
+    title: str
+    options: PlanOptions = field(default_factory=lambda: WHOLE)
+    times: float = 1.0
+    exemplars: int = 60
+    planner: str = "conbias"
+
+
+VARIANTS = (
+    Variant("the demo's plan: sizes 1 and 2"),
+    Variant("size 1 alone", PlanOptions(min_size=1, max_size=1)),
+    Variant("size 2 alone", PlanOptions(min_size=2, max_size=2)),
+    Variant("an eighth of the images, as a budget shares them", replace(WHOLE, budget=90)),
+    Variant("a quarter of the images", replace(WHOLE, budget=181)),
+    Variant("half of the images", replace(WHOLE, budget=362)),
+    Variant("twice the images", times=2),
+    Variant("four times the images", times=4),
+    Variant("looks cut from 1 image of each concept", exemplars=1),
+    Variant("looks cut from 5 images of each concept", exemplars=5),
+    Variant("looks cut from 20 images of each concept", exemplars=20),
+)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    seeds = range(parser.parse_args().seeds)
+    with tempfile.TemporaryDirectory(prefix="cobalance-benchmark-") as folder:
+        os.environ["COBALANCE_HOME"] = folder
+        given = Settings.from_environment()
+        settings = given.model_copy(
+            update={"cobalance_home": Path(folder), "cobalance_output": f"{folder}/generated"}
+        )
+        try:
+            with open_store(settings) as store:
+                frames = list(measure(store, settings, seeds))
+        finally:
+            if settings.neo4j_uri is None:
+                local_server.stop(settings.local_server())
+    print(for_people(pd.concat(frames, ignore_index=True)))
+
+
+def measure(store: GraphStore, settings: Settings, seeds: range) -> Iterator[pd.DataFrame]:
+    """Accuracies of the baselines, then of each variant."""
+    base = run_full_demo(store, settings, seeds=seeds)
+    yield base.accuracies
+    jobs = {}
+    for seed, result in zip(seeds, base.results, strict=True):
+        for variant in VARIANTS:
+            jobs[variant, seed] = _order(store, settings, result.dataset, variant, seed)
+    run_here(settings, jobs.values(), queue_url(settings), lambda *_: None)
+    for seed, result in zip(seeds, base.results, strict=True):
+        real = training_set(read_images(store, settings, result.rebalanced), "real")
+        apart = read_images(store, settings, held_out_name(result.dataset))
+        test, held_out = apart.of_split("test"), apart.of_split("validation")
+        for variant in VARIANTS:
+            both = _with_generated(store, settings, real, jobs[variant, seed])
+            line = Line(variant.title, training_set=GENERATED.training_set)
+            yield run_table(compare(both, test, held_out, seed, lines=[line]), seed)
+
+
+def for_people(runs: pd.DataFrame) -> str:
+    """A Markdown table: mean and standard deviation over the seeds, in per cent."""
+    lines = [f"| trained on | images | {' | '.join(MEASURES.values())} |", "| --- " * 6 + "|"]
+    for row in summarise(runs).to_dict("records"):
+        cells = [f"{row[name]:.1f} ± {row[f'{name}_sd']:.1f}" for name in MEASURES]
+        lines.append(f"| {row['training']} | {row['images']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _order(store: GraphStore, settings: Settings, dataset: str, variant: Variant, seed: int) -> str:
+    plan_dataset(store, dataset, variant.planner, variant.options)
+    queries = [
+        query._replace(n=max(round(query.n * variant.times), 1))
+        for query in read_plan(store, dataset, variant.planner)
+    ]
+    exemplars = pictures_folder(settings, dataset) / f"exemplars-{variant.exemplars}"
+    if not exemplars.exists():
+        make_training_digits(seed).write_exemplars(exemplars, most=variant.exemplars)
+    making: Mapping[str, Any] = {**MAKING, "exemplars": str(exemplars)}
+    wanted = {"recipe": "procedural", "making": making, "seed": f"{variant.title} {seed}"}
+    return create_job(store, dataset, variant.planner, queries, settings=wanted)
+
+
+def _with_generated(
+    store: GraphStore, settings: Settings, real: LabelledImages, job: str
+) -> LabelledImages:
+    """D with the accepted images of a job."""
+    manifest = read_job_manifest(store, OutputFolder(settings.output_folder()), job)
+    made = manifest[manifest["verdict"] == "accepted"]
+    synthetic = pd.DataFrame(
+        {
+            "image": made["candidate"].map("generated/{}".format),
+            "class_name": made["class"],
+            "concepts": [list(names) for names in made["concepts"]],
+            "split": "train",
+            "uri": made["path"],
+            "synthetic": True,
+            "source": made["source_image"],
+        }
+    )
+    return replace(real, frame=pd.concat([real.frame, synthetic], ignore_index=True))
+
+
+if __name__ == "__main__":
+    main()
