@@ -3,6 +3,9 @@
 A linear model cannot fit every image, so that sample weights change what it learns; they hardly do
 where a model fits all images perfectly (Byrd and Lipton, "What is the Effect of Importance
 Weighting in Deep Learning?", 2019).
+
+The seed decides the pixels' components, batches, and what a method draws. ERM and weights on a
+model's features have none of these and one solution: there seeds differ by held-out images alone.
 """
 
 import math
