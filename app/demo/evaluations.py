@@ -1,13 +1,12 @@
 """Keep the demonstration's models as evaluations, so that Cypher can tell what helped."""
 
-import io
 from collections.abc import Sequence
-from typing import Any
-
-import pandas as pd
 
 from app.demo.experiment import SHORTCUTS, Result
-from evaluation.metrics import METRICS, Inputs
+from app.services.evaluations.predictions import write_predictions
+from app.services.evaluations.run_settings import RunSettings, shortcut_settings
+from app.services.evaluations.scoring import score_run, with_groups
+from evaluation.metrics import Inputs
 from evaluation.predictions import check_predictions
 from evaluation.shortcuts import shortcut_groups
 from evaluation.training.data.images import LabelledImages
@@ -21,8 +20,7 @@ from graph.evaluations.writing import (
     save_scores,
 )
 
-SCORED = ("group_accuracy", "balanced_accuracy", "out_of_distribution", "worst_group")
-REAL = "real"
+REAL = "real"  # the training set without generated images
 
 
 def record_results(
@@ -46,42 +44,24 @@ def record_results(
         The dataset of the held-out and the test images.
     """
     groups = shortcut_groups(test.frame, SHORTCUTS)
+    settings = RunSettings(
+        train_split="train",
+        test_split="test",
+        validation=apart,
+        validation_split="validation",
+        shortcuts=shortcut_settings(SHORTCUTS),
+    ).model_dump(mode="json")
     written = []
     for result in results:
         line, seed = result.line, int(result.trained.record["seed"])
         evaluation = f"{datasets[0]}-{line.training_set}-{line.method}-{seed}"
-        new = NewEvaluation(line.method, seed, _settings(apart), line.training_set, id=evaluation)
+        new = NewEvaluation(line.method, seed, settings, line.training_set, id=evaluation)
         train = datasets[line.training_set != REAL]
         create_evaluations(store, [new], train=train, test=apart, extra=None)
         begin_evaluation(store, evaluation)
         predictions = check_predictions(result.trained.predictions)
-        inputs = Inputs(predictions, groups=groups)
-        scores = [METRICS.open(name, {})(inputs) for name in SCORED]
-        save_scores(store, evaluation, pd.concat(scores, ignore_index=True))
-        content = io.BytesIO()
-        predictions.merge(groups, on="image").to_parquet(content, index=False)
-        uri = f"evaluations/{evaluation}/predictions.parquet"
-        output.write(uri, content.getvalue())
+        save_scores(store, evaluation, score_run(Inputs(predictions, groups=groups)).frame)
+        uri = write_predictions(output, evaluation, with_groups(predictions, groups))
         save_predictions_uri(store, evaluation, uri)
         written.append(evaluation)
     return written
-
-
-def _settings(apart: str) -> dict[str, Any]:
-    """What all models have in common."""
-    return {
-        "preset": "small",
-        "learner": "linear",
-        "learner_options": {},
-        "method_options": {},
-        "labels": "class",
-        "train_split": "train",
-        "test_split": "test",
-        "validation": apart,
-        "validation_split": "validation",
-        "validation_share": 0.0,
-        "shortcuts": {
-            name: {class_name: sorted(concepts) for class_name, concepts in classes.items()}
-            for name, classes in SHORTCUTS.concepts.items()
-        },
-    }

@@ -240,6 +240,7 @@ def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
         read_plan(store, name, PLANNER),
         settings={
             "recipe": "procedural",
+            "backend": "procedural",
             "making": {**MAKING, "exemplars": str(exemplars)},
             "seed": own_seed,
         },

@@ -1,5 +1,6 @@
 """The whole way, as `cobalance demo --full` goes it: with the real queue, filters and graph."""
 
+import pandas as pd
 import pytest
 
 from app.cli.commands.demo import show_full
@@ -7,6 +8,8 @@ from app.demo.experiment import BASE, GENERATED, LINES
 from app.demo.full import run_full_demo
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
+from graph.evaluations.reading import list_evaluations
+from graph.queries.binding import bind_named
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
 
@@ -50,22 +53,20 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys):
     assert by_name.loc[GENERATED.title, "cb"] > base["cb"]
     assert by_name.loc[GENERATED.title, "worst"] > base["worst"]
 
-    # Each model is kept as an evaluation, so that Cypher alone names the job that helped.
-    rows = store.read(
-        "MATCH (e:Evaluation)-[:TESTED_ON]->(:Dataset {name: 'digits-held-out'}) "
-        "MATCH (e)-[:SCORED]->(s:Score {metric: 'worst_group'}) OPTIONAL MATCH (e)-[:OF]->(j:Job) "
-        "RETURN e.train AS train, e.training_set AS images, e.method AS method, j.id AS job, "
-        "s.value AS worst"
-    )
-    scored = {(row["images"], row["method"]): row for row in rows}
-    assert len(rows) == len(scored) == len(LINES)
-    for line in LINES:
-        row = scored[line.training_set, line.method]
-        assert row["worst"] == pytest.approx(by_name.loc[line.title, "worst"])
-        is_real = line.training_set == "real"
-        assert (row["train"], row["job"]) == (
-            ("digits", None) if is_real else ("digits-rebalanced", made.job.id)
-        )
+    # Each model is kept as an evaluation, and Cypher alone names the job that helped.
+    kept = list_evaluations(store, "digits-held-out")
+    assert len(kept) == len(LINES)
+    assert not any(one.outdated for one in kept)
+    asked = {"dataset": "digits-rebalanced", "metric": "worst_group"}
+    query, bound = bind_named(store, "what-helped", asked)
+    helped = pd.DataFrame(store.read(query.text, **bound)).set_index("images")
+    assert set(helped["job"]) == {made.job.id}
+    assert set(helped["planner"]) == {"conbias"}
+    assert set(helped["backend"]) == {"procedural"}
+    augmented = helped.loc["augmented"]
+    assert augmented["before"] == pytest.approx(by_name.loc[BASE.title, "worst"])
+    assert augmented["after"] == pytest.approx(by_name.loc[GENERATED.title, "worst"])
+    assert augmented["interval"][0] > 0.3
 
     show_full(found)
     said = capsys.readouterr().out
