@@ -166,9 +166,10 @@ def _order(order: EvaluationOrder) -> None:
 def _say_ordered() -> None:
     ordered = cast("Ordered | None", st.session_state.pop(_ORDERED, None))
     if ordered is not None:
+        new = len(ordered.ids) - len(ordered.known)
+        before = f" {len(ordered.known):,} were ordered before." if ordered.known else ""
         st.success(
-            f"{counted(len(ordered.ids), 'evaluations')} ordered. Workers run them: "
-            "`cobalance work`.",
+            f"{counted(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
             icon=":material/check:",
         )
 
