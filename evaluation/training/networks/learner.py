@@ -12,7 +12,11 @@ import numpy as np
 import torch
 
 from evaluation.training.method import Examples, Floats, IntArray, Method, Run
-from evaluation.training.networks.checkpoints import CheckpointFile, check_digest
+from evaluation.training.networks.checkpoints import (
+    CheckpointFile,
+    Tensors,
+    check_digest,
+)
 from evaluation.training.networks.fitting import Fitting
 from evaluation.training.networks.model import NetworkModel, open_network
 from evaluation.training.networks.options import NetworkOptions
@@ -24,6 +28,9 @@ from ingest.models.weight_files import MODEL_FILE
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
 BEST_FILE = "best.safetensors"
+
+Best = tuple[Tensors, dict[str, Any]]
+"""Weights of the best epoch; its number from 0 and its confidence."""
 
 
 @dataclass(frozen=True)
@@ -132,56 +139,54 @@ class NetworkLearner:
         self, fitting: Fitting, validation: Examples | None, digest: str, folder: Path | None
     ) -> NetworkModel:
         """Train what is left, and give the selected epoch's model."""
-        values: list[float] = []
-        best: tuple[dict[str, torch.Tensor], dict[str, Any]] = {}, {"epoch": -1}
         kept = CheckpointFile((folder or Path()) / CHECKPOINT_FILE)
         kept_best = CheckpointFile((folder or Path()) / BEST_FILE)
+        values: list[float] = []
+        best: Best = {}, {"epoch": -1}
         if folder is not None and (found := kept.read()) is not None:
             check_digest(found[1]["digest"], digest, folder)
             fitting.restore(found[0])
             values = found[1]["values"]
             best = kept_best.read() or best
-        rule = RULES.get(self.options.select)
+        rule = self.options.select
         patience = fitting.method.epochs(self.options.patience or fitting.epochs)
-        while not _is_over(values, fitting.epochs, math.inf if rule is None else patience):
-            epoch = len(values)
-            self.run.progress("training", epoch, fitting.epochs)
-            fitting.train_epoch(epoch)
-            if rule is not None and validation is not None:
-                probabilities = fitting.model().probabilities(validation)
-                value = rule(probabilities, validation)
-                if not values or value > max(values):
-                    confidence = _confidence(probabilities, validation)
-                    weights = {
-                        name: tensor.detach().cpu().clone()
-                        for name, tensor in fitting.network.state_dict().items()
-                    }
-                    best = weights, {"epoch": epoch, "confidence": confidence}
-                    if folder is not None:
-                        kept_best.write(*best)
-            values.append(math.nan if rule is None else value)
+        while not _is_over(values, fitting.epochs, math.inf if rule == "last" else patience):
+            self.run.progress("training", len(values), fitting.epochs)
+            fitting.train_epoch(len(values))
+            value, better = _judge(fitting, validation, rule, values)
+            best = better or best
+            values.append(value)
             if folder is not None:
+                if better is not None:
+                    kept_best.write(*better)
                 kept.write(fitting.state(), {"digest": digest, "values": values})
         self.run.progress("training", fitting.epochs, fitting.epochs)
-        if rule is not None:
-            fitting.network.load_state_dict(best[0])
-        selected = len(values) - 1 if rule is None else best[1]["epoch"]
-        selection = Selection(self.options.select, selected + 1, values[selected])
-        about = {
-            **(fitting.settings.about or {}),
-            "selection": selection.describe(),
-            "values": [] if rule is None else values,
-            "epochs": len(values),
-            "seed": self.run.seed,
-            "digest": digest,
-        }
-        fitting.settings = replace(fitting.settings, confidence=best[1].get("confidence"))
-        model = fitting.model(about)
+        model = self._select(fitting, values, best, digest)
         if folder is not None:
             model.save(folder)
             kept.delete()
             kept_best.delete()
         return model
+
+    def _select(
+        self, fitting: Fitting, values: list[float], best: Best, digest: str
+    ) -> NetworkModel:
+        """The model of the best epoch, or of the last."""
+        epoch = len(values) - 1
+        if self.options.select != "last":
+            fitting.network.load_state_dict(best[0])
+            epoch = best[1]["epoch"]
+        selection = Selection(self.options.select, epoch + 1, values[epoch])
+        about = {
+            **(fitting.settings.about or {}),
+            "selection": selection.describe(),
+            "values": [] if self.options.select == "last" else values,
+            "epochs": len(values),
+            "seed": self.run.seed,
+            "digest": digest,
+        }
+        fitting.settings = replace(fitting.settings, confidence=best[1].get("confidence"))
+        return fitting.model(about)
 
     def _open(self, folder: Path) -> NetworkModel:
         return open_network(
@@ -212,6 +217,23 @@ class NetworkLearner:
                     digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(np.ascontiguousarray(weights).tobytes())
         return digest.hexdigest()
+
+
+def _judge(
+    fitting: Fitting, validation: Examples | None, rule: str, values: list[float]
+) -> tuple[float, Best | None]:
+    """Value of the rule now, and the network where it is better than all before."""
+    if validation is None or rule == "last":
+        return math.nan, None
+    probabilities = fitting.model().probabilities(validation)
+    value = RULES[rule](probabilities, validation)
+    if values and not value > max(values):
+        return value, None
+    weights = {
+        name: tensor.detach().cpu().clone() for name, tensor in fitting.network.state_dict().items()
+    }
+    facts = {"epoch": len(values), "confidence": _confidence(probabilities, validation)}
+    return value, (weights, facts)
 
 
 def _is_over(values: list[float], epochs: int, patience: float) -> bool:
