@@ -119,7 +119,9 @@ RETURN j.dataset AS dataset""",
 
 COUNT_SYNTHETIC = Statement(
     "How many synthetic images a dataset has.",
-    "MATCH (i:Image {dataset: $dataset}) WHERE i.synthetic RETURN count(i) AS images",
+    """
+MATCH (i:Image {dataset: $dataset}) WHERE i.id IS NOT NULL AND i.synthetic
+RETURN count(i) AS images""",
 )
 
 SCORES = Statement(
