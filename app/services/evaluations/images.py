@@ -21,6 +21,7 @@ from graph.dataset.state import dataset_state
 from graph.errors import OptionError
 from graph.evaluations.reading import Evaluation
 from graph.progress import Progress
+from ingest.captions.image_texts import read_image_texts
 from ingest.images.image_file import ImageFileError
 from ingest.images.roots import ImageRoots
 
@@ -91,7 +92,9 @@ def dataset_reader(
         if name not in known or known[name][0] != digest:
             while len(known) >= _KNOWN:
                 del known[next(iter(known))]
-            known[name] = (digest, read_dataset_images(store, name, read, progress))
+            texts = read_image_texts(settings.captions_folder(), name)
+            images = read_dataset_images(store, name, read, progress).with_captions(texts)
+            known[name] = (digest, images)
         return known[name][1]
 
     return read_once

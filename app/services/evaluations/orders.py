@@ -261,7 +261,10 @@ def _validation(
     if order.validation is not None or order.validation_split is not None:
         return {"validation": order.validation, "validation_split": order.validation_split}
     select = {**preset.learner_options, **order.learner_options}.get("select", "last")
-    needed = declared(method).needs_validation_groups or select != "last"
+    plugin = declared(method)
+    select = order.method_options.get("select", select) if plugin.own_model else select
+    by_default = plugin.needs_validation and "select" not in order.method_options
+    needed = plugin.needs_validation_groups or by_default or select != "last"
     if not needed and not preset.validation_share:
         return {}
     usual = _usual(sizes, _VALIDATION)

@@ -14,11 +14,11 @@ from app.services.evaluations.images import (
 )
 from app.services.evaluations.predictions import FOLDER, write_predictions
 from app.services.evaluations.run_settings import RunSettings
-from app.services.evaluations.scoring import score_run, with_groups
+from app.services.evaluations.scoring import score_captions, score_run, with_groups
 from app.settings import Settings
 from evaluation.metrics import Inputs
 from evaluation.predictions import check_predictions
-from evaluation.training.method import Run
+from evaluation.training.method import Captioner, Run
 from evaluation.training.run import Trained, train_run
 from generation.output.folder import OutputFolder
 from generation.worker.resources import AskGraph
@@ -65,8 +65,11 @@ def run_evaluation(
     done = train_again(graph, settings, evaluation, progress, known=known)
     predictions = check_predictions(done.trained.predictions)
     images = done.images
-    inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
-    scored = score_run(inputs)
+    if isinstance(done.trained.model, Captioner):
+        scored = score_captions(predictions, images.test)
+    else:
+        inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
+        scored = score_run(inputs)
     folder = OutputFolder(settings.output_folder())
     uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
     graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))

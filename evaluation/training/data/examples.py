@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evaluation.training.data.images import LabelledImages
+from evaluation.training.data.images import LabelledImages, listed
 from evaluation.training.method import Examples, IntArray, Pixels
 from graph.errors import OptionError
 from ingest.images.decoding import decode, rgb_array
@@ -60,6 +60,9 @@ def code_examples(
             _reader(images),
             group_names,
             domain_names,
+            captions=list(map(listed, images.frame["captions"]))
+            if "captions" in images.frame
+            else (),
         )
         for name, images in parts.items()
     }

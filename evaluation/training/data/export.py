@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evaluation.training.data.images import LabelledImages
+from evaluation.training.data.images import LabelledImages, listed
 from graph.errors import InputError, OptionError
 from ingest.images.image_file import ImageFileError
 
@@ -57,6 +57,8 @@ def read_export_images(folder: Path) -> LabelledImages:
             "source": table["source"],
         }
     )
+    if "captions" in table.columns:
+        frame["captions"] = [listed(captions) for captions in table["captions"]]
     root = folder.resolve()
 
     def read(uri: str, synthetic: bool) -> bytes:

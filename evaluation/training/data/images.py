@@ -1,6 +1,6 @@
 """Labelled images of one dataset, as training reads them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,8 @@ class LabelledImages:
     frame : pandas.DataFrame
         One row an image, index 0..n-1: ``image`` (str, unique), ``class_name`` (str), ``concepts``
         (a list of str), ``split`` and ``uri`` (str or None), ``synthetic`` (bool), and ``source``:
-        the image that it was made from, or None.
+        the image that it was made from, or None. For models that learn from captions,
+        ``captions`` (a list of str), too.
     read : callable
         Takes an address and whether the image is synthetic, returns the file's content.
     """
@@ -44,6 +45,21 @@ class LabelledImages:
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    def with_captions(self, texts: pd.DataFrame) -> "LabelledImages":
+        """The images with their captions.
+
+        Parameters
+        ----------
+        texts : pandas.DataFrame
+            ``id`` and ``captions`` (a list of str, or None), as
+            `ingest.captions.image_texts.read_image_texts` gives them.
+        """
+        known = dict(zip(texts["id"], texts["captions"], strict=True))
+        captions = [listed(known.get(image)) for image in self.frame["image"]]
+        return replace(
+            self, frame=self.frame.assign(captions=pd.Series(captions, self.frame.index, object))
+        )
 
     def where(self, kept: "pd.Series[bool]") -> "LabelledImages":
         """The images for which the series is true."""
@@ -86,6 +102,19 @@ class LabelledImages:
             if isinstance(source, str)
         }
         return [_root(image, of) for image in self.frame["image"]]
+
+
+def listed(captions: object) -> list[str]:
+    """Captions as a list, empty where there are none.
+
+    Examples
+    --------
+    >>> listed(np.array(["a cat", " "])), listed(None)
+    (['a cat'], [])
+    """
+    if isinstance(captions, str) or not isinstance(captions, Iterable):
+        return []
+    return [str(one) for one in captions if str(one).strip()]
 
 
 def joined(first: LabelledImages, second: LabelledImages) -> LabelledImages:

@@ -9,17 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
 from transformers import CLIPModel
 
 from evaluation.metrics import group_accuracy, person_preference, self_similarity
 from evaluation.metrics.bias.markedness import prompt_similarities
 from evaluation.metrics.recall import opportunity_gap_of_predictions
 from evaluation.predictions import check_predictions
+from evaluation.training.data.examples import code_examples
+from evaluation.training.data.folder import read_folder_images
 from evaluation.training.method import Examples, Run
 from evaluation.training.methods.clip import ClipTuningOptions
 from evaluation.training.run import Recipe, Trained, predict, train_run
 from evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
-from graph.errors import JobBlockedError, OptionError
+from graph.errors import InputError, JobBlockedError, OptionError
 from tests.tiny.captioned import captioned
 from tests.tiny.vision import save_clip
 
@@ -151,6 +154,27 @@ def test_zero_shot_accuracy_and_recall_by_group(tuned: ZeroShotClip) -> None:
         for name in test.classes
     )
     assert gap["opportunity_gap"] == pytest.approx(100 * wanted_gap)
+
+
+def test_zero_shot_accuracy_on_a_labelled_folder(tuned: ZeroShotClip, tmp_path: Path) -> None:
+    test = captioned(12, 8)
+    for row, image in enumerate(test.read(np.arange(12))):
+        path = tmp_path / test.classes[test.labels[row]] / f"{row:02}.png"
+        path.parent.mkdir(exist_ok=True)
+        Image.fromarray(image).save(path)
+    (tmp_path / "red" / "notes.txt").write_text("none of the images")
+    images = read_folder_images(tmp_path)
+    coded = code_examples({"test": images}, classes=test.classes)["test"]
+    table = predict(tuned, coded, seed=0, method="clip")
+    right = brute_force(tuned, test).argmax(axis=1) == test.labels
+    by_file = {
+        f"{test.classes[label]}/{row:02}.png": bool(right[row])
+        for row, label in enumerate(test.labels)
+    }
+    found = (table["predicted"] == table["class_name"]).tolist()
+    assert dict(zip(table["image"], found, strict=True)) == by_file
+    with pytest.raises(InputError, match="no images in subfolders"):
+        read_folder_images(tmp_path / "red")
 
 
 def test_markedness_of_embeddings(tuned: ZeroShotClip) -> None:
