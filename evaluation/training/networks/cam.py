@@ -80,6 +80,11 @@ def grad_cam(
     settings = model.classifier.settings
     if labels is None:
         labels = model.probabilities(images).argmax(axis=1)
+    if labels.ndim != 1:
+        raise OptionError(
+            "GradCAM is of one class an image, and these labels have several. Leave them out for "
+            "the most probable class, or give the index of one."
+        )
     wrong = labels[(labels < 0) | (labels >= len(settings.classes))]
     if len(wrong) or len(labels) != len(images):
         raise OptionError(

@@ -133,3 +133,5 @@ def test_refusals() -> None:
         grad_cam(model, images, np.array([5, 0]))
     with pytest.raises(OptionError, match="not 1 labels"):
         grad_cam(model, images, np.array([0]))
+    with pytest.raises(OptionError, match="of one class an image"):
+        grad_cam(model, images, np.array([[1, 0], [1, 1]]))
