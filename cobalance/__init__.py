@@ -20,6 +20,7 @@ require_own_packages()
 if TYPE_CHECKING:
     from cobalance.datasets import Dataset
     from cobalance.diagnosis import Comparison, Imbalances, compare, imbalances
+    from cobalance.evaluations import Evaluations, Scores, evaluate
     from cobalance.graphs import ConceptGraph, concept_graph
     from cobalance.jobs import Job
     from cobalance.planning import Plan, Simulation, compare_planners, plan, read_plan, weights
@@ -33,15 +34,18 @@ __all__ = [
     "ConceptGraph",
     "Data",
     "Dataset",
+    "Evaluations",
     "Imbalances",
     "Job",
     "Plan",
+    "Scores",
     "Simulation",
     "Store",
     "compare",
     "compare_planners",
     "concept_graph",
     "connect",
+    "evaluate",
     "from_frame",
     "imbalances",
     "plan",
@@ -57,6 +61,7 @@ _HOMES = {
     "cobalance.datasets": ("Dataset",),
     "cobalance.jobs": ("Job",),
     "cobalance.stores": ("Store", "connect"),
+    "cobalance.evaluations": ("Evaluations", "Scores", "evaluate"),
     "cobalance.diagnosis": ("Comparison", "Imbalances", "compare", "imbalances"),
     "cobalance.planning": (
         "Plan",

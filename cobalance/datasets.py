@@ -16,6 +16,7 @@ from app.settings import Settings
 from cobalance.counterfactuals import CounterfactualPlan
 from cobalance.diagnosis import Comparison, Imbalances
 from cobalance.display import ALL, Result
+from cobalance.evaluations import Evaluations
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.planning import Plan, Simulation
@@ -31,6 +32,7 @@ from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.read import load_incidence, read_annotations
 from graph.dataset.state import dataset_state
+from graph.evaluations.reading import list_evaluations
 from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
@@ -241,6 +243,37 @@ class Dataset(Questions, Result):
             self.graph, self.name, name, queries, checked, self.progress, planned=planned
         )
         return Job(self.graph, self.settings, job, self.progress)
+
+    def evaluate(self, *others: "Dataset | str", **order: Any) -> Evaluations:
+        """Order models trained on this dataset and on others, and tested on the same images.
+
+        Workers train them, or `Evaluations.run` here.
+
+        Parameters
+        ----------
+        *others : Dataset or str
+            Such as what a job made of it.
+        **order
+            As `app.services.evaluations.orders.EvaluationOrder` has it: `methods`, `seeds`,
+            `training_sets`, `preset`, `test`, `test_split`, `shortcuts` and the like.
+
+        Raises
+        ------
+        OptionError
+            There are no test images, or an option cannot be used.
+        """
+        from app.services.evaluations.orders import EvaluationOrder, order_evaluations
+
+        names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
+        asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)
+        ordered = order_evaluations(self.graph, asked)
+        return Evaluations(self.graph, self.settings, ordered.ids, self.progress)
+
+    def evaluations(self) -> Evaluations:
+        """Models that were trained or tested on it, or on what a job made of it."""
+        found = list_evaluations(self.graph, self.name)
+        ids = tuple(one.id for one in found)
+        return Evaluations(self.graph, self.settings, ids, self.progress)
 
     def rename(self, new: str) -> "Dataset":
         """Rename the dataset, and return it; DatasetExistsError if the name is taken."""

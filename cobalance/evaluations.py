@@ -1,0 +1,214 @@
+"""Scores of models: of anybody's predictions, and of models that are trained on datasets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from app.settings import Settings
+from cobalance.display import Result
+from cobalance.wording import methods_speak_python, speaks_python
+from evaluation.metrics import Inputs
+from evaluation.metrics.metric import Scored
+from evaluation.predictions import check_predictions, read_predictions
+from graph.database.store import GraphStore
+from graph.errors import needs_extra
+from graph.evaluations.reading import Evaluation, read_evaluation
+from graph.progress import Progress, silent
+from ingest.concepts.plurals import counted
+
+if TYPE_CHECKING:
+    from cobalance.jobs import Job
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Result):
+    """Scores: ``method``, ``seed``, ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``.
+
+    `scored.left_out` says why metrics are missing, by name.
+    """
+
+    scored: Scored
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The scores."""
+        return self.scored.frame
+
+    def title(self) -> str:
+        """How many scores of how many metrics."""
+        metrics = counted(self.frame["metric"].nunique(), "metrics")
+        return f"{counted(len(self.frame), 'scores')} of {metrics}"
+
+    def shown(self) -> pd.DataFrame:
+        """The scores, without methods and seeds where there is one run."""
+        idle = [name for name in ("method", "seed") if len(set(self.frame[name])) <= 1]
+        return self.frame.drop(columns=idle)
+
+    def of(self, metric: str) -> pd.DataFrame:
+        """The scores of one metric."""
+        return self.frame[self.frame["metric"] == metric].reset_index(drop=True)
+
+
+@speaks_python
+def evaluate(
+    predictions: pd.DataFrame | str | Path | None = None,
+    groups: pd.DataFrame | None = None,
+    *,
+    training: pd.DataFrame | None = None,
+    metrics: Sequence[str] = (),
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    **tables: pd.DataFrame,
+) -> Scores:
+    """Score anybody's predictions; no database is needed.
+
+    Parameters
+    ----------
+    predictions : DataFrame or file
+        See `evaluation.predictions.check_predictions`: ``image``, ``class_name``, and ``predicted``
+        or ``p_<class>``; of several runs ``method`` and ``seed``; of a confusion table ``n``.
+    groups : DataFrame, optional
+        ``image`` and a column a shortcut: ``common``, ``uncommon`` or ``none``. They may be columns
+        of the predictions, too.
+    training : DataFrame, optional
+        The same columns for training images, with ``class_name``, for metrics that compare.
+    metrics : sequence of str
+        Names in `evaluation.metrics.METRICS`; by default all that what is given suffices for.
+    options : mapping, optional
+        Options of metrics by name, such as ``{"group_accuracy": {"confidence": .9}}``.
+    seed : int
+        Of what metrics draw at random.
+    **tables : DataFrame
+        Others that `evaluation.metrics.Inputs` has, such as `table`, `edited` or `captions`.
+
+    Raises
+    ------
+    InputError
+        A table is not of the form that it should have.
+    UnknownNameError, OptionError
+        There is no such metric or option, or a named metric cannot be computed.
+    """
+    from app.services.evaluations.scoring import score_tables
+
+    checked = None
+    if isinstance(predictions, pd.DataFrame):
+        checked = check_predictions(predictions)
+    elif predictions is not None:
+        checked = read_predictions(predictions)
+    inputs = Inputs(checked, groups=groups, training=training, seed=seed, **tables)
+    return Scores(score_tables(inputs, metrics, options))
+
+
+@methods_speak_python
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluations(Result):
+    """Models trained and tested on datasets of a `Store`, by the ids of their evaluations.
+
+    `graph`, `settings` and `progress` are those of the store.
+    """
+
+    graph: GraphStore
+    settings: Settings
+    ids: tuple[str, ...]
+    progress: Progress = silent
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids)
+
+    def run(self) -> "Evaluations":
+        """Train, predict and score in this process; return when all have ended.
+
+        For small models: large ones are for workers, ``cobalance work``.
+
+        Raises
+        ------
+        MissingExtraError
+            A worker, or what the models need, is not installed.
+        """
+        with needs_extra("A worker", "worker"):
+            from app.services.workers import run_here
+        home = self.settings.cobalance_home.expanduser().absolute() / "python"
+        queue = f"sqlite:///{home / f'{self.ids[0]}.sqlite'}"
+        run_here(self.settings, self.ids, queue, self.progress)
+        return self
+
+    def records(self) -> list[Evaluation]:
+        """The evaluations as they are in the graph, with state, error and settings."""
+        return [read_evaluation(self.graph, one) for one in self.ids]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Means and standard deviations over seeds: a row a model, metric and group."""
+        from app.services.evaluations.summaries import summary_frame
+
+        return summary_frame(self.graph, self.records())
+
+    def scores(self) -> pd.DataFrame:
+        """A row for each score of each evaluation."""
+        from app.services.evaluations.summaries import scores_frame
+
+        return scores_frame(self.graph, self.records())
+
+    def predictions(self) -> pd.DataFrame:
+        """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
+        from app.services.evaluations.predictions import read_saved_predictions
+        from generation.output.folder import OutputFolder
+
+        folder = OutputFolder(self.settings.output_folder())
+        tables = [
+            read_saved_predictions(folder, one).assign(evaluation=one.id) for one in self.records()
+        ]
+        return pd.concat(tables, ignore_index=True)
+
+    def differences(self, baseline: str, *, seed: int = 0) -> pd.DataFrame:
+        """How far models differ from a baseline, by a bootstrap paired over seeds and images.
+
+        `baseline` is a method of the original dataset, or an evaluation's id.
+        """
+        from app.services.evaluations.summaries import differences_frame
+        from generation.output.folder import OutputFolder
+
+        folder = OutputFolder(self.settings.output_folder())
+        return differences_frame(folder, self.records(), baseline, seed=seed)
+
+    def artefacts(self, job: "Job | str", first: str = "", second: str = "") -> pd.DataFrame:
+        """Predict a job's edits of test images beside the originals: scores of each evaluation.
+
+        `first` and `second` are the predicted groups whose ratio shifts.
+        """
+        from app.services.evaluations.artefacts import run_artefact_test
+
+        name = job if isinstance(job, str) else job.id
+        tables = [
+            run_artefact_test(
+                self.graph, self.settings, one, name, first, second, progress=self.progress
+            ).scores.assign(evaluation=one)
+            for one in self.ids
+        ]
+        return pd.concat(tables, ignore_index=True)
+
+    def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
+        """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
+        from app.services.evaluations.activations import map_activations
+
+        tables = [
+            map_activations(
+                self.graph, self.settings, one, most=most, objects=objects, progress=self.progress
+            ).images.assign(evaluation=one)
+            for one in self.ids
+        ]
+        return pd.concat(tables, ignore_index=True)
+
+    def title(self) -> str:
+        """How many there are, and how many are done."""
+        found = self.records()
+        done = sum(one.state == "done" for one in found)
+        failed = sum(one.state == "failed" for one in found)
+        said = f"{counted(len(found), 'evaluations')}, {done:,} done"
+        return said + (f", {failed:,} failed" if failed else "")
