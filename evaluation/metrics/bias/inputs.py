@@ -9,6 +9,7 @@ import pandas as pd
 
 from evaluation.groups import check_groups
 from evaluation.metrics.metric import Inputs
+from evaluation.metrics.tables import number_column
 from evaluation.predictions import LABEL, PROBABILITY, RUN, class_columns, known_rows, runs
 from evaluation.shortcuts import NONE, STATES, is_shortcut
 from graph.errors import InputError, check_known
@@ -139,10 +140,13 @@ def table_runs(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], pd.DataFr
     """Rows of each method and seed of a table, which may have neither column."""
     if not len(table):
         raise InputError("table", None, "has no rows", "Give one row for each figure.")
-    known = table.assign(
-        method=table["method"].astype("str") if "method" in table else "",
-        seed=table["seed"].astype(np.int64) if "seed" in table else 0,
-    )
+    seeds = number_column(table, "seed") if "seed" in table else np.zeros(len(table))
+    if (seeds % 1 != 0).any():
+        row = int(np.flatnonzero(seeds % 1 != 0)[0])
+        reason = f"seed is {table['seed'].iloc[row]!r}, which is not a whole number"
+        raise InputError("table", f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    methods = table["method"].astype("str") if "method" in table else ""
+    known = table.assign(method=methods, seed=seeds.astype(np.int64))
     for method, seed, rows in runs(known):
         yield (method, seed), rows.drop(columns=list(RUN)).reset_index(drop=True)
 

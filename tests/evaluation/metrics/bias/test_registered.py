@@ -18,7 +18,7 @@ from evaluation.metrics import (
 )
 from evaluation.metrics.metric import COLUMNS
 from evaluation.predictions import check_predictions
-from graph.errors import CobalanceError, MissingExtraError
+from graph.errors import CobalanceError, InputError, MissingExtraError
 from tests.evaluation.metrics.bias.scored import value
 from tests.evaluation.tables import frame_f
 
@@ -56,6 +56,27 @@ def test_a_published_table_before_and_after(table: pd.DataFrame) -> None:
     assert value(scores, "mals_amplification", "pan") == pytest.approx(36 / 44 - 0.75)
     strict = score("mals_amplification", {"margin": 0.06}, table=table)
     assert value(strict, "mals_violations") == 1
+    as_read = score("mals_amplification", table=table.astype("str"))  # CSV's cells are text
+    pd.testing.assert_frame_equal(as_read, scores)
+
+
+@pytest.mark.parametrize("cell", ["", "many", "-3"])
+@pytest.mark.parametrize("table", [LONG, WIDE, SHARES], ids=["long", "wide", "shares"])
+def test_a_cell_of_a_table_that_is_no_number_is_named(table: pd.DataFrame, cell: str) -> None:
+    broken = table.astype("str")
+    broken.iloc[1, -1] = cell
+    with pytest.raises(InputError, match=f"row 2.*{table.columns[-1]} is '{cell}'"):
+        score("mals_amplification", table=broken)
+    with pytest.raises(InputError, match=r"row 3.*there twice"):
+        score("mals_amplification", table=pd.concat([table[:2], table[:1]]))
+
+
+def test_cells_of_attackers_and_seeds_that_are_no_numbers_are_named() -> None:
+    right = pd.DataFrame({"group": ["a", "b"], "p_a": ["0.9", "0.2"], "p_b": ["0.1", "0.8"]})
+    assert value(score("leakage", table=right), "leakage_model") == pytest.approx(0.85)
+    for column, cell in (("p_b", "x"), ("n", ""), ("seed", "first"), ("seed", "0.5")):
+        with pytest.raises(InputError, match=f"row 1.*{column} is '{cell}'"):
+            score("leakage", table=right.assign(**{column: [cell, "1"]}))
 
 
 def test_methods_of_a_table_are_scored_one_by_one() -> None:
