@@ -1,0 +1,1 @@
+"""Human study: people judge edited images beside their originals, blind."""
