@@ -20,6 +20,7 @@ from app.services.reports import cell_text
 from graph.errors import CobalanceError, OptionError
 from graph.safe_text import safe_text, show_controls
 
+COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
 _SHORT = 20  # characters that a shortened text keeps as long as there are columns to leave out
 _BETWEEN = 3  # characters between two columns
@@ -164,7 +165,10 @@ def as_table(
         Columns whose texts stay on one line, as numbers do.
     """
     table = Table(box=SIMPLE_HEAD, show_edge=False)
-    cells = [[cell_text(value, most) for value in frame[name]] for name in frame.columns]
+    cells = [
+        [cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
+        for name in frame.columns
+    ]
     headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
     if width is not None:
         lines = 3 if most else None
@@ -194,6 +198,11 @@ def as_table(
     for row in zip(*cells, strict=True):
         table.add_row(*map(escape, row))
     return table
+
+
+def _count(value: object) -> object:
+    """A whole count as an int, so that it has no decimals."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def narrowed(

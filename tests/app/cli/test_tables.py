@@ -62,3 +62,9 @@ def test_what_fits_and_what_is_prose_is_whole(drawn):
 def test_a_table_without_rows_or_columns(drawn):
     assert "concept" in drawn(pd.DataFrame({"concept": [], "images": []}), 20)
     assert drawn(pd.DataFrame(), 10) == "\n"
+
+
+def test_whole_counts_of_scores_have_no_decimals(drawn):
+    scores = pd.DataFrame({"value": [1.0, 0.5, 0.25], "n": [12_345.0, 33.5, float("nan")]})
+    cells = [line.split() for line in drawn(scores, 80).splitlines()[2:5]]
+    assert cells == [["1.000", "12,345"], ["0.500", "33.500"], ["0.250", "-"]]
