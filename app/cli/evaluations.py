@@ -25,8 +25,9 @@ BASELINE = typer.Option(
 )
 
 
-def _full_id(context: typer.Context, given: str) -> str:
-    if context.resilient_parsing:
+def evaluation_id(context: typer.Context, given: str | None) -> str | None:
+    """The whole id of an evaluation of which the first characters are given; None for None."""
+    if context.resilient_parsing or given is None:
         return given
     with opened_store() as (store, _):
         return find_evaluation(store, given).id
@@ -38,7 +39,7 @@ EvaluationId = Annotated[
         metavar="EVALUATION",
         help=f"An evaluation's id, or its first {SHORTEST_ID} characters or more; see `cobalance "
         "jobs --tasks`.",
-        callback=_full_id,
+        callback=evaluation_id,
     ),
 ]
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from app.cli.common import (
@@ -15,8 +16,10 @@ from app.cli.common import (
     opened_store,
     out,
 )
+from app.cli.evaluations import evaluation_id
 from app.cli.tables import Format, write_frame
 from app.cli.wording import in_shell
+from app.services.evaluations.failures import accuracy_by_clique, accuracy_texts
 from app.services.findings import (
     no_clique,
     not_compared,
@@ -28,6 +31,8 @@ from app.services.reports import (
     describe_mining,
     imbalance_table,
 )
+from app.settings import Settings
+from graph.database.store import GraphStore
 from graph.dataset.cliques import clique_totals, mining_of
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
@@ -128,6 +133,14 @@ def imbalances(
             callback=cleaned,
         ),
     ] = None,
+    evaluation: Annotated[
+        str | None,
+        typer.Option(
+            help="Show this evaluation's accuracy on the test images of each clique: where the "
+            "model fails.",
+            callback=evaluation_id,
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -140,6 +153,7 @@ def imbalances(
             ("--class", class_name is not None),
             ("--concept", bool(concept)),
             ("--max-q", max_q_value is not None),
+            ("--evaluation", evaluation is not None),
         ):
             if given:
                 raise OptionError(f"{option} does not go with --compare. Leave one of them out.")
@@ -163,6 +177,7 @@ def imbalances(
         frame = read_imbalances(store, dataset, ranking)
         state = dataset_state(store, dataset)
         mined = clique_totals(store, dataset).cliques if frame.empty else len(frame)
+        accuracy = None if evaluation is None else _accuracy(store, evaluation, frame)
     if format_ is Format.TABLE and output is None:
         sizes, mining = dict(state.mined_classes), mining_of(state)
         if frame.empty:
@@ -171,11 +186,24 @@ def imbalances(
             notes.print(said, markup=False)
             return
         frame = imbalance_table(frame, sizes)
+        if accuracy is not None:
+            frame["accuracy % [95%]"] = accuracy_texts(accuracy)
+            frame["test images"] = accuracy["test_images"]
         notes.print(describe_mining(mining), markup=False)
         for warning in (not_compared(sizes, mining.split), small_classes(sizes, mining)):
             if warning:
                 notes.print(warning, markup=False)
+    elif accuracy is not None:
+        frame = frame.join(accuracy)
     write_frame(frame, format_, output, out)
+
+
+def _accuracy(store: GraphStore, evaluation: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """An evaluation's accuracy on the test images of each clique of a table."""
+    from generation.output.folder import OutputFolder
+
+    folder = OutputFolder(Settings.from_environment().output_folder())
+    return accuracy_by_clique(store, folder, evaluation, frame["concepts"].tolist())
 
 
 def _write_comparison(found: Comparison, format_: Format, output: Path | None) -> None:

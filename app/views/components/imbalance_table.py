@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.services.evaluations.failures import accuracy_texts
 from app.services.reports import are_unequal, log_odds_texts, q_text, rate_texts
 from app.views.widgets.tables import count_column
 from app.views.widgets.theme import class_colors
@@ -25,6 +26,13 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
             width=80 if len(classes) <= MAX_BARS else 115,
             help="The under-represented class.",
         ),
+        "accuracy": config.TextColumn(
+            "Accuracy % [95%]",
+            width=125,
+            alignment="right",
+            help="Of the chosen model, on the test images that show all of these concepts.",
+        ),
+        "test images": count_column("Tested", width=60),
         "size": config.NumberColumn("Size", width=50),
         "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
         "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=140),
@@ -40,14 +48,20 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
     return columns
 
 
-def imbalance_view(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
+def imbalance_view(
+    frame: pd.DataFrame, class_sizes: Mapping[str, int], accuracy: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The columns of `read_imbalances` as a page shows them, most telling first.
 
-    Where classes are unequal, counts have their rates beside them.
+    Where classes are unequal, counts have their rates beside them. A model's accuracy on each row,
+    from `app.services.evaluations.failures`, comes after the gap.
     """
     classes = list(class_sizes)
     shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
     shown["gap"] = frame["gap"].to_numpy()
+    if accuracy is not None:
+        shown["accuracy"] = accuracy_texts(accuracy)
+        shown["test images"] = accuracy["test_images"].to_numpy()
     if len(classes) <= MAX_BARS:
         for name in classes:
             shown[COUNT + name] = frame[COUNT + name].to_numpy()

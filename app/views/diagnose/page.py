@@ -12,7 +12,7 @@ from app.services.reports import describe_mining
 from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.components.name_choices import names_of
-from app.views.diagnose import charts
+from app.views.diagnose import charts, failures
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, number_in_url
@@ -101,8 +101,10 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
             empty_state("No clique", escape(worded(why, in_app)))
         return None
     classes = list(current.class_sizes)
-    shown = imbalance_view(frame, current.class_sizes)
     cliques = frame["concepts"].tolist()
+    model = failures.choose(current)
+    judged = None if model is None else failures.accuracy(current, model, cliques)
+    shown = imbalance_view(frame, current.class_sizes, judged)
     selected = url.selected_cliques()
     if selected != st.session_state.get("_from_table"):
         # Cleared, or come from the URL: what the browser has ticked is out of date.

@@ -56,6 +56,13 @@ def test_from_an_order_to_a_table(run, evaluate, animals, rebalanced, tmp_path):
     saved = tmp_path / "p.csv"
     evaluate("predict", ids[0][:8], "-o", saved)
     assert len(pd.read_csv(saved)) == sum(EVEN.values())
+    judged = pd.read_csv(saved)
+    grass = judged[judged["image"].str.contains("-grass-")]
+    listed = table(run("imbalances", animals, "--evaluation", ids[0][:8], "-f", "csv"))
+    (row,) = listed[listed["concepts"].str.contains("grass")].to_dict("records")
+    assert row["test_images"] == len(grass)
+    assert row["accuracy"] == pytest.approx((grass["class_name"] == grass["predicted"]).mean())
+    assert "which have no maps" in " ".join(evaluate("cam", ids[0], exit_code=2).stderr.split())
     # The same table, scored as if it were from elsewhere.
     again = table(evaluate("score", saved, "--metric", "worst_group", "-f", "csv"))
     one = rows[(rows["train"] == animals) & (rows["method"] == "erm")]

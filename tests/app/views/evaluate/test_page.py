@@ -109,6 +109,19 @@ def test_runs_side_by_side_with_the_images_behind_them(
     assert "5 of 9 images are predicted right" in shown_text(linked)
 
 
+def test_where_a_model_fails_stands_in_the_imbalance_table(
+    open_page: OpenPage, cars: str, evaluated: dict[str, str]
+) -> None:
+    app = open_page("diagnose", dataset=cars, model=f"erm ({cars}, augmented), seed 1")
+    assert not app.exception
+    shown = table(app, "accuracy")
+    of = dict(zip(shown["concepts"].map(" + ".join), shown["accuracy"], strict=True))
+    tested = dict(zip(shown["concepts"].map(" + ".join), shown["test images"], strict=True))
+    # All 4 wrong images show a cow in a field: of 6 in the country and 1 in town, 3 are right.
+    assert (of["cow + field"].split()[0], tested["cow + field"]) == ("42.9", 7)
+    assert (of["sign"].split()[0], tested["sign"]) == ("100.0", 10)
+
+
 def test_a_changed_dataset_marks_results_as_outdated(
     open_page: OpenPage, cars: str, evaluated: dict[str, str], write_dataset: WriteDataset
 ) -> None:
