@@ -102,6 +102,15 @@ def read_sources(store: GraphStore, dataset: str) -> dict[str, str]:
     return {row["id"]: row["source"] for row in rows if row["source"] is not None}
 
 
+def read_changed(store: GraphStore, dataset: str) -> dict[str, bool]:
+    """For each edited image of a dataset, whether it shows another group than what was edited.
+
+    Images of which that is not known are left out.
+    """
+    rows = store.read(reads.CHANGED_GROUPS, dataset=dataset, prefix=len(generated_id("")))
+    return {row["id"]: row["changed"] for row in rows if row["changed"] is not None}
+
+
 def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
     """Read what a job asks of the images that it edits, and what came of it, in the job's order."""
     rows = store.read(reads.COUNTERFACTUALS, job=job)

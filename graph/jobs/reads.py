@@ -328,3 +328,14 @@ OPTIONAL MATCH (c:Candidate {id: substring(i.id, $prefix)})
 RETURN i.id AS id,
   coalesce(head([(i)-[:DERIVED_FROM]->(o:Image) | o.id]), c.source_image) AS source""",
 )
+
+CHANGED_GROUPS = Statement(
+    "A dataset's edited images, with the group that each was made from, where it is known.",
+    """
+MATCH (i:Image {dataset: $dataset})-[:LABELED]->(shown:Class) WHERE i.synthetic
+MATCH (c:Candidate {id: substring(i.id, $prefix)})
+MATCH (q:JobQuery {id: c.query}) WHERE q.source_image IS NOT NULL
+OPTIONAL MATCH (j:Job {id: q.job})
+OPTIONAL MATCH (:Image {dataset: j.dataset, id: q.source_image})-[:LABELED]->(own:Class)
+RETURN i.id AS id, shown.name <> coalesce(q.own_group, own.name) AS changed""",
+)

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+import pandas as pd
+
 from evaluation.training.data.images import LabelledImages
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
-from graph.jobs.merge import read_sources
+from graph.jobs.merge import read_changed, read_sources
 from graph.progress import Progress, silent
 
 
@@ -40,4 +42,6 @@ def read_dataset_images(
         frame[name] = column.where(column.notna(), None).to_numpy()
     frame["concepts"] = [list(names) for names in concepts]
     frame["source"] = [sources.get(image) for image in frame["image"]]
+    changed = read_changed(store, dataset)
+    frame["changed"] = pd.Series([changed.get(one) for one in frame["image"]], dtype=object)
     return LabelledImages(dataset, frame, read)

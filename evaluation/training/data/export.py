@@ -57,6 +57,8 @@ def read_export_images(folder: Path) -> LabelledImages:
             "source": table["source"],
         }
     )
+    if "changed" in table.columns:
+        frame["changed"] = table["changed"].astype(object)
     if "captions" in table.columns:
         frame["captions"] = [listed(captions) for captions in table["captions"]]
     root = folder.resolve()

@@ -23,7 +23,8 @@ class LabelledImages:
         One row an image, index 0..n-1: ``image`` (str, unique), ``class_name`` (str), ``concepts``
         (a list of str), ``split`` and ``uri`` (str or None), ``synthetic`` (bool), and ``source``:
         the image that it was made from, or None. For models that learn from captions,
-        ``captions`` (a list of str), too.
+        ``captions`` (a list of str), too; for partitions of counterfactuals ``changed`` (whether
+        an edited image shows another class than its source, or None).
     read : callable
         Takes an address and whether the image is synthetic, returns the file's content.
     """

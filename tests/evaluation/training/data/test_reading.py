@@ -10,6 +10,7 @@ from evaluation.training.data.sets import LeakError, check_apart, training_set
 from generation.export import export
 from graph.database import schema
 from graph.database.statements import merge_edges_statement
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import InputError, OptionError
 from graph.records import Annotations, ImageRecord, Mention
@@ -52,6 +53,52 @@ def test_images_of_the_graph_know_what_they_were_made_from(store, dataset):
         pd.Index(images.frame["image"]).get_indexer([made])
     )
     assert pixels[0, 0, 0] == len("made.pngTrue")
+
+
+def test_edited_images_know_whether_their_group_changed(store, dataset):
+    """Also where the images that were edited gave way: the job's dataset has them."""
+    original = f"{dataset} original"
+    real = [ImageRecord("w", "woman"), ImageRecord("m", "man")]
+    made = [("0/0", "w", "woman"), ("1/0", "w", "man"), ("2/0", "m", "man"), ("3/0", "m", "woman")]
+    records = [
+        ImageRecord(f"generated/{dataset}/{id_}", group, synthetic=True) for id_, _, group in made
+    ]
+    other = ImageRecord(f"generated/{dataset}/4/0", "man", synthetic=True)
+    write_annotations(store, original, Annotations.from_records(real), source="a test")
+    everything = Annotations.from_records([*records, other])
+    write_annotations(store, dataset, everything, source="a test")
+    store.write(
+        """
+CREATE (:Job {id: $name, dataset: $original})
+CREATE (:Candidate {id: $name + '/4/0', query: $name + '/4'}), (:JobQuery {id: $name + '/4'})
+WITH 1 AS one UNWIND $made AS row
+CREATE (:JobQuery {id: $name + '/' + row[0], job: $name, source_image: row[1],
+  own_group: CASE row[0] WHEN '0/0' THEN 'woman' END})
+CREATE (:Candidate {id: $name + '/' + row[0], query: $name + '/' + row[0], source_image: row[1]})
+""",
+        name=dataset,
+        original=original,
+        made=[list(row) for row in made],
+    )
+    try:
+        images = read_dataset_images(store, dataset, lambda uri, synthetic: b"")
+    finally:
+        store.write(
+            "MATCH (n) WHERE (n:Job OR n:JobQuery OR n:Candidate) AND n.id STARTS WITH $name "
+            "DETACH DELETE n",
+            name=dataset,
+        )
+        drop_dataset(store, original)
+    kept = {
+        name: [image.removeprefix(f"generated/{dataset}/") for image in chosen.frame["image"]]
+        for name in ("c8", "c9", "c10")
+        for chosen in [training_set(images, name)]
+    }
+    assert kept == {
+        "c8": ["0/0", "1/0", "2/0", "3/0"],
+        "c9": ["1/0", "3/0"],
+        "c10": ["0/0", "2/0"],
+    }
 
 
 def test_an_export_folder_is_read_like_its_dataset(tmp_path):
