@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from graph.errors import InputError
+from ingest.concepts.plurals import counted
 from ingest.reader import read_head
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
@@ -192,8 +193,8 @@ def known_rows(
         unknown = images[found < 0].unique()
         names = ", ".join(repr(name) for name in unknown[:_SHOWN])
         more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        reason = f"names {len(unknown):,} images that the {where} do not have: {names}{more}"
-        raise InputError(source, None, reason, f"Add them to the {where}, or leave their rows out.")
+        reason = f"names {counted(len(unknown), 'images')} missing from {where}: {names}{more}"
+        raise InputError(source, None, reason, f"Add them to {where}, or leave their rows out.")
     return found
 
 

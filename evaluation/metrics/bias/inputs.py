@@ -16,6 +16,7 @@ from graph.errors import InputError, check_known
 from graph.options import Options
 
 PREDICTED = "predicted_"
+MOST_IMAGES = 20_000_000  # of a table of counts, where each becomes a row in memory
 MOST_VALUES = 50  # of a column beside the predictions that is taken for an attribute
 
 
@@ -175,6 +176,9 @@ def _repeated(rows: pd.DataFrame) -> pd.DataFrame:
         row = int(np.flatnonzero(n != np.round(n))[0])
         reason = f"n is {n[row]:g}, and this metric counts whole images"
         raise InputError("predictions", f"row {row + 1}", reason, "Give whole numbers in n.")
+    if n.sum() > MOST_IMAGES:
+        reason = f"n adds up to {n.sum():,.0f} images, more than the {MOST_IMAGES:,} of this metric"
+        raise InputError("predictions", None, reason, "Divide every n by the same number.")
     return rows.loc[rows.index.repeat(n.astype(np.int64))]
 
 

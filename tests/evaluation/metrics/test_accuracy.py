@@ -148,7 +148,7 @@ def test_unknown_images_are_named():
         pd.DataFrame({"image": ["1", "x"], "class_name": ["a", "a"], "predicted": ["a", "b"]})
     )
     groups = pd.DataFrame({"image": ["1"], "place": ["common"]})
-    with pytest.raises(InputError, match="names 1 images that the groups do not have: 'x'"):
+    with pytest.raises(InputError, match="names 1 image missing from groups: 'x'"):
         group_accuracy(table, groups)
 
 

@@ -129,7 +129,7 @@ def test_recall_by_group_from_embeddings():
 def test_recall_needs_the_images_of_texts():
     images = pd.DataFrame(np.eye(2)).assign(image=["a", "b"])
     inputs = Inputs(texts=images.assign(image=["a", "x"]), embeddings=images)
-    with pytest.raises(InputError, match="names 1 images that the embeddings do not have: 'x'"):
+    with pytest.raises(InputError, match="names 1 image missing from embeddings: 'x'"):
         METRICS.open("retrieval_recall")(inputs)
 
 

@@ -240,7 +240,7 @@ def test_one_class_an_image_with_counts_in_place_of_images() -> None:
 
 def test_what_predictions_lack_is_said() -> None:
     predictions, groups, _ = objects()
-    with pytest.raises(CobalanceError, match="that the groups do not have"):
+    with pytest.raises(CobalanceError, match="missing from groups"):
         score("leakage", predictions=predictions, groups=groups.head(5))
     with pytest.raises(CobalanceError, match="unknown attribute 'age'"):
         score("leakage", {"attribute": "age"}, predictions=predictions, groups=groups)
@@ -352,3 +352,10 @@ def test_without_scikit_learn_the_extra_is_named(
 def test_every_function_is_registered_by_its_name() -> None:
     assert leakage.__name__ in METRICS
     assert METRICS["leakage"].extra == "evaluate"
+
+
+def test_counts_that_no_memory_holds_are_refused() -> None:
+    counts = {"class_name": ["a", "b"], "predicted": "a", "gender": ["m", "w"], "n": [1e15, 5]}
+    predictions = check_predictions(pd.DataFrame(counts))
+    with pytest.raises(InputError, match="1,000,000,000,000,005 images, more than"):
+        score("mals_amplification", predictions=predictions)
