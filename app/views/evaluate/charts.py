@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.evaluate.numbers import is_share
-from app.views.widgets.theme import class_colors, distinct_labels, names_axis, shorten
+from app.views.widgets.theme import NEUTRAL, class_colors, distinct_labels, names_axis, shorten
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90
@@ -60,7 +60,9 @@ def draw_bars(bars: pd.DataFrame, dots: pd.DataFrame, metric: str) -> None:
             color=color,
             tooltip=tooltips,
         ),
-        base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q", tooltip=tooltips),
+        base.mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(
+            x="low:Q", x2="high:Q", tooltip=tooltips
+        ),
         points.mark_circle(size=26, opacity=1).encode(
             x="value:Q",
             color=color,
@@ -99,7 +101,7 @@ def draw_changes(changes: pd.DataFrame, metric: str) -> None:
         y=alt.Y("what:N", sort=labels, title=None, axis=names_axis(320, grid=True))
     )
     chart = alt.layer(
-        base.mark_rule(strokeWidth=2).encode(
+        base.mark_rule(strokeWidth=2, color=NEUTRAL).encode(
             x=alt.X("before:Q", title=title, axis=alt.Axis(tickCount=6)), x2="after:Q"
         ),
         base.mark_point(size=45, filled=False, strokeWidth=2).encode(
