@@ -16,10 +16,13 @@ from evaluation.metrics.bias.amplification import (
 from evaluation.metrics.bias.inputs import AttributeOptions, attribute_runs, of_run, table_runs
 from evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
 from evaluation.metrics.bias.tables import Table, count_table
-from evaluation.metrics.metric import Inputs, MetricPlugin, stack
-from evaluation.metrics.tables import number_column, text_column
+from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
+from evaluation.metrics.tables import number_column, rows_of_table, text_column
 from evaluation.predictions import PROBABILITY
 from graph.errors import InputError
+
+PUBLISHED = ("leakage_model", "leakage_data")
+"""Columns of a table with attackers' scores in place of their probabilities."""
 
 
 class MalsOptions(AttributeOptions):
@@ -195,6 +198,8 @@ def _multi_attribute(inputs: Inputs, options: MultiAttributeOptions) -> pd.DataF
 
 
 def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
+    if inputs.table is not None and PUBLISHED[0] in inputs.table:
+        return _of_scores(inputs.table)
     if inputs.table is not None:
         return stack(
             of_run(_of_attackers(rows, options), run) for run, rows in table_runs(inputs.table)
@@ -213,6 +218,17 @@ def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
             )
         )
         for run in attribute_runs(inputs, options)
+    )
+
+
+def _of_scores(table: pd.DataFrame) -> pd.DataFrame:
+    """Leakage from attackers' scores that are known, such as those of a paper."""
+    sides = {name: number_column(table, name) for name in PUBLISHED}
+    sides["leakage"] = sides["leakage_model"] - sides["leakage_data"]
+    return stack(
+        score_frame(metric, group, values[row], run=run)
+        for row, (run, group) in enumerate(rows_of_table(table))
+        for metric, values in sides.items()
     )
 
 
@@ -235,7 +251,8 @@ PLUGINS = (
     MetricPlugin(
         "leakage",
         "How well groups are told from predicted labels, less how well from true ones. A table has "
-        "an attacker's group and p_<group>; attacker (model or data) and n where it has more.",
+        "an attacker's group and p_<group>; attacker (model or data) and n where it has more; or "
+        "leakage_model and leakage_data.",
         extra="evaluate",
         options=LeakageOptions,
         takes=("predictions|table",),

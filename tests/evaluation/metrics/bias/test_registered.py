@@ -119,6 +119,22 @@ def test_a_table_that_cannot_be_used_says_why(name: str, table: pd.DataFrame, me
         score(name, table=table)
 
 
+def test_published_scores_of_attackers_are_subtracted() -> None:
+    table = pd.DataFrame(
+        {
+            "method": ["plain", "blind"],
+            "group": ["objects", "objects"],
+            "leakage_model": ["73.20", "67.10"],
+            "leakage_data": ["67.72", "67.72"],
+        }
+    )
+    scores = METRICS.open("leakage", {})(Inputs(table=table))
+    found = scores[scores["metric"] == "leakage"].set_index("method")["value"]
+    assert found.to_dict() == {"plain": pytest.approx(5.48), "blind": pytest.approx(-0.62)}
+    with pytest.raises(InputError, match="no column leakage_data"):
+        METRICS.open("leakage", {})(Inputs(table=table.drop(columns="leakage_data")))
+
+
 def test_attackers_probabilities_before_and_after() -> None:
     model = pd.DataFrame(
         {"group": ["m", "m", "w", "w"], "p_m": [0.9, 0.6, 0.2, 0.7], "p_w": [0.1, 0.4, 0.8, 0.3]}
