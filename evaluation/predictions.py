@@ -22,6 +22,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Other names of columns, by ours."""
 
+_MOST_IMAGES = 2**53  # above, float64 has no whole numbers any more
 _SHOWN = 3  # ids or values that a message names
 
 
@@ -123,6 +124,7 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     frame["method"] = _text(frame, "method", source) if "method" in frame else ""
     frame["seed"] = _whole(frame, "seed", source) if "seed" in frame else 0
     frame["n"] = _numbers(frame, "n", source, least=0) if counted else 1.0
+    _refuse(frame["n"] > _MOST_IMAGES, frame["n"], source, "is more images than can be counted")
     for column in frame.columns:
         if column.startswith(PROBABILITY):
             frame[column] = _numbers(frame, column, source)

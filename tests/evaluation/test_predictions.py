@@ -88,6 +88,7 @@ def test_several_labels_an_image_need_no_class():
         ({"p_cat": ["high", 1]}, "row 1: p_cat is 'high', which is not a finite number"),
         ({"seed": [0, 0.5]}, "row 2: seed is 0.5, which is not a whole number"),
         ({"n": [1, -1]}, "row 2: n is -1, which is less than 0"),
+        ({"n": [1, 1e300]}, r"row 2: n is 1e\+300, which is more images than can be counted"),
         ({"image": ["1", "1"]}, "row 2: the image '1' is predicted twice by method '', seed 0"),
     ],
 )
