@@ -20,7 +20,8 @@ from evaluation.training.data.examples import code_examples
 from evaluation.training.data.hold_out import check_held_out
 from evaluation.training.data.images import LabelledImages
 from evaluation.training.data.sets import check_apart, training_set
-from evaluation.training.method import Examples, Learner, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Learner, Run
 from evaluation.training.run import Recipe, Trained, train_run
 from graph.errors import needs_extra
 from graph.progress import Progress, silent

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.training.method import Examples, Floats, IntArray
+from evaluation.training.examples import Examples, Floats, IntArray
 from graph.errors import OptionError
 
 READS_GROUPS = frozenset({"worst-group", "group-balanced"})

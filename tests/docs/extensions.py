@@ -17,7 +17,8 @@ from PIL import Image
 
 from app.services.stores import open_store
 from app.settings import Settings
-from evaluation.training.method import Examples, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Run
 from evaluation.training.methods import METHODS
 from evaluation.training.run import Recipe, train_run
 from generation.backends import BACKENDS

@@ -11,7 +11,7 @@ from transformers import (
     BlipImageProcessorPil,
 )
 
-from evaluation.training.method import Examples
+from evaluation.training.examples import Examples
 from ingest.models.loading import quiet
 from tests.tiny.labelled import tiny_examples
 

@@ -13,7 +13,7 @@ from app.services.evaluations.maps import COLUMNS, write_maps
 from app.services.evaluations.runs import train_again
 from app.settings import Settings
 from evaluation.metrics import cam_energy
-from evaluation.training.method import Examples
+from evaluation.training.examples import Examples
 from generation.output.folder import OutputFolder
 from generation.sources.object_regions import annotated_px, box_of, fill_box, object_regions
 from graph.arrays import BoolArray

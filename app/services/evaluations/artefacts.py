@@ -11,7 +11,7 @@ from app.services.evaluations.runs import train_again
 from app.settings import Settings
 from evaluation.metrics import METRICS, Inputs
 from evaluation.predictions import check_predictions
-from evaluation.training.method import Examples, IntArray, Pixels
+from evaluation.training.examples import Examples, IntArray, Pixels
 from evaluation.training.run import predict
 from graph.database.store import GraphStore
 from graph.errors import Action, OptionError

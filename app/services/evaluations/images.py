@@ -14,7 +14,8 @@ from evaluation.training.data.examples import code_examples
 from evaluation.training.data.hold_out import check_held_out, hold_out
 from evaluation.training.data.images import LabelledImages
 from evaluation.training.data.sets import check_apart, training_set
-from evaluation.training.method import Examples, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Run
 from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state

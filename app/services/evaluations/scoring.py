@@ -12,7 +12,7 @@ from evaluation.metrics import METRICS, Inputs
 from evaluation.metrics.metric import Scored, stack
 from evaluation.predictions import known_rows, read_frame
 from evaluation.shortcuts import Shortcuts, shortcut_groups
-from evaluation.training.method import Examples
+from evaluation.training.examples import Examples
 from graph.database.store import GraphStore
 from graph.dataset.read import read_image_concepts
 from graph.errors import CobalanceError, InputError, check_known

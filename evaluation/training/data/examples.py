@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evaluation.training.data.images import LabelledImages, listed
-from evaluation.training.method import Examples, IntArray, Pixels
+from evaluation.training.examples import Examples, IntArray, Pixels
 from graph.errors import OptionError
 from ingest.images.decoding import decode, rgb_array
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from evaluation.training.method import Examples, Floats
+from evaluation.training.examples import Examples, Floats
 
 
 class Features(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from evaluation.training.method import Examples, Floats, IntArray, Pixels
+from evaluation.training.examples import Examples, Floats, IntArray, Pixels
 from graph.errors import OptionError
 from graph.options import Options
 from graph.plugins import Plugin

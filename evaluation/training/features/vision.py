@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.training.method import Examples, Floats
+from evaluation.training.examples import Examples, Floats
 
 if TYPE_CHECKING:
     from ingest.models.vision import VisionModel

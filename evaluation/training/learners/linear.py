@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from pydantic import Field, field_validator
 
+from evaluation.training.examples import Examples, Floats
 from evaluation.training.features import FEATURES
 from evaluation.training.features.features import Features
 from evaluation.training.learners.learner import LearnerPlugin
@@ -27,7 +28,7 @@ from evaluation.training.learners.regression import (
     head_probabilities,
     solve,
 )
-from evaluation.training.method import Examples, Floats, Learner, Method, Run
+from evaluation.training.method import Learner, Method, Run
 from evaluation.training.selection import RULES, check_rule
 from graph.errors import OptionError
 from graph.options import Options

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.training.method import Examples, Floats, IntArray, Method, Run
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Method, Run
 
 Head = tuple[Floats, Floats]
 """Weight, shape (n_classes, n_features), and bias, shape (n_classes,)."""

@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evaluation.training.method import Examples, Learner, Method, MethodPlugin, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Learner, Method, MethodPlugin, Run
 from evaluation.training.tuning.options import TuningOptions
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from evaluation.training.method import Examples, Floats, IntArray, Method, MethodPlugin
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Method, MethodPlugin
 from evaluation.training.methods.grouping import units_of
 from graph.options import Options
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from pydantic import field_validator
 
-from evaluation.training.method import Examples, Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Learner, Method, MethodPlugin, Model, Run
 from evaluation.training.tuning.options import TuningOptions
 from ingest.models.prompts import PHOTO, check_template
 

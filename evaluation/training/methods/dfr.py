@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from evaluation.training.method import (
-    Examples,
-    Floats,
-    IntArray,
-    Learner,
-    Method,
-    MethodPlugin,
-    Model,
-    Run,
-)
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Learner, Method, MethodPlugin, Model, Run
 from evaluation.training.methods.grouping import rows_by_unit
 from graph.errors import OptionError
 from graph.options import Options

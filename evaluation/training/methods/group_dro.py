@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import Field
 
-from evaluation.training.method import Examples, Floats, IntArray, Method, MethodPlugin
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Method, MethodPlugin
 from evaluation.training.methods.grouping import rows_by_unit
 from graph.options import Options
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation.training.method import Examples, IntArray
+from evaluation.training.examples import Examples, IntArray
 from graph.errors import OptionError
 from graph.options import Options
 

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from evaluation.training.method import Examples, Floats, Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.examples import Examples, Floats
+from evaluation.training.method import Learner, Method, MethodPlugin, Model, Run
 from graph.options import Options
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.training.method import Examples, IntArray, Method, MethodPlugin
+from evaluation.training.examples import Examples, IntArray
+from evaluation.training.method import Method, MethodPlugin
 from evaluation.training.methods.grouping import BalanceOptions, Unit, rows_by_unit, units_of
 
 PLUGIN = MethodPlugin(

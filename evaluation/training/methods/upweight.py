@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.training.method import Examples, Floats, IntArray, Method, MethodPlugin
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Method, MethodPlugin
 from evaluation.training.methods.grouping import BalanceOptions, Unit, units_of
 
 PLUGIN = MethodPlugin(

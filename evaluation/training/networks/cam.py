@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from evaluation.training.method import Examples, IntArray
+from evaluation.training.examples import Examples, IntArray
 from evaluation.training.networks.model import NetworkModel, consecutive
 from evaluation.training.networks.pixels import read_batches
 from graph.errors import OptionError

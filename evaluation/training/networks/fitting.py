@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluation.training.method import Batch, Examples, Floats, IntArray, Method
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Batch, Method
 from evaluation.training.networks.checkpoints import (
     Tensors,
     method_tensors,

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluation.training.method import Examples, Floats, IntArray, Method, Run
+from evaluation.training.examples import Examples, Floats, IntArray
+from evaluation.training.method import Method, Run
 from evaluation.training.networks.checkpoints import (
     CheckpointFile,
     Tensors,

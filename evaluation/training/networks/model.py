@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evaluation.training.method import Examples, Floats, IntArray
+from evaluation.training.examples import Examples, Floats, IntArray
 from evaluation.training.networks.pixels import read_batches, whole
 from ingest.models.classifiers import Classifier, Network, open_classifier
 from ingest.models.devices import choose_device, choose_dtype

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torchvision.transforms.v2 import functional as pictures
 
-from evaluation.training.method import Examples, Floats, IntArray, Pixels
+from evaluation.training.examples import Examples, Floats, IntArray, Pixels
 from ingest.models.classifiers import ClassifierSettings
 
 Fit = Callable[[Pixels, int], torch.Tensor]

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from transformers import AutoTokenizer, BlipForConditionalGeneration, BlipImageProcessorPil
 
-from evaluation.training.method import Examples, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Run
 from evaluation.training.networks.model import consecutive
 from evaluation.training.tuning.fit import tune
 from evaluation.training.tuning.options import TuningOptions

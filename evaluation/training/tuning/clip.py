@@ -11,7 +11,8 @@ import torch
 from torch.nn import functional
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
-from evaluation.training.method import Examples, Floats, Run
+from evaluation.training.examples import Examples, Floats
+from evaluation.training.method import Run
 from evaluation.training.networks.model import consecutive
 from evaluation.training.tuning.fit import tune
 from evaluation.training.tuning.options import TuningOptions

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from evaluation.training.method import Examples, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Run
 from evaluation.training.networks.checkpoints import (
     CheckpointFile,
     Tensors,

@@ -7,7 +7,7 @@ import pandas as pd
 from PIL import Image
 
 from evaluation.training.data.images import LabelledImages
-from evaluation.training.method import Examples
+from evaluation.training.examples import Examples
 
 CLASSES = ("cat", "dog")
 SIZES = (40, 6, 6, 2)

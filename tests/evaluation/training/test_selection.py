@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.training.method import Examples
+from evaluation.training.examples import Examples
 from evaluation.training.selection import RULES, check_rule
 from graph.errors import OptionError
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.training.method import Examples, Method, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Method, Run
 from evaluation.training.networks.learner import NetworkLearner
 from evaluation.training.networks.options import NetworkOptions
 from generation.filters import FILTERS

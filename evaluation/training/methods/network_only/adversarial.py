@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from evaluation.training.method import Batch, Examples, Method, MethodPlugin
+from evaluation.training.examples import Examples
+from evaluation.training.method import Batch, Method, MethodPlugin
 from evaluation.training.methods.network_only.domains import count_domains
 from graph.options import Options
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from evaluation.training.method import Examples, IntArray, Method
+from evaluation.training.examples import Examples, IntArray
+from evaluation.training.method import Method
 from graph.options import Options
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.training.method import Batch, Examples, Floats, Method, MethodPlugin
+from evaluation.training.examples import Examples, Floats
+from evaluation.training.method import Batch, Method, MethodPlugin
 from evaluation.training.methods.network_only.domains import count_domains
 from graph.options import Options
 

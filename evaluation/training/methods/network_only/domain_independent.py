@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evaluation.training.method import Batch, Examples, Floats, Method, MethodPlugin
+from evaluation.training.examples import Examples, Floats
+from evaluation.training.method import Batch, Method, MethodPlugin
 from evaluation.training.methods.network_only.domains import count_domains
 from graph.options import Options
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.training.method import Examples, Floats
+from evaluation.training.examples import Examples, Floats
 from graph.errors import OptionError
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.training.method import Examples, Floats
+from evaluation.training.examples import Examples, Floats
 from evaluation.training.networks.cam import grad_cam
 from evaluation.training.networks.model import NetworkModel
 from graph.errors import OptionError

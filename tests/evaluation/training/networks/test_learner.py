@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import torch
 
+from evaluation.training.examples import Examples, Floats, IntArray
 from evaluation.training.learners import LEARNERS
-from evaluation.training.method import Examples, Floats, IntArray, Method, Run
+from evaluation.training.method import Method, Run
 from evaluation.training.networks.learner import NetworkLearner
 from evaluation.training.networks.model import NetworkModel, open_network
 from evaluation.training.networks.options import NetworkOptions

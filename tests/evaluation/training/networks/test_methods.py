@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.training.method import Batch, Examples, Method, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Batch, Method, Run
 from evaluation.training.methods import METHODS
 from evaluation.training.networks.learner import NetworkLearner
 from evaluation.training.networks.options import NetworkOptions

@@ -11,7 +11,8 @@ import torch
 
 from evaluation.metrics import METRICS, Inputs, caption_predictions, clip_score
 from evaluation.metrics.captions import caption_cosines
-from evaluation.training.method import Examples, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Run
 from evaluation.training.methods.captioner import CaptionerOptions
 from evaluation.training.run import Recipe, train_run
 from evaluation.training.tuning.captioner import BlipCaptioner, tune_captioner

@@ -18,7 +18,8 @@ from evaluation.metrics.recall import opportunity_gap_of_predictions
 from evaluation.predictions import check_predictions
 from evaluation.training.data.examples import code_examples
 from evaluation.training.data.folder import read_folder_images
-from evaluation.training.method import Examples, Run
+from evaluation.training.examples import Examples
+from evaluation.training.method import Run
 from evaluation.training.methods.clip import ClipTuningOptions
 from evaluation.training.run import Recipe, Trained, predict, train_run
 from evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
