@@ -5,6 +5,8 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
+from ingest.images.decoding import open_image
+
 _OPACITY = 0.65
 _COLD, _WARM, _HOT = (40, 20, 90), (215, 60, 70), (255, 235, 120)
 
@@ -18,10 +20,15 @@ def draw_heat(picture: bytes, activation: bytes) -> bytes:
         Of an image file.
     activation : bytes
         A greyscale PNG of the same shape, of any size.
+
+    Raises
+    ------
+    ImageFileError
+        One of the two cannot be decoded.
     """
-    with Image.open(BytesIO(picture)) as opened:
+    with open_image(picture) as opened:
         base = opened.convert("RGB")
-    with Image.open(BytesIO(activation)) as opened:
+    with open_image(activation) as opened:
         heat = opened.convert("L").resize(base.size, Image.Resampling.BILINEAR)
     level = np.asarray(heat, dtype=np.float64)[..., np.newaxis] / 255
     ends = [np.array(color, dtype=np.float64) for color in (_COLD, _WARM, _HOT)]
