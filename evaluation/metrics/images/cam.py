@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.metrics.metric import score_frame
+from evaluation.metrics.bias.scores import Score, mean_score, score_rows
 from graph.errors import OptionError
 
 
@@ -58,20 +58,14 @@ def cam_energy(
     )
     shares = shares.reshape(-1, 2)
     names = np.array(["" for _ in maps] if groups is None else [str(one) for one in groups])
-    frames = []
-    for name in dict.fromkeys(names.tolist()):
-        found = shares[(names == name) & ~np.isnan(shares).any(axis=1)]
-        n = len(found)
-        mean = found.mean(axis=0) if n else np.full(2, np.nan)
-        half = np.full(2, np.nan)
-        if n > 1:
-            half = 1.959963984540054 * found.std(axis=0, ddof=1) / n**0.5
-        for column, metric in enumerate(("cam_energy", "mask_share")):
-            value, width = mean[column], half[column]
-            frames.append(score_frame(metric, name, value, value - width, value + width, float(n)))
-    if not frames:
-        return score_frame("cam_energy", "", np.nan, n=0.0)
-    return pd.concat(frames, ignore_index=True)
+    scores = [
+        mean_score(metric, of_group, group=name)
+        for name in dict.fromkeys(names.tolist())
+        for metric, of_group in zip(
+            ("cam_energy", "mask_share"), shares[names == name].T, strict=True
+        )
+    ]
+    return score_rows(scores or [Score("cam_energy")])
 
 
 def _shares(activation: npt.ArrayLike, mask: npt.ArrayLike, row: int) -> tuple[float, float]:
