@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from app.services.evaluations.run_settings import RunSettings, declared
@@ -13,7 +12,7 @@ from evaluation.training.data.dataset import read_dataset_images
 from evaluation.training.data.examples import code_examples
 from evaluation.training.data.hold_out import check_held_out, hold_out
 from evaluation.training.data.images import LabelledImages
-from evaluation.training.data.sets import check_apart, training_set
+from evaluation.training.data.sets import check_apart, thin_synthetic, training_set
 from evaluation.training.examples import Examples
 from evaluation.training.method import Run
 from generation.output.folder import OutputFolder
@@ -119,7 +118,7 @@ def evaluation_images(
         raise OptionError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
     whole = read(evaluation.train)
     training = training_set(_of_split(whole, settings.train_split), evaluation.training_set or "")
-    training = thinned(training, evaluation.most_synthetic, run.generator(_THIN))
+    training = thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
     test = read(evaluation.test).of_split(settings.test_split)
     check_apart(training, test)
     notes: list[str] = []
@@ -163,17 +162,6 @@ def evaluation_images(
         None if seen is None else seen.assign(class_name=training.frame["class_name"].to_numpy()),
         tuple(notes),
     )
-
-
-def thinned(images: LabelledImages, most: int | None, rng: np.random.Generator) -> LabelledImages:
-    """The images with at most so many synthetic ones, drawn at random."""
-    synthetic = images.frame["synthetic"].astype(bool).to_numpy()
-    rows = np.flatnonzero(synthetic)
-    if most is None or len(rows) <= most:
-        return images
-    kept = ~synthetic
-    kept[rng.choice(rows, most, replace=False)] = True
-    return images.where(pd.Series(kept))
 
 
 def _of_split(images: LabelledImages, split: str | None) -> LabelledImages:

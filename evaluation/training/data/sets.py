@@ -6,7 +6,6 @@ from one.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -94,12 +93,22 @@ def equal_numbers(
     So that augmentations are compared by what they add, and not by how much (ConBias, section 4).
     Sets without synthetic images stay as they are.
     """
-    counts = {name: int(_synthetic(images).sum()) for name, images in sets.items()}
-    fewest = min((count for count in counts.values() if count), default=0)
-    return {
-        name: _with_synthetic(images, fewest, rng) if counts[name] > fewest else images
-        for name, images in sets.items()
-    }
+    counts = [int(_synthetic(images).sum()) for images in sets.values()]
+    fewest = min((count for count in counts if count), default=0)
+    return {name: thin_synthetic(images, fewest, rng) for name, images in sets.items()}
+
+
+def thin_synthetic(
+    images: LabelledImages, most: int | None, rng: np.random.Generator
+) -> LabelledImages:
+    """The images with at most so many synthetic ones, drawn at random; None keeps all."""
+    synthetic = _synthetic(images).to_numpy()
+    rows = np.flatnonzero(synthetic)
+    if most is None or len(rows) <= most:
+        return images
+    kept = ~synthetic
+    kept[rng.choice(rows, most, replace=False)] = True
+    return images.where(pd.Series(kept))
 
 
 def check_apart(training: LabelledImages, test: LabelledImages) -> None:
@@ -138,12 +147,6 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
 def _same_place(one: object, other: object) -> bool:
     """Whether two addresses may be the same; an unknown one may be any."""
     return not (isinstance(one, str) and isinstance(other, str)) or one == other
-
-
-def _with_synthetic(images: LabelledImages, count: int, rng: np.random.Generator) -> LabelledImages:
-    kept = ~_synthetic(images).to_numpy()
-    kept[rng.choice(np.flatnonzero(~kept), count, replace=False)] = True
-    return replace(images, frame=images.frame[kept].reset_index(drop=True))
 
 
 def _count(number: int) -> str:
