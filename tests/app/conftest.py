@@ -1,5 +1,6 @@
 """The web app's pages, run by Streamlit's own test runner on a real database."""
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,12 @@ client_id = "cobalance"
 client_secret = "hush"
 server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
 """
+
+
+@pytest.fixture(autouse=True)
+def main_module_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo what the test runner leaves in place of ``__main__``: spawned processes import it."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session", autouse=True)
