@@ -35,7 +35,7 @@ bench: $(VENV)/bench
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
 
-EXTRAS := app worker models evaluate train demo dev
+EXTRAS := app worker models annotate evaluate train demo dev
 
 # The pinned versions: with hashes, and without the address of any index.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -44,8 +44,8 @@ lock: $(VENV)/dev
 	$(LOCK) --upgrade $(foreach extra,$(EXTRAS) bench,--extra $(extra)) -o requirements/bench.txt
 	$(LOCK) -c requirements/bench.txt $(foreach extra,$(EXTRAS),--extra $(extra)) -o requirements/dev.txt
 	$(LOCK) -c requirements/bench.txt --extra app --extra worker -o requirements/app.txt
-	$(LOCK) -c requirements/bench.txt --extra worker --extra models --extra train -o requirements/models.txt
-	$(LOCK) -c requirements/bench.txt --extra worker --extra evaluate --extra demo -o requirements/demo.txt
+	$(LOCK) -c requirements/bench.txt --extra worker --extra models --extra annotate --extra train -o requirements/models.txt
+	$(LOCK) -c requirements/bench.txt --extra worker --extra annotate --extra evaluate --extra demo -o requirements/demo.txt
 	$(LOCK) -c requirements/bench.txt -o requirements/core.txt
 	echo uv | $(subst pyproject.toml,-,$(LOCK)) -c requirements/bench.txt -o requirements/uv.txt
 

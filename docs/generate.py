@@ -259,7 +259,9 @@ def modules() -> str:
         "# Modules",
         "The picture and the rules are in [architecture.md](architecture.md).",
     ]
-    for package in ("graph", "ingest", "generation", "evaluation", "app", "cobalance"):
+    for package in (
+        *("graph", "ingest", "generation", "evaluation", "annotation", "app", "cobalance"),
+    ):
         root = DOCS.parent / package
         parts.append(f"## {package}\n\n{_first_line(root / '__init__.py')}")
         for folder in (root, *sorted(path.parent for path in root.rglob("*/__init__.py"))):

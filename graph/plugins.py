@@ -19,6 +19,7 @@ T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound="Declaration")
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "annotate": ("openai", "sklearn"),
     "evaluate": ("sklearn",),
     "worker": ("dbos",),
     "models": ("torch", "diffusers", "transformers"),

@@ -169,6 +169,17 @@ MIGRATIONS = (
             "}",
         ),
     ),
+    Migration(
+        11,
+        "annotation runs and attributes",
+        (
+            "CREATE CONSTRAINT annotationrun_key IF NOT EXISTS FOR (n:AnnotationRun) "
+            "REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX annotationrun_dataset IF NOT EXISTS FOR (n:AnnotationRun) ON (n.dataset)",
+            "CREATE CONSTRAINT attribute_key IF NOT EXISTS FOR (n:Attribute) "
+            "REQUIRE (n.dataset, n.key) IS UNIQUE",
+        ),
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE
 from graph.database.declarations import Edge, Json, Node, Property
 from graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
 
@@ -312,17 +313,28 @@ TRAINED_ON = Edge("TRAINED_ON", EVALUATION, DATASET_NODE, "while the dataset exi
 TESTED_ON = Edge("TESTED_ON", EVALUATION, DATASET_NODE, "while the dataset exists")
 OF = Edge("OF", EVALUATION, JOB, "the job whose images the training dataset has, while it exists")
 SCORED = Edge("SCORED", EVALUATION, SCORE, "a score of its predictions")
+PROPOSED_BY = Edge("PROPOSED_BY", ATTRIBUTE, ANNOTATION_RUN, "the run that proposed it last")
+MERGED_INTO = Edge("MERGED_INTO", ATTRIBUTE, ATTRIBUTE, "which stands for both")
+BECOMES = Edge("BECOMES", ATTRIBUTE, CONCEPT, "the concept of its labels, while an image has it")
+FOUND = Edge(
+    "FOUND",
+    IMAGE,
+    CONCEPT,
+    "a run found the concept in the image; one for each run",
+    (Property("run"), Property("score", float, "of the model, in its own scale")),
+)
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
 EVALUATION_NODES = (TASK, EVALUATION, SCORE)
+ANNOTATION_NODES = (ATTRIBUTE, ANNOTATION_RUN)
 COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE, IMAGE_LIST)
 """Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 """Nodes that belong to no dataset."""
 
-ALL_NODES = (*NODES, *JOB_NODES, *EVALUATION_NODES, *COPIES, *STORE_NODES)
+ALL_NODES = (*NODES, *JOB_NODES, *EVALUATION_NODES, *ANNOTATION_NODES, *COPIES, *STORE_NODES)
 EDGES = (
     LABELED,
     CONTAINS,
@@ -346,4 +358,8 @@ EDGES = (
     TESTED_ON,
     OF,
     SCORED,
+    PROPOSED_BY,
+    MERGED_INTO,
+    BECOMES,
+    FOUND,
 )

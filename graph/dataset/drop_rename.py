@@ -15,6 +15,7 @@ from graph.progress import Progress, silent
 # a dataset outlives it, and is outdated.
 _DROP_ORDER = (
     *schema.EVALUATION_NODES,
+    *schema.ANNOTATION_NODES,
     *schema.JOB_NODES,
     schema.GENERATION_QUERY,
     schema.PLAN,

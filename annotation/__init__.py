@@ -1,0 +1,1 @@
+"""Attributes that models propose and label, and how far their labels can be trusted."""

@@ -1,0 +1,60 @@
+"""The interface of language models: one question, one reply."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ingest.images.arrays import ImageArray
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to a language model.
+
+    Parameters
+    ----------
+    text : str
+        What is asked.
+    schema : mapping or None
+        The JSON schema that the reply should have; a model that cannot be held to one ignores it.
+    temperature : float
+        0 for the likeliest reply.
+    round : int
+        Tells repetitions of the same question apart, from 0; also the seed where the model takes
+        one.
+    images : sequence of uint8 arrays, shape (height, width, 3)
+        What it is about; none for a question about words.
+    """
+
+    text: str
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    round: int = 0
+    images: Sequence[ImageArray] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's reply, with the tokens read and written; 0 where the model does not tell."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class ChatModel(Protocol):
+    """A language model, with or without eyes."""
+
+    def ask(self, question: Question) -> Reply:
+        """Ask a question.
+
+        Raises
+        ------
+        LanguageModelError
+            The model cannot be reached, or refuses, after three tries.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Model, revision and settings for provenance; JSON values, and never a key."""
+        ...

@@ -1,0 +1,115 @@
+"""Lists and answers from the text of a reply, as JSON or as a Python literal; nothing is run."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from graph.errors import CobalanceError
+
+_FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)```", re.DOTALL)
+_YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_MOST = 20_000  # characters of a reply that are read
+_MOST_BRACKETS = 40  # that are tried, opening and closing
+
+
+class UnreadableReplyError(CobalanceError):
+    """A reply that is not what was asked for; the question is asked again."""
+
+
+def read_list(text: str) -> list[str]:
+    r"""The list of strings in a reply: JSON, an object around it, or a Python list.
+
+    It may stand in a fence or amid other text; the first list that can be read counts. Items are
+    kept as they are, commas and digits included.
+
+    Raises
+    ------
+    UnreadableReplyError
+        There is no list of strings.
+
+    Examples
+    --------
+    >>> read_list('["framed art, prints", "bmw 3 series", "levi\'s logo"]')
+    ['framed art, prints', 'bmw 3 series', "levi's logo"]
+    >>> read_list("Sure! Here it is: categories = ['color', \"wing shape\"]. Enjoy.")
+    ['color', 'wing shape']
+    >>> read_list('{"items": ["a", "b"]}')
+    ['a', 'b']
+    """
+    for value in _values(text[:_MOST]):
+        found = _strings(value)
+        if found:
+            return found
+    raise UnreadableReplyError(
+        f"The model's reply has no list of names: {_shown(text)}. Ask it again, or take another "
+        "model."
+    )
+
+
+def read_yes_no(text: str) -> bool:
+    """Whether a reply says yes: an answer in JSON, or else its first "yes" or "no".
+
+    Raises
+    ------
+    UnreadableReplyError
+        It says neither.
+
+    Examples
+    --------
+    >>> read_yes_no('{"answer": "no", "explanation": "..."}'), read_yes_no("Yes. They are objects.")
+    (False, True)
+    """
+    for value in _values(text[:_MOST]):
+        answer = value.get("answer") if isinstance(value, dict) else None
+        if isinstance(answer, bool):
+            return answer
+        if isinstance(answer, str) and answer.strip().casefold() in ("yes", "no"):
+            return answer.strip().casefold() == "yes"
+    found = _YES_NO.search(text)
+    if found is None:
+        raise UnreadableReplyError(
+            f"The model's reply says neither yes nor no: {_shown(text)}. Ask it again, or take "
+            "another model."
+        )
+    return found[1].casefold() == "yes"
+
+
+def _values(text: str) -> Iterator[object]:
+    """All values that can be read: of the whole text, of its fences, and from brackets on."""
+    for piece in (text.strip(), *_FENCE.findall(text)):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                yield read(piece.strip())
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+    decoder = json.JSONDecoder()
+    for opening in islice(re.finditer(r"[\[{]", text), _MOST_BRACKETS):
+        start = opening.start()
+        try:
+            yield decoder.raw_decode(text, start)[0]
+            continue
+        except (ValueError, RecursionError):
+            pass
+        for closing in islice(re.finditer(r"[\]}]", text[start:]), _MOST_BRACKETS):
+            try:
+                yield ast.literal_eval(text[start : start + closing.end()])
+                break
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+
+
+def _strings(value: object) -> list[str]:
+    """The strings of a list, or of the only list in an object; nothing where it is neither."""
+    if isinstance(value, dict):
+        lists = [each for each in value.values() if isinstance(each, list | tuple)]
+        return _strings(lists[0]) if len(lists) == 1 else []
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        return []
+    return [each for each in value if each.strip()]
+
+
+def _shown(text: str) -> str:
+    short = " ".join(text.split())
+    return repr(short if len(short) <= 200 else f"{short[:200]}...")

@@ -1,0 +1,1 @@
+"""Proposed attributes and labels measured against ground truth."""

@@ -1,0 +1,56 @@
+import os
+import subprocess
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.proposing.voting import plain_name, vote
+
+SAID = [["Color", "Size", "Pose"], ["size", "background", "color"], ["size", "color", "pose"]]
+NAMES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "A", " d ", "e"])), max_size=6)
+
+
+def test_the_order_does_not_depend_on_the_hash_seed():
+    code = (
+        f"from annotation.proposing.voting import vote; print([v.name for v in vote({SAID!r}, 3)])"
+    )
+    found = set()
+    for seed in ("0", "1", "17", "99"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.add(run.stdout.strip())
+    assert found == {"['size', 'color', 'pose']"}
+
+
+@given(NAMES, st.integers(0, 6), st.integers(1, 3))
+def test_votes_ranks_and_order_equal_brute_force(rounds, n, least):
+    expected = []
+    seen: list[str] = []
+    for names in rounds:
+        for name in names:
+            if plain_name(name) not in seen:
+                seen.append(plain_name(name))
+    for name in seen:
+        ranks = []
+        for names in rounds:
+            unique: list[str] = []
+            for each in map(plain_name, names):
+                if each not in unique:
+                    unique.append(each)
+            if name in unique:
+                ranks.append(unique.index(name))
+        if len(ranks) >= least:
+            expected.append((-len(ranks), sum(ranks) / len(ranks), seen.index(name), name))
+    expected.sort()
+    assert [each.name for each in vote(rounds, n, least)] == [row[3] for row in expected[:n]]
+
+
+def test_empty_names_do_not_count():
+    assert vote([["", "  ", '""', "x"]]) == vote([["x"]])
