@@ -1,6 +1,7 @@
 """A real Neo4j for the tests that need one, and datasets that clean up after themselves."""
 
 import json
+import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ from graph.records import Annotations, ImageRecord, Mention
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
 hypothesis.settings.load_profile("cobalance")
+# Its servers live for seconds, which the optimizing compiler would take a third of.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 HOSTILE = (
     'o\'hare "quoted" `ticked`',

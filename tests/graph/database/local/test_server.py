@@ -82,10 +82,9 @@ def settings(tmp_path: Path) -> Iterator[LocalServerSettings]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServerSettings]:
-    """Settings of a server that runs, for what leaves it running."""
-    home = tmp_path_factory.mktemp("shared") / "home"
-    settings = LocalServerSettings(home=home, heap_mb=512, pagecache_mb=64)
-    ensure_running(settings)
+    """Settings of a home folder for what needs no first start: its server may run, or be killed."""
+    home = tmp_path_factory.mktemp("shared") / "hôme of many"
+    settings = LocalServerSettings(home=home, heap_mb=512, pagecache_mb=64, stop_timeout_s=30)
     yield settings
     stop(settings)
     end_all_in(home)
@@ -149,14 +148,14 @@ def test_terminal_signals_do_not_end_the_server(shared: LocalServerSettings) -> 
 # Surviving accidents
 
 
-def test_after_kill_9_commits_password_and_port_are_there(settings: LocalServerSettings) -> None:
-    before = ensure_running(settings)
+def test_after_kill_9_commits_password_and_port_are_there(shared: LocalServerSettings) -> None:
+    before = ensure_running(shared)
     with connect(before) as driver:
         for n in range(200):
             driver.execute_query("CREATE (:Kept {n: $n})", n=n)
         os.kill(before.pid, signal.SIGKILL)
-    until(lambda: status(settings) is None)
-    after = ensure_running(settings)
+    until(lambda: status(shared) is None)
+    after = ensure_running(shared)
     assert after.pid != before.pid
     assert (after.uri, after.password) == (before.uri, before.password)
     assert execute(after, "MATCH (k:Kept) RETURN count(k), sum(k.n)") == [[200, 19900]]
@@ -197,25 +196,25 @@ def test_senseless_state_file_is_as_none(tmp_path: Path, content: str) -> None:
     assert stop(settings) is False
 
 
-def test_taken_port_is_replaced(settings: LocalServerSettings) -> None:
-    before = ensure_running(settings)
-    assert stop(settings)
+def test_taken_port_is_replaced(shared: LocalServerSettings) -> None:
+    before = ensure_running(shared)
+    assert stop(shared)
     port = int(before.uri.rpartition(":")[2])
     with socket.socket() as squatter:
         squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         squatter.bind(("127.0.0.1", port))
         squatter.listen()
-        after = ensure_running(settings)
+        after = ensure_running(shared)
     assert after.uri != before.uri
     assert execute(after, "RETURN 1") == [[1]]
 
 
-def test_hung_server_is_told_and_can_be_stopped(settings: LocalServerSettings) -> None:
-    endpoint = ensure_running(settings)
+def test_hung_server_is_told_and_can_be_stopped(shared: LocalServerSettings) -> None:
+    endpoint = ensure_running(shared)
     os.kill(endpoint.pid, signal.SIGSTOP)
     with pytest.raises(StoreUnavailableError, match=r"does not answer.*server\.log"):
-        ensure_running(replace(settings, answer_timeout_s=2))
-    assert stop(replace(settings, stop_timeout_s=1)) is True
+        ensure_running(replace(shared, answer_timeout_s=2))
+    assert stop(replace(shared, stop_timeout_s=1)) is True
     assert not is_running(endpoint.pid)
 
 
@@ -249,29 +248,29 @@ def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
 # Stopping
 
 
-def test_stop_ends_the_process_and_keeps_the_data(settings: LocalServerSettings) -> None:
-    endpoint = ensure_running(settings)
-    execute(endpoint, "CREATE (:Kept)")
-    assert stop(settings) is True
+def test_stop_ends_the_process_and_keeps_the_data(shared: LocalServerSettings) -> None:
+    endpoint = ensure_running(shared)
+    execute(endpoint, "CREATE (:AfterStop)")
+    assert stop(shared) is True
     assert not is_running(endpoint.pid)
-    assert status(settings) is None
-    assert stop(settings) is False
-    assert execute(ensure_running(settings), "MATCH (k:Kept) RETURN count(k)") == [[1]]
+    assert status(shared) is None
+    assert stop(shared) is False
+    assert execute(ensure_running(shared), "MATCH (s:AfterStop) RETURN count(s)") == [[1]]
 
 
-def test_stop_does_not_wait_for_connected_clients(settings: LocalServerSettings) -> None:
-    with connect(ensure_running(settings)) as driver, driver.session() as session:
+def test_stop_does_not_wait_for_connected_clients(shared: LocalServerSettings) -> None:
+    with connect(ensure_running(shared)) as driver, driver.session() as session:
         session.run("RETURN 1").consume()
-        assert stop(settings) is True
-    state = state_of(settings)
+        assert stop(shared) is True
+    state = state_of(shared)
     assert state is not None
     assert state.phase == "stopped"  # and not killed, as one is that takes `stop_timeout_s`
 
 
 def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
-    settings: LocalServerSettings,
+    shared: LocalServerSettings,
 ) -> None:
-    endpoint = ensure_running(settings)
+    endpoint = ensure_running(shared)
     endless = "RETURN reduce(s = 0, i IN range(1, 1000000000000) | s + i) AS x"
 
     def compute() -> None:
@@ -282,18 +281,18 @@ def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
     with ThreadPoolExecutor() as pool:
         computing = pool.submit(compute)
         until(lambda: [endless] in execute(endpoint, "SHOW TRANSACTIONS YIELD currentQuery"))
-        assert stop(settings)
+        assert stop(shared)
         assert isinstance(computing.exception(), Neo4jError | DriverError)
-    state = ServerState.read(Home(settings.home).state)
+    state = ServerState.read(Home(shared.home).state)
     assert state is not None
     assert state.phase == "stopped"  # by itself: one that is killed has no time to say so
 
 
-def test_sigterm_is_a_clean_stop(settings: LocalServerSettings) -> None:
-    endpoint = ensure_running(settings)
+def test_sigterm_is_a_clean_stop(shared: LocalServerSettings) -> None:
+    endpoint = ensure_running(shared)
     os.kill(endpoint.pid, signal.SIGTERM)
     until(lambda: not is_running(endpoint.pid))
-    state = state_of(settings)
+    state = state_of(shared)
     assert state is not None
     assert state.phase == "stopped"
 
@@ -370,14 +369,14 @@ def test_known_default_password_never_works(settings: LocalServerSettings) -> No
     assert refusals == {None, "Neo.ClientError.Security.Unauthorized"}
 
 
-def test_lost_password_is_replaced(settings: LocalServerSettings) -> None:
-    before = ensure_running(settings)
-    execute(before, "CREATE (:Kept)")
-    stop(settings)
-    Home(settings.home).password.unlink()
-    after = ensure_running(settings)
+def test_lost_password_is_replaced(shared: LocalServerSettings) -> None:
+    before = ensure_running(shared)
+    execute(before, "CREATE (:AfterLoss)")
+    stop(shared)
+    Home(shared.home).password.unlink()
+    after = ensure_running(shared)
     assert after.password != before.password
-    assert execute(after, "MATCH (k:Kept) RETURN count(k)") == [[1]]
+    assert execute(after, "MATCH (l:AfterLoss) RETURN count(l)") == [[1]]
     with pytest.raises(AuthError):
         execute(replace(after, password=before.password), "RETURN 1")
 
@@ -415,5 +414,6 @@ def test_load_csv_is_closed(shared: LocalServerSettings, source: str) -> None:
 
 
 def test_empty_home_is_small(shared: LocalServerSettings) -> None:
+    ensure_running(shared)
     files = [file for file in shared.home.rglob("*") if file.is_file()]
     assert sum(file.stat().st_size for file in files) < 10_000_000
