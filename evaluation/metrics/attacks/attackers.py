@@ -19,14 +19,11 @@ So its probabilities are near the base rates where labels tell nothing, and near
 all: the score by confidence depends on that, and not on one strength for all."""
 
 
-class AttackOptions(Options):
-    """Options of attackers.
+class DrawOptions(Options):
+    """Which images attackers learn from, and which test them.
 
     Parameters
     ----------
-    attacker : {"linear", "mlp"}
-        Logistic regression whose penalty a held-out part of the training images chooses, or a
-        network of one hidden layer of 300, which sees interactions of labels.
     repeats : int
         How many times images are drawn, split and attacked; scores are averaged.
     test_share : float
@@ -36,10 +33,36 @@ class AttackOptions(Options):
         chance is 1 / groups: as in the papers' code.
     """
 
-    attacker: Literal["linear", "mlp"] = "linear"
     repeats: int = Field(default=5, ge=1)
     test_share: float = Field(default=0.2, gt=0, lt=1)
     balanced: bool = True
+
+
+class AttackOptions(DrawOptions):
+    """Options of attackers that guess from labels.
+
+    Parameters
+    ----------
+    attacker : {"linear", "mlp"}
+        Logistic regression whose penalty a held-out part of the training images chooses, or a
+        network of one hidden layer of 300, which sees interactions of labels.
+    """
+
+    attacker: Literal["linear", "mlp"] = "linear"
+
+
+class CaptionAttackOptions(DrawOptions):
+    """Options of attackers that guess from captions.
+
+    Parameters
+    ----------
+    attacker : {"linear", "mlp", "lstm"}
+        On words and pairs of words, logistic regression whose penalty a held-out part of the
+        training images chooses, or a network of one hidden layer of 300; or an LSTM that reads the
+        caption in order, as the authors', which needs torch (`cobalance[train]`).
+    """
+
+    attacker: Literal["linear", "mlp", "lstm"] = "linear"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +76,7 @@ class Split:
 
 def draw_splits(
     groups: IntArray,
-    options: AttackOptions,
+    options: DrawOptions,
     rng: np.random.Generator,
     test: BoolArray | None = None,
 ) -> Iterator[Split]:
@@ -83,7 +106,7 @@ def draw_splits(
 def _draw(
     groups: IntArray,
     names: IntArray,
-    options: AttackOptions,
+    options: DrawOptions,
     rng: np.random.Generator,
     test: BoolArray | None,
 ) -> tuple[list[IntArray], list[IntArray]]:
@@ -112,7 +135,7 @@ def _draw(
 
 
 def fit_attacker(
-    features: Any, groups: IntArray, options: AttackOptions, seed: int
+    features: Any, groups: IntArray, attacker: Literal["linear", "mlp"], seed: int
 ) -> Callable[[Any], FloatArray]:
     """Train an attacker and return its probabilities as a function of features.
 
@@ -134,7 +157,7 @@ def fit_attacker(
         from sklearn.neural_network import MLPClassifier
 
     n, n_groups = len(groups), len(np.unique(groups))
-    if options.attacker == "mlp":
+    if attacker == "mlp":
         model = MLPClassifier((300,), random_state=seed)
     else:
         held_out = StratifiedShuffleSplit(1, test_size=max(n_groups, n // 5), random_state=seed)

@@ -95,7 +95,7 @@ def label_leakage(
     for split in draw_splits(codes, chosen, rng, held_out):
         shown = truth if goal is None else make_wrong(truth, goal, rng, single=single)
         guesses = [
-            fit_attacker(one[split.training], codes[split.training], chosen, split.seed)(
+            fit_attacker(one[split.training], codes[split.training], chosen.attacker, split.seed)(
                 one[split.test]
             )
             for one in (found, shown)

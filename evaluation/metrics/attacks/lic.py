@@ -3,12 +3,18 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from evaluation.metrics.attacks.attackers import AttackOptions, Split, draw_splits, fit_attacker
+from evaluation.metrics.attacks.attackers import (
+    AttackOptions,
+    CaptionAttackOptions,
+    Split,
+    draw_splits,
+    fit_attacker,
+)
 from evaluation.metrics.attacks.captioned import captions_by_image
 from evaluation.metrics.attacks.label_leakage import averaged
 from evaluation.metrics.attacks.leakage import leakage
@@ -26,7 +32,7 @@ def lic(
     *,
     words: Collection[str],
     rng: np.random.Generator,
-    options: AttackOptions | None = None,
+    options: AttackOptions | CaptionAttackOptions | None = None,
 ) -> pd.DataFrame:
     """Return LIC: the leakage of generated captions less that of captions by people.
 
@@ -60,22 +66,24 @@ def lic(
     OptionError
         A column is missing, or a group has fewer than three images with both kinds of captions.
     MissingExtraError
-        scikit-learn is not installed.
+        scikit-learn is not installed, or torch, which the attacker ``lstm`` needs.
 
     Notes
     -----
-    The authors' attacker is an LSTM, or BERT, on 90% of the images. Here it is logistic regression
-    on the words and pairs of words that a caption has, with a held-out choice of the penalty, as
-    options' ``attacker``: seconds on a CPU, no weights, and the same result for the same seed. It
-    does not see the order of distant words, so values compare with each other, not with those in
-    papers. Captions are compared in lower case, as runs of letters and digits.
+    The authors' attacker is an LSTM, or BERT, on 90% of the images. The default here is logistic
+    regression on the words and pairs of words that a caption has, with a held-out choice of the
+    penalty: seconds on a CPU, no weights, and the same result for the same seed. It does not see
+    the order of distant words; options' ``attacker="lstm"`` does, as
+    `evaluation.metrics.attacks.sequences.fit_lstm` has it. Values of one attacker compare with each
+    other, not with those of another one. Captions are compared in lower case, as runs of letters
+    and digits.
 
     References
     ----------
     .. [1] Hirota, Y., Nakashima, Y. and Garcia, N., *Quantifying societal bias amplification in
        image captioning* (CVPR 2022).
     """
-    chosen = options or AttackOptions()
+    chosen = options or CaptionAttackOptions()
     of_model, of_people = captions_by_image(captions, "captions"), captions_by_image(references)
     images = [
         image
@@ -96,10 +104,10 @@ def lic(
     ]
     rounds = []
     for split in draw_splits(codes, chosen, rng):
-        model = _attack(generated, codes, split, chosen)
+        model = _attack(generated, codes, split, chosen.attacker)
         for number in range(HUMAN_CAPTIONS):
             human = [caption[number % len(caption)] for caption in people]
-            data = _attack(human, codes, split, chosen)
+            data = _attack(human, codes, split, chosen.attacker)
             rounds.append(leakage(model, codes[split.test], data=data))
     scores = averaged(rounds)
     return scores.assign(metric=scores["metric"].str.replace("leakage", "lic"))
@@ -134,15 +142,24 @@ def _masks(words: Collection[str]) -> re.Pattern[str] | None:
 
 
 def _attack(
-    captions: Sequence[Sequence[str]], codes: IntArray, split: Split, options: AttackOptions
+    captions: Sequence[Sequence[str]],
+    codes: IntArray,
+    split: Split,
+    attacker: Literal["linear", "mlp", "lstm"],
 ) -> FloatArray:
+    told, tested = ([captions[row] for row in rows] for rows in (split.training, split.test))
+    if attacker == "lstm":
+        with needs_extra("The attacker lstm", "train"):
+            from evaluation.metrics.attacks.sequences import fit_lstm
+
+        return fit_lstm(told, codes[split.training], split.seed)(tested)
     with needs_extra("The metric lic", "evaluate"):
         from sklearn.feature_extraction.text import CountVectorizer
 
     words = CountVectorizer(analyzer=_terms, binary=True)
-    seen = words.fit_transform([captions[row] for row in split.training])
-    attacker = fit_attacker(seen, codes[split.training], options, split.seed)
-    return attacker(words.transform([captions[row] for row in split.test]))
+    seen = words.fit_transform(told)
+    guess = fit_attacker(seen, codes[split.training], attacker, split.seed)
+    return guess(words.transform(tested))
 
 
 def _terms(caption: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 from pydantic import Field
 
 from evaluation.groups import check_groups
-from evaluation.metrics.attacks.attackers import AttackOptions
+from evaluation.metrics.attacks.attackers import CaptionAttackOptions
 from evaluation.metrics.attacks.lic import group_words, lic
 from evaluation.metrics.bias.inputs import of_run, table_runs
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
@@ -22,7 +22,7 @@ from graph.errors import InputError, OptionError, check_known
 from graph.options import Options
 
 
-class LicOptions(AttackOptions):
+class LicOptions(CaptionAttackOptions):
     """Options of the metric lic.
 
     Parameters
@@ -111,7 +111,9 @@ def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
         dict(zip(known["image"], known[name], strict=True)),
         words=group_words(options.words),
         rng=inputs.generator(),
-        options=AttackOptions(**options.model_dump(include={*AttackOptions.model_fields})),
+        options=CaptionAttackOptions(
+            **options.model_dump(include={*CaptionAttackOptions.model_fields})
+        ),
     ).assign(group=name)
 
 
