@@ -44,7 +44,14 @@ PARTITIONS: Mapping[str, Partition] = {
     "c9": Partition(made_women="changed", made_men="changed"),
     "c10": Partition(made_women="same", made_men="same"),
 }
-"""Table 2 of Pinpoint Counterfactuals."""
+"""Table 2 of Pinpoint Counterfactuals, some of it inferred.
+
+The table names the counterfactuals of each partition, and the text describes c4 and c8. That
+c1 has the real women and c2 the real men follows from table 4: recall is complete for women after
+c1, and the best for men after c2. That c6 has the real women with synthetic men, and c7 the other
+two, is inferred: both have counterfactuals of the same gender (table 2), one gender of c4 to c7 is
+fully synthetic (section 10), and c4 and c5 are in that order.
+"""
 
 
 def select_partition(
