@@ -61,7 +61,7 @@ def evaluate(
     metrics: Sequence[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
-    **tables: pd.DataFrame,
+    **tables: Any,
 ) -> Scores:
     """Score anybody's predictions; no database is needed.
 

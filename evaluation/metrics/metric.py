@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from evaluation.metrics.images.image_set import ImageSet
 from evaluation.predictions import RUN
 from graph.arrays import FloatArray
 from graph.errors import CobalanceError, OptionError
@@ -21,7 +22,7 @@ COLUMNS = (*RUN, *SCORE)
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What metrics are computed from; None for what is not given.
+    """What metrics are computed from; None for what is not given. All are tables but for images.
 
     Parameters
     ----------
@@ -44,6 +45,8 @@ class Inputs:
         ``image`` and one float column a dimension: embeddings of texts, and the image of each.
     table : pandas.DataFrame
         Figures that are known already, such as those of a paper, in the metric's own columns.
+    images : ImageSet
+        The images themselves, for metrics that look at them with a model.
     seed : int
         Of whatever a metric draws at random.
     """
@@ -60,6 +63,7 @@ class Inputs:
     real_embeddings: pd.DataFrame | None = None
     texts: pd.DataFrame | None = None
     table: pd.DataFrame | None = None
+    images: ImageSet | None = None
     seed: int = 0
 
     def given(self) -> list[str]:

@@ -1,7 +1,8 @@
 """`cobalance evaluate score`: score anybody's predictions."""
 
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -17,10 +18,15 @@ from app.cli.common import (
 )
 from app.cli.evaluations import BASELINE, files_of, options_of, predictions_folder
 from app.cli.tables import Format, check_output, write_frame
+from app.settings import Settings
 from evaluation.metrics import METRICS
 from evaluation.metrics.metric import Inputs, Scored
+from evaluation.training.features import FEATURES
 from graph.errors import OptionError
 from ingest.concepts.plurals import counted
+
+if TYPE_CHECKING:
+    from evaluation.training.data.images import LabelledImages
 
 
 def score(
@@ -79,10 +85,33 @@ def score(
             "embeddings, real_embeddings, texts, attributes or real_attributes. Repeat it.",
         ),
     ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Images to score: a folder, an export or a dataset; of the last two the synthetic "
+            "ones, where there are any.",
+        ),
+    ] = None,
+    real_images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE", help="The real images of such a place, to compare images with."
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What compares images: {', '.join(FEATURES)}. Default: inception for frechet and "
+            "kernel, clip_336 for cmmd."
+        ),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         assignments_option(
-            "--set", "An option of a metric, such as group_accuracy.confidence=0.9."
+            "--set",
+            "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, "
+            "such as features.weights=FILE.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what metrics draw at random.")] = 0,
@@ -99,24 +128,39 @@ def score(
     Without --dataset no database is needed.
     """
     from app.services.evaluations import tables
-    from app.services.evaluations.scoring import score_tables
+    from app.services.evaluations.image_sets import FEATURES_OF
 
     check_output(format_, output)
     given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
     files = {name: path for name, path in given.items() if path is not None}
-    inputs = tables.read_tables({**files, **files_of(other, "--with")}, seed)
-    options = {name: own for name, own in options_of(setting, METRICS).items() if own}
+    given_options = options_of(setting, (*METRICS, "features"))
+    of_features = given_options.pop("features")
+    options = {name: own for name, own in given_options.items() if own}
+    compared = {
+        "--real-images": real_images,
+        "--features": features,
+        "--set features": of_features,
+        **{f"--metric {one}": one for one in metric or () if one in FEATURES_OF and images},
+    }
+    for flag, value in compared.items():
+        if value and (real_images is None or images is None):
+            raise OptionError(f"{flag} compares --images with --real-images. Give both.")
+    tables_given = {**files, **files_of(other, "--with")}
+    inputs = tables.read_tables(tables_given, seed, images=images is not None)
+    if images is not None:
+        chosen_metrics = [*(metric or ()), *options]
+        inputs = _with_images(inputs, images, real_images, chosen_metrics, features, of_features)
     if dataset is None:
         if save or shortcuts is not None:
             flag = "--save" if save else "--shortcuts"
             raise OptionError(f"{flag} is of a dataset of the graph. Name it with --dataset.")
-        scored = score_tables(inputs, metric or (), options)
+        scored = _scored(inputs, metric, options)
     else:
         if groups is not None:
             raise OptionError("--groups and --dataset exclude each other; give one of them.")
         with opened_store() as (store, _):
             inputs, chosen = tables.with_dataset(store, dataset, shortcuts, inputs)
-            scored = score_tables(inputs, metric or (), options)
+            scored = _scored(inputs, metric, options)
             if save:
                 kept = tables.keep_scores(
                     store, predictions_folder(), dataset, inputs, scored.frame, chosen
@@ -127,6 +171,40 @@ def score(
                     markup=False,
                 )
     _write(inputs, scored, baseline, seed, format_, output)
+
+
+def _with_images(
+    inputs: Inputs,
+    images: str,
+    real: str | None,
+    metrics: list[str],
+    features: str | None,
+    options: dict[str, Any],
+) -> Inputs:
+    """Add images, and their features where they are compared with real ones."""
+    from app.services.evaluations.image_sets import with_features, with_images
+    from app.services.evaluations.images import dataset_reader
+
+    def read_dataset(name: str) -> "LabelledImages":
+        with opened_store() as (store, progress):
+            return dataset_reader(store, Settings.from_environment(), progress, {})(name)
+
+    inputs, others = with_images(inputs, images, real, read_dataset)
+    if others is None:
+        return inputs
+    return with_features(inputs, others, metrics, features, options)
+
+
+def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -> Scored:
+    """Scores, with what metrics warn of as notes."""
+    from app.services.evaluations.scoring import score_tables
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        scored = score_tables(inputs, metric or (), options)
+    for text in dict.fromkeys(str(one.message) for one in said):
+        notes.print(text, markup=False)
+    return scored
 
 
 def _write(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,12 +26,14 @@ from graph.evaluations.writing import (
 if TYPE_CHECKING:
     from generation.output.folder import OutputFolder
 
-TABLES = tuple(field.name for field in fields(Inputs) if field.name != "seed")
+TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "images"))
 """Names of the tables that metrics take."""
 
 
-def read_tables(files: Mapping[str, Path], seed: int = 0) -> Inputs:
+def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = False) -> Inputs:
     """Read tables to score, by their names in `evaluation.metrics.Inputs`.
+
+    There must be one, unless there are `images`.
 
     Raises
     ------
@@ -41,12 +43,12 @@ def read_tables(files: Mapping[str, Path], seed: int = 0) -> Inputs:
         Metrics take no such table, or there is none.
     """
     check_known("table", files, TABLES)
-    if not files:
+    if not files and not images:
         raise OptionError("There is nothing to score. Give a table of predictions.")
-    frames = {name: _read(name, path) for name, path in files.items()}
+    frames: dict[str, Any] = {name: _read(name, path) for name, path in files.items()}
     if "predictions" in frames and "groups" in frames:
-        images = frames["predictions"]["image"], frames["groups"]["image"]
-        known_rows(*images, str(files["predictions"]), str(files["groups"]))
+        ids = frames["predictions"]["image"], frames["groups"]["image"]
+        known_rows(*ids, str(files["predictions"]), str(files["groups"]))
     return Inputs(**frames, seed=seed)
 
 

@@ -9,6 +9,8 @@ FEATURES: Plugins[Features] = Plugins(
         "pixels": "evaluation.training.features.pixels",
         "dinov2": "evaluation.training.features.dinov2",
         "clip": "evaluation.training.features.clip",
+        "clip_336": "evaluation.training.features.clip_336",
+        "inception": "evaluation.training.features.inception",
     },
 )
 """Features; each declares its options and the extra that it needs."""

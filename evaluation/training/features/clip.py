@@ -34,12 +34,15 @@ PLUGIN = Plugin(
 
 def open_features(options: ClipFeatureOptions) -> VisionFeatures:
     """Load the model."""
-    from torch.nn import functional
     from transformers import CLIPImageProcessorPil, CLIPModel
 
     from ingest.models.vision import open_vision
 
-    def embed(model: Any, pixels: Any) -> Any:
-        return functional.normalize(model.get_image_features(pixel_values=pixels).pooler_output)
-
     return VisionFeatures(open_vision(options, CLIPModel, CLIPImageProcessorPil, _REVISION), embed)
+
+
+def embed(model: Any, pixels: Any) -> Any:
+    """Embeddings of a batch of pixels, of length 1."""
+    from torch.nn import functional
+
+    return functional.normalize(model.get_image_features(pixel_values=pixels).pooler_output)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from tests.app.cli.calling import call, run_without
 from tests.app.cli.commands.conftest import table
@@ -155,3 +156,23 @@ def test_scoring_needs_no_extra(frame_f, environment):
     )
     assert done.returncode == 0, done.stderr
     assert table(done)["value"].tolist() == [0.4]
+
+
+def test_two_folders_are_compared_without_a_database(environment, tmp_path):
+    rng = np.random.default_rng(0)
+    for at in range(3):
+        pixels = rng.integers(0, 256, (9 + at, 12, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{at}.png")
+
+    def score(*arguments):
+        nowhere = environment | {"NEO4J_URI": "bolt://127.0.0.1:9"}
+        images = ("--images", tmp_path, "--metric", "frechet")
+        return call(nowhere, "evaluate", "score", *images, *arguments)
+
+    same = ("--real-images", tmp_path, "--features", "pixels")
+    done = score(*same, "--set", "features.side_px=4", "-f", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["value"] == pytest.approx(0, abs=1e-9)
+    assert "The Fréchet distance is of 3 images" in done.stderr
+    assert "FewImagesWarning" not in done.stderr
+    assert "--metric frechet compares --images with --real-images" in score().stderr

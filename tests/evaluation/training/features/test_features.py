@@ -1,12 +1,16 @@
 """Features by name: pixels against a brute force, and tiny random models."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
+from evaluation.training.examples import Examples
 from evaluation.training.features import FEATURES
 from evaluation.training.features.pixels import scale_down
 from evaluation.training.method import Run
 from evaluation.training.run import Recipe, train_run
+from graph.errors import CobalanceError
 from tests.evaluation.training.images import examples
 
 
@@ -33,19 +37,98 @@ def test_components_are_whitened_and_no_more_than_the_images_allow():
     assert features.read(images.take(np.array([5, 5]))) == pytest.approx(values[[5, 5]])
 
 
-@pytest.mark.parametrize("name", ["dinov2", "clip"])
+@pytest.mark.parametrize("name", ["dinov2", "clip", "clip_336"])
 def test_features_of_models(name, tmp_path):
     pytest.importorskip("torch", reason="torch is not installed")
     from tests.tiny.vision import save_clip, save_dinov2
 
-    model = {"dinov2": save_dinov2, "clip": save_clip}[name](tmp_path)
+    model = (save_dinov2 if name == "dinov2" else save_clip)(tmp_path)
     options = {"model": str(model), "batch_size": 5}
     images = examples((6, 2), side=16)
     features, values = FEATURES.open(name, options).fit(images, 0)
     assert len(values) == 16
     assert values[3:4] == pytest.approx(features.read(images.take(np.array([3]))), abs=1e-4)
-    if name == "clip":
+    if name != "dinov2":
         assert np.linalg.norm(values, axis=1) == pytest.approx(1)
     recipe = Recipe(learner_options={"features": name, "features_options": options})
     found = train_run(recipe, Run(0), images, None, images).predictions
     assert (found["predicted"] == found["class_name"]).mean() > 0.5
+
+
+def test_cmmds_clip_sees_all_of_an_image(tmp_path):
+    pytest.importorskip("torch", reason="torch is not installed")
+    from tests.tiny.vision import save_clip
+
+    save_clip(tmp_path)
+    wide = np.full((20, 60, 3), 128, np.uint8)
+    edge = wide.copy()
+    edge[:, :4] = 255  # cut off where images are cropped to their middle
+    both = pictures(wide, edge)
+    whole, cropped = (
+        FEATURES.open(name, {"model": str(tmp_path)}).read(both) for name in ("clip_336", "clip")
+    )
+    assert np.abs(whole[0] - whole[1]).max() > 1e-4
+    assert cropped[0] == pytest.approx(cropped[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["dinov2", "clip", "clip_336"])
+@pytest.mark.parametrize("size", [(1, 1), (3, 40), (40, 3), (1, 300)])
+def test_images_of_a_few_pixels_have_features(name, size, tmp_path):
+    pytest.importorskip("torch", reason="torch is not installed")
+    from tests.tiny.vision import save_clip, save_dinov2
+
+    (save_dinov2 if name == "dinov2" else save_clip)(tmp_path)
+    colour = np.array([250, 120, 10], np.uint8)
+    small, large = (np.broadcast_to(colour, (*shape, 3)).copy() for shape in (size, (32, 32)))
+    found = FEATURES.open(name, {"model": str(tmp_path)}).read(pictures(small, large))
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
+
+
+@pytest.fixture(scope="module")
+def inception(tmp_path_factory):
+    """Random weights of the network, as safetensors and as torch saves them."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from safetensors.torch import save_file
+    from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
+
+    folder = tmp_path_factory.mktemp("inception")
+    torch.save({}, folder / "none.pth")
+    torch.manual_seed(0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(FeatureExtractorInceptionV3, "load_state_dict", lambda self, values: None)
+        network = FeatureExtractorInceptionV3("random", ["2048"], folder / "none.pth")
+    save_file(network.state_dict(), folder / "weights.safetensors")
+    return folder / "weights.safetensors", network
+
+
+def test_inception_takes_weights_by_path_and_images_of_any_size(inception, tmp_path):
+    import torch
+
+    weights, network = inception
+    rng = np.random.default_rng(0)
+    shapes = [(20, 30, 3), (20, 30, 3), (1, 1, 3), (9, 9, 3)]
+    images = [rng.integers(0, 256, shape, dtype=np.uint8) for shape in shapes]
+    options = {"weights": str(weights), "device": "cpu", "batch_size": 3}
+    found = FEATURES.open("inception", options).read(pictures(*images))
+    for row, image in zip(found, images, strict=True):
+        with torch.inference_mode():
+            expected = network(torch.from_numpy(image).permute(2, 0, 1)[None])[0][0]
+        assert row == pytest.approx(expected.numpy(), abs=1e-5)
+    torch.save({"conv.weight": torch.zeros(1)}, tmp_path / "other.pth")
+    digest = hashlib.sha256((tmp_path / "other.pth").read_bytes()).hexdigest()
+    for given, said in (
+        ({}, "inception need weights, and download none"),
+        ({"weights": "nowhere.pth"}, "no such file"),
+        ({"weights": str(tmp_path / "other.pth")}, "have the SHA-256"),
+        ({"weights": str(tmp_path / "other.pth"), "sha256": digest}, "do not fit the network"),
+    ):
+        with pytest.raises(CobalanceError, match=said):
+            FEATURES.open("inception", given)
+
+
+def pictures(*images):
+    none = np.full(len(images), -1)
+    return Examples(
+        [str(at) for at in range(len(images))], none * 0, none, none, ("",),
+        lambda rows: [images[row] for row in rows],
+    )  # fmt: skip
