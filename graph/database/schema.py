@@ -313,6 +313,7 @@ TRAINED_ON = Edge("TRAINED_ON", EVALUATION, DATASET_NODE, "while the dataset exi
 TESTED_ON = Edge("TESTED_ON", EVALUATION, DATASET_NODE, "while the dataset exists")
 OF = Edge("OF", EVALUATION, JOB, "the job whose images the training dataset has, while it exists")
 SCORED = Edge("SCORED", EVALUATION, SCORE, "a score of its predictions")
+WORKS_FOR = Edge("WORKS_FOR", TASK, ANNOTATION_RUN, "the labelling of some of its images")
 PROPOSED_BY = Edge("PROPOSED_BY", ATTRIBUTE, ANNOTATION_RUN, "the run that proposed it last")
 MERGED_INTO = Edge("MERGED_INTO", ATTRIBUTE, ATTRIBUTE, "which stands for both")
 BECOMES = Edge("BECOMES", ATTRIBUTE, CONCEPT, "the concept of its labels, while an image has it")
@@ -358,6 +359,7 @@ EDGES = (
     TESTED_ON,
     OF,
     SCORED,
+    WORKS_FOR,
     PROPOSED_BY,
     MERGED_INTO,
     BECOMES,

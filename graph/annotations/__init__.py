@@ -1,0 +1,1 @@
+"""Annotation runs, the attributes that they propose, and what accepted ones find in images."""
