@@ -10,6 +10,7 @@ import pandas as pd
 from evaluation.predictions import (
     class_columns,
     known_rows,
+    names_text,
     require_classes,
 )
 from evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
@@ -84,7 +85,7 @@ def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
     if not names:
         remedy = "Add a column for each shortcut, with common, uncommon or none in it."
         raise InputError(source, None, "has no column of a shortcut", remedy)
-    images = groups["image"].astype("str")
+    images = names_text(groups["image"])
     if images.duplicated().any():
         row = int(np.flatnonzero(images.duplicated())[0])
         reason = f"the image {images.iloc[row]!r} has a second row"

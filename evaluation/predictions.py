@@ -1,5 +1,6 @@
 """Tables of predictions: reading, checking, and completing what may be left out."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +24,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Other names of columns, by ours."""
 
 _MOST_IMAGES = 2**53  # above, float64 has no whole numbers any more
+_INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")
+_POINT = r"\.0+$"
+_WHOLE = r"-?\d+\.0+"  # a whole number that is a float, or was one where the text was written
 _SHOWN = 3  # ids or values that a message names
 
 
@@ -53,16 +57,22 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     try:
         if head.startswith(b"PAR1"):
             frame: pd.DataFrame = pq.read_table(path).to_pandas(ignore_metadata=True)
-            return frame
+            return _without_index(frame)
         first = head.lstrip().splitlines()[0]
         separator = max(",;\t", key=lambda one: first.count(one.encode()))
-        return pd.read_csv(
+        frame = pd.read_csv(
             path, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig"
         )
+        return _without_index(frame)
     except (pa.ArrowException, ValueError) as error:  # pandas' parser and decoding errors, too
         reason = f"cannot be read as a table ({' '.join(str(error).split()).rstrip('.')})"
         remedy = "Save it as CSV in UTF-8 with one line of column names, or as Parquet."
         raise InputError(str(path), None, reason, remedy) from error
+
+
+def _without_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Drop what pandas writes of an index without a name: it would pass for figures or groups."""
+    return frame.loc[:, [_INDEX.fullmatch(str(name)) is None for name in frame]]
 
 
 def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
@@ -133,7 +143,8 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
             _refuse(~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1")
     probable = [PROBABILITY + name for name in class_columns(frame)]
     labelled = bool(class_columns(frame, LABEL))
-    if "accuracy" in frame and "class_name" in frame and not (probable or "predicted" in frame):
+    given = "predicted" in frame and "class_name" in frame
+    if "accuracy" in frame and "class_name" in frame and not (probable or given):
         frame = _from_accuracy(frame, counted, source)
     if "class_name" not in frame and not labelled:
         raise _missing("class_name", frame, source, "the classes of the images")
@@ -146,6 +157,8 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     for column in ("image", "class_name", "predicted"):
         if column in frame:
             frame[column] = _text(frame, column, source)
+    if given:
+        _refuse_other_names(frame, source)
     if not counted:
         twice = frame.duplicated([*RUN, "image"])
         if twice.any():
@@ -196,6 +209,8 @@ def known_rows(
         names = ", ".join(repr(name) for name in unknown[:_SHOWN])
         more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
         reason = f"names {counted(len(unknown), 'images')} missing from {where}: {names}{more}"
+        if (found < 0).all() and len(known):
+            reason += f"; there, ids are such as {str(known.iloc[0])!r}"
         raise InputError(source, None, reason, f"Add them to {where}, or leave their rows out.")
     return found
 
@@ -251,16 +266,42 @@ def _whole(frame: pd.DataFrame, name: str, source: str) -> "pd.Series[int]":
     return values.astype(np.int64)
 
 
+def names_text(names: "pd.Series[Any]") -> "pd.Series[str]":
+    """Names as text; whole numbers that are floats, such as classes 0.0 and 1.0, without a point.
+
+    Examples
+    --------
+    >>> names_text(pd.Series(["3.0", "12.0"])).tolist()
+    ['3', '12']
+    """
+    text = names.astype("str")
+    whole = text.str.fullmatch(_WHOLE).all()
+    return text.str.replace(_POINT, "", regex=True) if whole else text
+
+
 def _text(frame: pd.DataFrame, name: str, source: str) -> "pd.Series[str]":
-    """Names as text; whole numbers, such as classes 0 and 1 kept as floats, without a point."""
+    """A column of names as text, none of them empty."""
     column = frame[name]
     _refuse(column.isna(), column, source, "is empty")
-    if pd.api.types.is_float_dtype(column) and (column == np.floor(column)).all():
-        column = column.astype(np.int64)
-    text = column.astype("str")
+    text = names_text(column)
     if name != "method":
         _refuse(text.str.strip() == "", frame[name], source, "is empty")
     return text
+
+
+def _refuse_other_names(frame: pd.DataFrame, source: str) -> None:
+    """InputError where no prediction is right for classes being spelled in two ways."""
+    classes, predicted = sorted({*frame["class_name"]}), sorted({*frame["predicted"]})
+    if {*classes} & {*predicted} or not {*map(_alike, classes)} & {*map(_alike, predicted)}:
+        return
+    shown = [", ".join(repr(one) for one in names[:_SHOWN]) for names in (predicted, classes)]
+    reason = f"no predicted class ({shown[0]}) is the class of an image ({shown[1]})"
+    raise InputError(source, None, reason, "Spell classes alike in both columns.")
+
+
+def _alike(name: str) -> str:
+    folded = name.strip().casefold()
+    return {"true": "1", "false": "0"}.get(folded, folded)
 
 
 def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 
 import pandas as pd
@@ -23,6 +24,7 @@ from graph.safe_text import safe_text, show_controls
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
 _SHORT = 20  # characters that a shortened text keeps as long as there are columns to leave out
+_ROUNDING = 1e-6  # of sums of parts of images that add up to whole ones
 _BETWEEN = 3  # characters between two columns
 
 
@@ -201,8 +203,10 @@ def as_table(
 
 
 def _count(value: object) -> object:
-    """A whole count as an int, so that it has no decimals."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """A whole count as an int, so that it has no decimals; sums may miss it by rounding."""
+    if not isinstance(value, float) or not isfinite(value):
+        return value
+    return round(value) if abs(value - round(value)) < _ROUNDING else value
 
 
 def narrowed(

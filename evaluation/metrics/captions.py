@@ -1,7 +1,7 @@
 """Caption quality: CLIPScore, and METEOR where its package is installed."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -138,8 +138,7 @@ def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
 def _clip_score(inputs: Inputs, options: Options) -> pd.DataFrame:
     del options
     texts, images = inputs.need("texts"), inputs.need("embeddings")
-    names: Sequence[pd.Series[Any]] = [one["image"].astype("str") for one in (texts, images)]
-    at = known_rows(names[0], names[1], "texts", "embeddings")
+    at = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
     of_texts, of_images = (
         unit_rows(one.drop(columns="image").to_numpy(np.float64), name)
         for one, name in ((texts, "texts"), (images, "embeddings"))

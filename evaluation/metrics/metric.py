@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from evaluation.metrics.images.image_set import ImageSet
-from evaluation.predictions import RUN
+from evaluation.predictions import RUN, names_text
 from graph.arrays import FloatArray
-from graph.errors import CobalanceError, OptionError
+from graph.errors import CobalanceError, InputError, OptionError
 from graph.options import Options
 from graph.plugins import Plugin, Plugins
 
@@ -76,6 +76,15 @@ class Inputs:
         if getattr(self, name) is None:
             raise OptionError(f"no {name} are given. Give them, or choose another metric.")
         return cast("pd.DataFrame", getattr(self, name))
+
+    def ids_of(self, name: str) -> "pd.Series[str]":
+        """The ids of the images of one of the tables; InputError where it has none."""
+        table = self.need(name)
+        if "image" not in table:
+            there = ", ".join(str(column) for column in table) or "none"
+            reason = f"has no column image; its columns: {there}"
+            raise InputError(name, None, reason, "Add the ids of the images.")
+        return names_text(table["image"])
 
     def generator(self) -> np.random.Generator:
         """A new generator of the seed."""

@@ -223,15 +223,13 @@ class RecallOptions(AccuracyOptions):
 
 def _retrieval_recall(inputs: Inputs, options: Any) -> pd.DataFrame:
     texts, images = inputs.need("texts"), inputs.need("embeddings")
-    rows = known_rows(
-        texts["image"].astype("str"), images["image"].astype("str"), "texts", "embeddings"
-    )
+    rows = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
     vectors = (table.drop(columns="image").to_numpy(np.float64) for table in (texts, images))
     ranks = retrieval_ranks(next(vectors), next(vectors), rows)
     if inputs.groups is None:
         return retrieval_recall(ranks, k=options.k, confidence=options.confidence)
     groups = check_groups(inputs.groups)
-    at = known_rows(texts["image"].astype("str"), groups["image"], "texts")
+    at = known_rows(inputs.ids_of("texts"), groups["image"], "texts")
     frames = [
         retrieval_recall(
             ranks, groups[name].iloc[at].reset_index(drop=True), **options.model_dump()

@@ -2,7 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.predictions import check_predictions, class_columns, read_predictions, runs
+from evaluation.predictions import (
+    check_predictions,
+    class_columns,
+    known_rows,
+    read_predictions,
+    runs,
+)
 from graph.errors import InputError
 
 TABLE = {"image": ["1", "2"], "class_name": ["cat", "dog"], "predicted": ["cat", "cat"]}
@@ -38,10 +44,40 @@ def test_types_order_and_defaults():
 
 
 def test_numbers_as_names():
-    floats = {"image": [1.0, 2.0], "class_name": [0.0, 1.0], "predicted": [True, False]}
-    checked = check_predictions(pd.DataFrame(floats))
-    assert checked["image"].tolist() == ["1", "2"]
-    assert checked["class_name"].tolist() == ["0", "1"]
+    floats = {"image": [1.0, 2.0], "class_name": [0.0, 1.0], "predicted": [1, 0]}
+    for table in (pd.DataFrame(floats), pd.DataFrame(floats).astype("str")):  # CSV's are text
+        checked = check_predictions(table)
+        assert checked["image"].tolist() == ["1", "2"]
+        assert checked["class_name"].tolist() == ["0", "1"]
+        assert checked["predicted"].tolist() == ["1", "0"]
+    versions = {"image": ["1.0", "v2.0"], "class_name": ["1.5", "1.0"], "predicted": ["1.5", "1.0"]}
+    assert check_predictions(pd.DataFrame(versions))["class_name"].tolist() == ["1.5", "1.0"]
+
+
+def test_classes_that_are_spelled_otherwise_are_not_wrong_predictions():
+    refused(
+        {"image": [1, 2], "class_name": [0, 1], "predicted": [True, False]},
+        r"no predicted class \('False', 'True'\) is the class of an image \('0', '1'\)",
+    )
+    refused({"image": [1], "class_name": "Cat", "predicted": " cat"}, "no predicted class .' cat'")
+    wrong = {"image": [1, 2], "class_name": ["cat", "cow"], "predicted": ["dog", "ape"]}
+    assert len(check_predictions(pd.DataFrame(wrong))) == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_index_that_pandas_wrote_is_no_column(tmp_path, ending):
+    frame = pd.DataFrame(TABLE, index=pd.Index([5, 3]))
+    path = tmp_path / f"predictions.{ending}"
+    frame.to_csv(path) if ending == "csv" else frame.to_parquet(path)
+    pd.testing.assert_frame_equal(read_predictions(path), check_predictions(pd.DataFrame(TABLE)))
+
+
+def test_ids_of_another_form_are_shown():
+    images = pd.Series(["1.jpg", "2.jpg"])
+    with pytest.raises(InputError, match=r"2 images missing .* there, ids are such as '1'"):
+        known_rows(images, pd.Series(["1", "2"]), "predictions")
+    with pytest.raises(InputError, match=r"1 image missing from groups: '2.jpg'\. Add"):
+        known_rows(images, images[:1], "predictions")
 
 
 def test_the_most_probable_class_is_predicted():

@@ -1,6 +1,6 @@
 """Leakage and amplification of prediction tables, as registered metrics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pandas as pd
 from pydantic import Field
@@ -15,9 +15,10 @@ from evaluation.metrics.bias.amplification import (
 )
 from evaluation.metrics.bias.inputs import AttributeOptions, attribute_runs, of_run, table_runs
 from evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
-from evaluation.metrics.bias.tables import Table, count_table
+from evaluation.metrics.bias.published import before_and_after
+from evaluation.metrics.bias.tables import count_table
 from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
-from evaluation.metrics.tables import number_column, rows_of_table, text_column
+from evaluation.metrics.tables import number_column, rows_of_table
 from evaluation.predictions import PROBABILITY
 from graph.errors import InputError
 
@@ -105,63 +106,6 @@ def _mals_of_predictions(inputs: Inputs, options: MalsOptions) -> Iterator[pd.Da
         yield run.named(mals_amplification(*both, margin=options.margin))
 
 
-def before_and_after(table: pd.DataFrame) -> tuple[Table, Table]:
-    """Tables of objects by groups from a table of both.
-
-    Parameters
-    ----------
-    table : frame
-        ``object``, ``group``, ``before`` and ``after``, with a row for each pair; or ``object`` and
-        columns ``before_<group>`` and ``after_<group>``; or ``object``, ``before`` and ``after``,
-        the shares of one of two groups.
-
-    Raises
-    ------
-    InputError
-        It has other columns, an object or pair twice, or a cell that is no count or share.
-    """
-    names = [str(name) for name in table]
-    if "object" in names and {"before", "after"} <= {*names}:
-        keys = ["object", "group"] if "group" in names else ["object"]
-        _refuse_twice(table, keys)
-        sides = _numbers(table, keys, {"before": "before", "after": "after"})
-        if "group" not in names:
-            return sides["before"], sides["after"]
-        before, after = (sides[name].unstack(fill_value=0) for name in sides)  # noqa: PD010
-        return before, after
-    wide = [
-        {name: name.removeprefix(prefix) for name in names if name.startswith(prefix)}
-        for prefix in ("before_", "after_")
-    ]
-    if "object" not in names or not all(wide):
-        reason = f"has the columns {', '.join(names)}"
-        remedy = (
-            "Give object, group, before and after, or object, before_<group> and after_<group>."
-        )
-        raise InputError("table", None, reason, remedy)
-    _refuse_twice(table, ["object"])
-    before, after = (_numbers(table, ["object"], columns) for columns in wide)
-    return before, after
-
-
-def _numbers(table: pd.DataFrame, keys: list[str], columns: Mapping[str, str]) -> pd.DataFrame:
-    """Columns of numbers under new names, indexed by object, or by object and group."""
-    names = pd.DataFrame({key: text_column(table, key) for key in keys})
-    numbers = {new: number_column(table, name) for name, new in columns.items()}
-    return names.assign(**numbers).set_index(keys)
-
-
-def _refuse_twice(table: pd.DataFrame, keys: list[str]) -> None:
-    twice = table.duplicated(keys)
-    if twice.any():
-        row = int(twice.to_numpy().argmax())
-        what = " and ".join(repr(table[key].iloc[row]) for key in keys)
-        verb = "are" if len(keys) > 1 else "is"
-        remedy = "Keep one row for each"
-        remedy += " pair." if len(keys) > 1 else " object, or name its groups in a column group."
-        raise InputError("table", f"row {row + 1}", f"{what} {verb} there twice", remedy)
-
-
 def _directional(inputs: Inputs, options: DirectionalOptions) -> pd.DataFrame:
     return stack(
         run.named(
@@ -198,7 +142,7 @@ def _multi_attribute(inputs: Inputs, options: MultiAttributeOptions) -> pd.DataF
 
 
 def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
-    if inputs.table is not None and PUBLISHED[0] in inputs.table:
+    if inputs.table is not None and {*PUBLISHED} & {*inputs.table}:
         return _of_scores(inputs.table)
     if inputs.table is not None:
         return stack(
@@ -233,10 +177,12 @@ def _of_scores(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_attackers(table: pd.DataFrame, options: LeakageOptions) -> pd.DataFrame:
-    if "group" not in table:
-        reason = f"has no column group; its columns: {', '.join(map(str, table))}"
-        raise InputError("table", None, reason, "Add the true group of each row.")
     measured = [str(name) for name in table if str(name).startswith(PROBABILITY) or name == "n"]
+    if "group" not in table or {*measured} <= {"n"}:
+        lacks = "probabilities p_<group>" if "group" in table else "column group"
+        reason = f"has no {lacks}; its columns: {', '.join(map(str, table))}"
+        remedy = f"Add the true group of each row and its p_<group>, or {' and '.join(PUBLISHED)}."
+        raise InputError("table", None, reason, remedy)
     table = table.assign(**{name: number_column(table, name) for name in measured})
     if "attacker" not in table:
         return leakage(table, score=options.score)

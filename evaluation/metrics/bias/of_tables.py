@@ -181,15 +181,15 @@ def _of_rankings(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.Dat
 
 
 def _groups_of_embeddings(inputs: Inputs) -> pd.DataFrame:
-    groups, embeddings = check_groups(inputs.need("groups")), inputs.need("embeddings")
-    at = known_rows(embeddings["image"].astype("str"), groups["image"], "embeddings")
+    groups = check_groups(inputs.need("groups"))
+    at = known_rows(inputs.ids_of("embeddings"), groups["image"], "embeddings")
     rows: pd.DataFrame = groups.iloc[at, 1:]
     return rows
 
 
 def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:
     embeddings = inputs.need("embeddings")
-    vectors = embeddings.drop(columns="image").to_numpy(np.float64)
+    vectors = embeddings.drop(columns="image", errors="ignore").to_numpy(np.float64)
     if inputs.groups is None:
         return self_similarity(vectors, sampled=options.sampled)
     return stack(

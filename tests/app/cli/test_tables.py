@@ -65,6 +65,8 @@ def test_a_table_without_rows_or_columns(drawn):
 
 
 def test_whole_counts_of_scores_have_no_decimals(drawn):
-    scores = pd.DataFrame({"value": [1.0, 0.5, 0.25], "n": [12_345.0, 33.5, float("nan")]})
-    cells = [line.split() for line in drawn(scores, 80).splitlines()[2:5]]
-    assert cells == [["1.000", "12,345"], ["0.500", "33.500"], ["0.250", "-"]]
+    counts = [12_345.0, 33.5, float("nan"), 99.999999999]  # the last is a sum of parts
+    scores = pd.DataFrame({"value": [1.0, 0.5, 0.25, 0.0], "n": counts})
+    cells = [line.split() for line in drawn(scores, 80).splitlines()[2:6]]
+    assert [row[1] for row in cells] == ["12,345", "33.500", "-", "100"]
+    assert [row[0] for row in cells] == ["1.000", "0.500", "0.250", "0.000"]

@@ -60,6 +60,32 @@ def test_a_published_table_before_and_after(table: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(as_read, scores)
 
 
+@pytest.mark.parametrize("groups", [["woman", "woman"], ["woman", "man"]])
+def test_published_shares_of_one_group_of_each_object(groups: list[str]) -> None:
+    """As tables give those of the group that an object leans to."""
+    leaning = pd.DataFrame({"object": ["cooking", "driving"], "group": groups})
+    scores = score(
+        "mals_amplification", table=leaning.assign(before=[0.66, 0.6], after=[0.84, 0.5])
+    )
+    assert value(scores, "mals_amplification", "cooking") == pytest.approx(0.18)
+    assert value(scores, "mals_amplification", "driving") == pytest.approx(-0.1)
+    with pytest.raises(InputError, match=r"one group of each object, such as 'cooking'"):
+        score("mals_amplification", table=leaning.assign(before=[66, 60], after=[84, 50]))
+
+
+def test_a_share_without_a_row_is_the_rest() -> None:
+    rows = [("a", "x", 0.5, 0.6), ("a", "y", 0.3, 0.2), ("b", "x", 0.2, 0.4), ("b", "z", 0.5, 0.4)]
+    table = pd.DataFrame(rows, columns=["object", "group", "before", "after"])
+    scores = score("mals_amplification", table=table)
+    assert value(scores, "mals_amplification", "a") == pytest.approx(0.1)
+    assert value(scores, "mals_amplification", "b") == pytest.approx(-0.1)
+    with pytest.raises(InputError, match="'b' that add up to less than 1"):
+        score("mals_amplification", table=table.drop(index=2))
+    counts = table.assign(before=[5, 3, 0, 4], after=[6, 2, 0, 4])  # no row, no images
+    scores = score("mals_amplification", table=counts)
+    assert value(scores, "mals_absolute") == pytest.approx(0.25 / 6)
+
+
 @pytest.mark.parametrize("cell", ["", "many", "-3"])
 @pytest.mark.parametrize("table", [LONG, WIDE, SHARES], ids=["long", "wide", "shares"])
 def test_a_cell_of_a_table_that_is_no_number_is_named(table: pd.DataFrame, cell: str) -> None:
@@ -104,6 +130,12 @@ def test_methods_of_a_table_are_scored_one_by_one() -> None:
             pd.DataFrame({"p_a": [1.0], "p_b": [0.0], "group": ["a"], "attacker": ["x"]}),
             "attacker is x",
         ),
+        (
+            "leakage",
+            pd.DataFrame({"model leakage": [73.2]}),
+            "no column group; its columns: model leakage.*leakage_model and leakage_data",
+        ),
+        ("leakage", pd.DataFrame({"group": ["a"]}), "no probabilities p_<group>; its columns: gro"),
         ("max_skew", pd.DataFrame({"group": ["a"]}), "no column score"),
         (
             "ndkl",
@@ -112,7 +144,10 @@ def test_methods_of_a_table_are_scored_one_by_one() -> None:
         ),
         ("person_preference", pd.DataFrame({"person": [0.1]}), "no column group"),
     ],
-    ids=["column", "twice", "empty", "nan", "group", "side", "score", "word", "groups"],
+    ids=[
+        *("column", "twice", "empty", "nan", "group", "side", "headings", "no scores"),
+        *("score", "word", "groups"),
+    ],
 )
 def test_a_table_that_cannot_be_used_says_why(name: str, table: pd.DataFrame, message: str) -> None:
     with pytest.raises(CobalanceError, match=message):
@@ -327,6 +362,11 @@ def test_markedness_of_embeddings_and_cosines() -> None:
     by_age = score("self_similarity", embeddings=embeddings, groups=groups)
     assert value(by_age, "self_similarity", "age: young") == pytest.approx(1)
     assert math.isnan(value(by_age, "self_similarity", "age: old"))
+    nameless = embeddings.drop(columns="image")
+    assert score("self_similarity", embeddings=nameless)["value"].item() == pytest.approx(1 / 3)
+    for name in ("self_similarity", "clip_score", "retrieval_recall", "max_skew"):
+        with pytest.raises(InputError, match="embeddings: has no column image; its columns: x, y"):
+            score(name, embeddings=nameless, groups=groups, texts=embeddings)
     table = pd.DataFrame(
         {"group": ["m", "w"], "person": [0.3, 0.3], "m": [0.2, 0.4], "w": [0.1, 0.5]}
     )
