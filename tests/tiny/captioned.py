@@ -4,11 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from tokenizers.pre_tokenizers import ByteLevel
 from transformers import (
     BertTokenizer,
     BlipConfig,
     BlipForConditionalGeneration,
     BlipImageProcessorPil,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPT2Tokenizer,
 )
 
 from evaluation.training.examples import Examples
@@ -59,4 +63,21 @@ def save_blip(folder: Path, seed: int = 0) -> Path:
         BlipForConditionalGeneration(config).save_pretrained(folder)
         BlipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
         tokens.save_pretrained(folder)
+    return folder
+
+
+def save_gpt2(folder: Path, seed: int = 0) -> Path:
+    """GPT-2 with a tokenizer of bytes and a few words, saved as the published one is."""
+    torch.manual_seed(seed)
+    words = [f"\u0120{word}" for word in WORDS if word != ","]  # a word with the space before it
+    merges = dict.fromkeys((word[:at], word[at]) for word in words for at in range(1, len(word)))
+    known = [*sorted(ByteLevel.alphabet()), *map("".join, merges), "<|endoftext|>"]
+    vocabulary = {word: at for at, word in enumerate(known)}
+    config = GPT2Config(
+        vocab_size=len(known), n_positions=40, n_embd=32, n_layer=2, n_head=4,
+        bos_token_id=len(known) - 1, eos_token_id=len(known) - 1,
+    )  # fmt: skip
+    with quiet():
+        GPT2LMHeadModel(config).save_pretrained(folder)
+        GPT2Tokenizer(vocab=vocabulary, merges=list(merges)).save_pretrained(folder)
     return folder

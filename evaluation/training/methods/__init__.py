@@ -16,6 +16,7 @@ METHODS: Plugins[Method] = Plugins(
         "jtt": "evaluation.training.methods.jtt",
         "clip": "evaluation.training.methods.clip",
         "captioner": "evaluation.training.methods.captioner",
+        "clipcap": "evaluation.training.methods.clipcap",
         "focal": "evaluation.training.methods.network_only.focal",
         "domain-independent": "evaluation.training.methods.network_only.domain_independent",
         "domain-discriminative": "evaluation.training.methods.network_only.domain_discriminative",

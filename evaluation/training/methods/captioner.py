@@ -32,6 +32,10 @@ class CaptionerOptions(TuningOptions):
     beams: int = Field(default=3, ge=1, le=50)
     max_tokens: int = Field(default=30, ge=1, le=500)
 
+    def search(self) -> dict[str, Any]:
+        """What decides captions, and which groups they name, for a given model."""
+        return self.model_dump(include={"words", "beams", "max_tokens"})
+
 
 PLUGIN = MethodPlugin(
     "captioner",
@@ -60,8 +64,7 @@ class CaptionerTuning(Method):
         del learner
         from evaluation.training.tuning.captioner import tune_captioner
 
-        chosen = self.options.model_dump(include={"words", "beams", "max_tokens"})
-        return tune_captioner(self.options, training, validation, run, **chosen)
+        return tune_captioner(self.options, training, validation, run, **self.options.search())
 
 
 def open_method(options: CaptionerOptions) -> Method:

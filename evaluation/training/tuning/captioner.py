@@ -1,5 +1,6 @@
-"""BLIP, fine-tuned to describe images."""
+"""Captioners that are fine-tuned, and BLIP as one."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,17 +17,19 @@ from evaluation.training.tuning.options import TuningOptions
 from ingest.models.loading import load_processor, quiet
 from ingest.models.vision import VisionModel, open_vision
 
+BLIP_REVISION = "refs/pr/50"
+"""Converted to safetensors by the hub; the main branch is a pickle."""
+
 
 @dataclass(frozen=True, eq=False)
-class BlipCaptioner:
-    """A captioner.
+class TunedCaptioner(ABC):
+    """A captioner of any form.
 
     Parameters
     ----------
     vision : VisionModel
-        A BlipForConditionalGeneration in single precision.
+        In single precision.
     tokenizer : tokenizer of transformers
-        BERT's, with BLIP's words.
     words : str
         The list of words that tell which group a caption names.
     beams, max_tokens : int
@@ -47,8 +50,8 @@ class BlipCaptioner:
         found: list[str] = []
         for rows in consecutive(len(images), self.vision.batch_size):
             with self.vision.computing(f"captions of {len(rows)} images"), quiet():
-                tokens = self.vision.model.generate(
-                    pixel_values=self.vision.pixels(images.read(rows)),
+                tokens = self.generate(
+                    self.vision.pixels(images.read(rows)),
                     num_beams=self.beams,
                     do_sample=False,
                     max_new_tokens=self.max_tokens,
@@ -60,6 +63,32 @@ class BlipCaptioner:
         """Model, search and training, for provenance; JSON values."""
         search = {"beams": self.beams, "max_tokens": self.max_tokens}
         return {**self.vision.describe(), **search, **self.about}
+
+    @abstractmethod
+    def generate(self, pixels: torch.Tensor, **search: Any) -> Any:
+        """The words of a caption for each image, as tokens."""
+
+    @abstractmethod
+    def loss(self, pixels: torch.Tensor, captions: Sequence[str]) -> torch.Tensor:
+        """Mean loss of a batch."""
+
+    def after_step(self) -> None:  # noqa: B027
+        """Nothing is to be kept in bounds."""
+
+    def save(self, folder: Path) -> None:
+        """Save the model where whatever takes a BLIP of transformers can load it."""
+        with quiet():
+            for part in (self.vision.model, self.vision.processor, self.tokenizer):
+                part.save_pretrained(folder)
+
+
+@dataclass(frozen=True, eq=False)
+class BlipCaptioner(TunedCaptioner):
+    """A captioner whose model is a BlipForConditionalGeneration, with BERT's tokenizer."""
+
+    def generate(self, pixels: torch.Tensor, **search: Any) -> Any:
+        """The words of a caption for each image."""
+        return self.vision.model.generate(pixel_values=pixels, **search)
 
     def loss(self, pixels: torch.Tensor, captions: Sequence[str]) -> torch.Tensor:
         """Cross-entropy of the captions' next words, meaned over words."""
@@ -80,15 +109,6 @@ class BlipCaptioner:
         ).loss
         return loss.float()
 
-    def after_step(self) -> None:
-        """Nothing is to be kept in bounds."""
-
-    def save(self, folder: Path) -> None:
-        """Save the model where whatever takes a BLIP of transformers can load it."""
-        with quiet():
-            for part in (self.vision.model, self.vision.processor, self.tokenizer):
-                part.save_pretrained(folder)
-
 
 def open_captioner(
     options: TuningOptions, *, words: str = "gensynth", beams: int = 3, max_tokens: int = 30
@@ -103,7 +123,7 @@ def open_captioner(
         The model is missing, incomplete or of the wrong kind.
     """
     single = options.model_copy(update={"dtype": "float32"})
-    vision = open_vision(single, BlipForConditionalGeneration, BlipImageProcessorPil)
+    vision = open_vision(single, BlipForConditionalGeneration, BlipImageProcessorPil, BLIP_REVISION)
     tokenizer = load_processor(AutoTokenizer, vision.checkpoint)
     return BlipCaptioner(vision, tokenizer, words, beams, max_tokens)
 
