@@ -7,7 +7,7 @@ held-out images.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,10 @@ MEASURES = {
 """Columns of the table, each with its title."""
 
 
+RECIPE = Recipe(learner_options={"bootstrap": False})
+"""Every seed has training images of its own, so that it need not weight them at random."""
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """What a line gives for a seed: the trained model with its predictions, and its accuracies."""
@@ -122,7 +126,7 @@ def compare(
             parts = {"training": images, "test": test, "held out": held_out}
             groups = pd.concat([shortcut_groups(one.frame, SHORTCUTS) for one in parts.values()])
             coded = code_examples(parts, groups)
-            learner = Recipe().prepare(coded["training"], Run(seed))
+            learner = RECIPE.prepare(coded["training"], Run(seed))
             for line in lines:
                 if line.training_set == chosen:
                     progress(f"train: {line.title}", len(found), len(lines))
@@ -136,7 +140,7 @@ def _train(
     line: Line, coded: dict[str, Examples], groups: pd.DataFrame, seed: int, learner: Learner
 ) -> Result:
     trained = train_run(
-        Recipe(line.method),
+        replace(RECIPE, method=line.method),
         Run(seed),
         coded["training"],
         coded["held out"],

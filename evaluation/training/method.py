@@ -101,6 +101,10 @@ class Learner(Protocol):
         """
         ...
 
+    def draw_weights(self, images: Examples) -> Floats | None:
+        """Random weights of images by the seed, for what a method fits by itself; None for none."""
+        ...
+
     def fit(
         self,
         training: Examples,

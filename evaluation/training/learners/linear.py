@@ -4,8 +4,9 @@ A linear model cannot fit every image, so that sample weights change what it lea
 where a model fits all images perfectly (Byrd and Lipton, "What is the Effect of Importance
 Weighting in Deep Learning?", 2019).
 
-The seed decides the pixels' components, batches, and what a method draws. ERM and weights on a
-model's features have none of these and one solution: there seeds differ by held-out images alone.
+A linear model has one solution, whatever the seed. So that the spread over seeds says how sure a
+result is, each seed weights the training images at random: the Bayesian bootstrap (Rubin, 1981),
+within groups, so that each group counts as much as it did.
 """
 
 import math
@@ -33,6 +34,8 @@ from evaluation.training.selection import RULES, check_rule
 from graph.errors import OptionError
 from graph.options import Options
 
+_BOOTSTRAP = 8  # purpose of the generator
+
 
 class LinearOptions(Options):
     """Options of the learner linear.
@@ -49,6 +52,9 @@ class LinearOptions(Options):
     epochs, batch_size, learning_rate : int, int, float
         Of gradient descent, for methods whose weights follow the losses, and for fits of a given
         number of epochs; the learning rate falls to 0 along a cosine.
+    bootstrap : bool
+        Whether each seed weights the training images at random, see `bootstrap_weights`. Without
+        it, methods that draw nothing give the same model for all seeds of the same images.
     select : str
         The rule that selects ``c``, and the epoch of gradient descent, by validation images;
         ``last`` needs none.
@@ -60,6 +66,7 @@ class LinearOptions(Options):
     epochs: int = Field(default=100, ge=1)
     batch_size: int = Field(default=128, ge=1)
     learning_rate: float = Field(default=0.1, gt=0, allow_inf_nan=False)
+    bootstrap: bool = True
     select: Literal["last", "loss", "accuracy", "balanced", "worst-group", "group-balanced"] = (
         "last"
     )
@@ -195,12 +202,20 @@ class LinearLearner:
         reader = self.reader or standardise(self.features, training, self.run.seed)
         method = method.prepare(training)
         of_images = method.weights(training) if weights is None else weights
+        drawn = self.draw_weights(training)
+        of_images = of_images if drawn is None else of_images * drawn
         heads = self._heads(reader.read(training), training, method, of_images, epochs)
         models = (LinearModel(head, reader.read, training.several_labels) for head in heads)
         if rule is None or validation is None:
             *_, last = models
             return last
         return max(models, key=lambda model: rule(model.probabilities(validation), validation))
+
+    def draw_weights(self, images: Examples) -> Floats | None:
+        """Random weights of images, see `bootstrap_weights`."""
+        if not self.options.bootstrap:
+            return None
+        return bootstrap_weights(images, self.run.generator(_BOOTSTRAP))
 
     def _heads(
         self,
@@ -222,6 +237,27 @@ class LinearLearner:
                 yield from descend(features, training, method, weights, settings, self.run)
             else:
                 yield solve(features, training, weights, c, self.regression)
+
+
+def bootstrap_weights(training: Examples, rng: np.random.Generator) -> Floats:
+    """Random sample weights, as of other images of the same kind: the Bayesian bootstrap.
+
+    Weights of a label's or a group's images are uniform over all that have mean 1; so none is left
+    out, and the only image of a group keeps its weight. Repeated rows of an image have the same.
+
+    D. Rubin, The Bayesian bootstrap, Annals of Statistics 9, 1981; here stratified.
+
+    Returns
+    -------
+    float64 array, shape (n_images,)
+    """
+    drawn = rng.exponential(size=len(training if training.whole is None else training.whole))
+    drawn = drawn if training.rows is None else drawn[training.rows]
+    codes = training.groups if training.several_labels else [training.labels, training.groups]
+    _, stratum = np.unique(np.atleast_2d(codes), axis=1, return_inverse=True)
+    stratum = stratum.ravel()
+    weights: Floats = drawn / (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum]
+    return weights
 
 
 def check_two_classes(training: Examples) -> None:

@@ -90,7 +90,9 @@ class Dfr(Method):
         spread = np.where(spread > 0, spread, 1.0)
         held = (model.features(validation) - mean) / spread
         c = self._select(held, validation, groups, run.generator(_SELECT))
-        weight, bias = self._refit(held, validation, groups, c, run.generator(_REFIT))
+        drawn = learner.draw_weights(validation)
+        drawn = np.ones(len(validation)) if drawn is None else drawn
+        weight, bias = self._refit(held, validation, drawn, c, run.generator(_REFIT))
         return model.with_head(weight / spread, bias - (weight / spread) @ mean)
 
     def _select(
@@ -102,9 +104,10 @@ class Dfr(Method):
         halves = [np.array_split(rng.permutation(rows), 2) for rows in rows_by_unit(groups)]
         fitted, tested = (np.concatenate(part) for part in zip(*halves, strict=True))
         rows = fitted[balanced(groups[fitted], rng)]
+        fit_to, alike = validation.take(rows), np.ones(len(rows))
 
         def worst(c: float) -> float:
-            weight, bias = self._fit(held[rows], validation.labels[rows], c, validation.classes)
+            weight, bias = self._fit(held[rows], fit_to, alike, c)
             found = (held[tested] @ weight.T + bias).argmax(axis=1)
             is_right = found == validation.labels[tested]
             return min(float(is_right[own].mean()) for own in rows_by_unit(groups[tested]))
@@ -115,27 +118,28 @@ class Dfr(Method):
         self,
         held: Floats,
         validation: Examples,
-        groups: IntArray,
+        drawn: Floats,
         c: float,
         rng: np.random.Generator,
     ) -> tuple[Floats, Floats]:
         heads = []
         for _ in range(self.refits):
-            rows = balanced(groups, rng)
-            heads.append(self._fit(held[rows], validation.labels[rows], c, validation.classes))
+            rows = balanced(validation.groups, rng)
+            heads.append(self._fit(held[rows], validation.take(rows), drawn[rows], c))
         weights, biases = zip(*heads, strict=True)
         return np.mean(weights, axis=0), np.mean(biases, axis=0)
 
     def _fit(
-        self, features: Floats, labels: IntArray, c: float, classes: Sequence[str]
+        self, features: Floats, images: Examples, weights: Floats, c: float
     ) -> tuple[Floats, Floats]:
         """A regression for each class against the others; of two classes one, shared by both."""
+        classes = images.classes
         codes = range(len(classes)) if len(classes) > 2 else (1,)
         fits = []
         for code in codes:
             fitted = self.regression(
                 C=c, l1_ratio=1, solver="liblinear", random_state=0, max_iter=1000
-            ).fit(features, labels == code)
+            ).fit(features, images.labels == code, sample_weight=weights)
             fits.append((fitted.coef_[0], fitted.intercept_[0]))
         weight, bias = (np.array(part) for part in zip(*fits, strict=True))
         if len(classes) > 2:

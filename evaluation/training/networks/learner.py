@@ -60,6 +60,10 @@ class NetworkLearner:
         del training
         return self
 
+    def draw_weights(self, images: Examples) -> None:
+        """No weights: initial weights and batches differ by seed as it is."""
+        del images
+
     def fit(
         self,
         training: Examples,

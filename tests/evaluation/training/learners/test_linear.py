@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.training.learners import LEARNERS
+from evaluation.training.learners.linear import bootstrap_weights
 from evaluation.training.learners.regression import (
     Descent,
     descend,
@@ -121,6 +122,42 @@ def test_features_of_repeated_rows_are_read_once():
     for name in ("over-sampling", "jtt"):
         METHODS.open(name).train(learner, counted, None, Run(0))
     assert sorted(reads) == list(range(len(images)))
+
+
+BOTH = [name for name, plugin in METHODS.items() if not (plugin.network_only or plugin.own_model)]
+
+
+@pytest.mark.parametrize("method", BOTH)
+def test_seeds_differ_and_one_seed_repeats(method):
+    images, held = examples(), examples((9, 9, 9, 9), seed=1)
+    options = {"features_options": {"side_px": 1, "components": 3}, "epochs": 5}
+
+    def p_cat(seed, **others):
+        recipe = Recipe(method, learner_options={**options, **others})
+        return train_run(recipe, Run(seed), images, held, held).predictions["p_cat"].to_numpy()
+
+    first = p_cat(0)
+    assert p_cat(0).tolist() == first.tolist()
+    assert all(np.abs(p_cat(seed) - first).max() > 1e-3 for seed in (1, 2))
+    if method in ("erm", "upweight", "dfr"):
+        exact = p_cat(0, bootstrap=False)
+        assert p_cat(1, bootstrap=False) == pytest.approx(exact, abs=1e-6)
+        assert np.abs(np.mean([p_cat(seed) for seed in range(8)], axis=0) - exact).max() < 0.1
+
+
+@pytest.mark.parametrize("make", [examples, several_labels], ids=["one-label", "several"])
+def test_bootstrap_weights_have_mean_1_in_each_group(make):
+    images = make()
+    weights = bootstrap_weights(images, np.random.default_rng(0))
+    sizes = np.bincount(images.groups)
+    assert np.bincount(images.groups, weights) == pytest.approx(sizes)
+    assert weights.min() > 0
+    rows = np.array([3, 3, *np.flatnonzero(images.groups == images.groups[3])])
+    taken = bootstrap_weights(images.take(rows), np.random.default_rng(0))
+    assert taken.mean() == pytest.approx(1)
+    assert taken == pytest.approx(weights[rows] / weights[rows].mean())
+    alone = examples((1, 1, 1, 1))
+    assert bootstrap_weights(alone, np.random.default_rng(0)).tolist() == [1.0] * 8
 
 
 def test_what_cannot_be_trained_on_is_refused():
