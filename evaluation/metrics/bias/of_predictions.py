@@ -15,15 +15,16 @@ from evaluation.metrics.bias.amplification import (
 )
 from evaluation.metrics.bias.inputs import AttributeOptions, attribute_runs, of_run, table_runs
 from evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
-from evaluation.metrics.bias.published import before_and_after
+from evaluation.metrics.bias.published import (
+    attacked,
+    before_and_after,
+    difference_of_attackers,
+)
 from evaluation.metrics.bias.tables import count_table
-from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
-from evaluation.metrics.tables import number_column, rows_of_table
+from evaluation.metrics.metric import Inputs, MetricPlugin, stack
+from evaluation.metrics.tables import number_column
 from evaluation.predictions import PROBABILITY
 from graph.errors import InputError
-
-PUBLISHED = ("leakage_model", "leakage_data")
-"""Columns of a table with attackers' scores in place of their probabilities."""
 
 
 class MalsOptions(AttributeOptions):
@@ -142,8 +143,8 @@ def _multi_attribute(inputs: Inputs, options: MultiAttributeOptions) -> pd.DataF
 
 
 def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
-    if inputs.table is not None and {*PUBLISHED} & {*inputs.table}:
-        return _of_scores(inputs.table)
+    if inputs.table is not None and {*attacked("leakage")} & {*inputs.table}:
+        return difference_of_attackers(inputs.table, "leakage")
     if inputs.table is not None:
         return stack(
             of_run(_of_attackers(rows, options), run) for run, rows in table_runs(inputs.table)
@@ -165,23 +166,13 @@ def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
     )
 
 
-def _of_scores(table: pd.DataFrame) -> pd.DataFrame:
-    """Leakage from attackers' scores that are known, such as those of a paper."""
-    sides = {name: number_column(table, name) for name in PUBLISHED}
-    sides["leakage"] = sides["leakage_model"] - sides["leakage_data"]
-    return stack(
-        score_frame(metric, group, values[row], run=run)
-        for row, (run, group) in enumerate(rows_of_table(table))
-        for metric, values in sides.items()
-    )
-
-
 def _of_attackers(table: pd.DataFrame, options: LeakageOptions) -> pd.DataFrame:
     measured = [str(name) for name in table if str(name).startswith(PROBABILITY) or name == "n"]
     if "group" not in table or {*measured} <= {"n"}:
         lacks = "probabilities p_<group>" if "group" in table else "column group"
         reason = f"has no {lacks}; its columns: {', '.join(map(str, table))}"
-        remedy = f"Add the true group of each row and its p_<group>, or {' and '.join(PUBLISHED)}."
+        either = " and ".join(attacked("leakage"))
+        remedy = f"Add the true group of each row and its p_<group>, or {either}."
         raise InputError("table", None, reason, remedy)
     table = table.assign(**{name: number_column(table, name) for name in measured})
     if "attacker" not in table:

@@ -12,6 +12,7 @@ from evaluation.metrics.attacks.attackers import CaptionAttackOptions
 from evaluation.metrics.attacks.lic import group_words, lic
 from evaluation.metrics.bias.inputs import of_run, table_runs
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
+from evaluation.metrics.bias.published import difference_of_attackers
 from evaluation.metrics.bias.ranked import rank_images
 from evaluation.metrics.bias.rankings import Absent, bias_at_k, max_skew, ndkl
 from evaluation.metrics.metric import Inputs, MetricPlugin, stack
@@ -96,6 +97,8 @@ class PreferenceOptions(Options):
 
 
 def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
+    if inputs.captions is None:
+        return difference_of_attackers(inputs.need("table"), "lic")
     groups = check_groups(inputs.need("groups"))
     names = [str(name) for name in groups.columns[1:]]
     if not options.attribute and len(names) > 1:
@@ -160,6 +163,10 @@ def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
     if not (options.first and options.second):
         raise OptionError("first and second are empty. Name two groups, such as man and woman.")
     pair = (options.first, options.second)
+    if inputs.texts is None:
+        ranked = {group for query in rankings_of(inputs.need("table")) for group in query if group}
+        if ranked - {*pair}:  # a third group: not a ranking in which no image of one is left
+            check_known("group", pair, sorted(ranked))
     return _of_rankings(inputs, lambda ranked: bias_at_k(ranked, options.k, groups=pair))
 
 
@@ -224,10 +231,10 @@ PLUGINS = (
     MetricPlugin(
         "lic",
         "How well groups are told from captions without their words, less how well from those by "
-        "people.",
+        "people. A table has lic_model and lic_data.",
         extra="evaluate",
         options=LicOptions,
-        takes=("captions", "references", "groups"),
+        takes=("captions|table", "references|table", "groups|table"),
         compute=_lic,
     ),
     MetricPlugin(

@@ -1,11 +1,12 @@
-"""Published tables of objects by groups, before and after."""
+"""Published tables: of objects by groups before and after, and of attackers' scores."""
 
 from collections.abc import Mapping
 
 import pandas as pd
 
 from evaluation.metrics.bias.tables import ROUNDING, Table
-from evaluation.metrics.tables import number_column, text_column
+from evaluation.metrics.metric import score_frame, stack
+from evaluation.metrics.tables import number_column, rows_of_table, text_column
 from graph.errors import InputError
 
 OTHERS = "other groups"  # where a table has the shares of one group alone
@@ -94,3 +95,26 @@ def _refuse_twice(table: pd.DataFrame, keys: list[str]) -> None:
         remedy = "Keep one row for each"
         remedy += " pair." if len(keys) > 1 else " object, or name its groups in a column group."
         raise InputError("table", f"row {row + 1}", f"{what} {verb} there twice", remedy)
+
+
+def attacked(metric: str) -> tuple[str, str]:
+    """Columns of a table with attackers' scores in place of what they are computed from."""
+    return f"{metric}_model", f"{metric}_data"
+
+
+def difference_of_attackers(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Scores of `metric` from attackers' scores that are known, such as those of a paper.
+
+    Raises
+    ------
+    InputError
+        The table has none of the model or of the data, or a cell is no number.
+    """
+    model, data = attacked(metric)
+    sides = {name: number_column(table, name) for name in (model, data)}
+    sides[metric] = sides[model] - sides[data]
+    return stack(
+        score_frame(name, group, values[row], run=run)
+        for row, (run, group) in enumerate(rows_of_table(table))
+        for name, values in sides.items()
+    )

@@ -18,7 +18,7 @@ from evaluation.metrics import (
 )
 from evaluation.metrics.metric import COLUMNS
 from evaluation.predictions import check_predictions
-from graph.errors import CobalanceError, InputError, MissingExtraError
+from graph.errors import CobalanceError, InputError, MissingExtraError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 from tests.evaluation.tables import frame_f
 
@@ -168,6 +168,22 @@ def test_published_scores_of_attackers_are_subtracted() -> None:
     assert found.to_dict() == {"plain": pytest.approx(5.48), "blind": pytest.approx(-0.62)}
     with pytest.raises(InputError, match="no column leakage_data"):
         METRICS.open("leakage", {})(Inputs(table=table.drop(columns="leakage_data")))
+
+
+def test_a_group_that_no_image_has_is_no_bias() -> None:
+    table = pd.DataFrame({"score": [0.9, 0.8], "group": ["man", "woman"]})
+    pair = {"first": "man", "second": "Woman"}
+    with pytest.raises(UnknownNameError, match="unknown group 'Woman'"):
+        score("bias_at_k", pair, table=table)
+    assert score("bias_at_k", pair, table=table[:1])["value"].item() == 1
+
+
+def test_published_scores_of_captions_are_subtracted() -> None:
+    table = pd.DataFrame({"method": ["a", "b"], "lic_model": [46.3, "40"], "lic_data": [39.5, 42]})
+    scores = score("lic", table=table)
+    assert scores[scores["metric"] == "lic"]["value"].tolist() == [pytest.approx(6.8), -2]
+    with pytest.raises(InputError, match="no column lic_data; its columns: method, lic_model"):
+        score("lic", table=table.drop(columns="lic_data"))
 
 
 def test_attackers_probabilities_before_and_after() -> None:
