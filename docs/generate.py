@@ -125,7 +125,8 @@ def metrics() -> str:
         takes = ", ".join(need.replace("|", " or ") for need in plugin.takes)
         further = f"; reads {', '.join(plugin.may_take)}" if plugin.may_take else ""
         extra = f" Needs `cobalance[{plugin.extra}]`." if plugin.extra else ""
-        parts.append(f"## {name}\n\n{plugin.purpose} Takes {takes}{further}.{extra}")
+        licence = f" Licence of its weights: {plugin.licence}." if plugin.licence else ""
+        parts.append(f"## {name}\n\n{plugin.purpose} Takes {takes}{further}.{extra}{licence}")
         rows = _settings_of(plugin.options)
         if rows:
             parts.append(_table(rows))

@@ -98,6 +98,9 @@ METRICS = Metrics(
         "frechet": "evaluation.metrics.images.distances",
         "kernel": "evaluation.metrics.images.distances",
         "cmmd": "evaluation.metrics.images.distances",
+        "aesthetic": "evaluation.metrics.realism.aesthetic",
+        "image_reward": "evaluation.metrics.realism.image_reward",
+        "hps": "evaluation.metrics.realism.hps",
         "caption_clusters": "evaluation.metrics.images.clusters",
     },
 )
