@@ -19,7 +19,7 @@ from graph.dataset.state import find_dataset
 from graph.errors import StoreUnavailableError
 from tests.waiting import until
 
-IMAGES = 6_000
+IMAGES = 3_000
 DATASET = "interrupted"
 MODULES = 1_000  # fewer than the program imports
 INGEST = ["-m", "app", "ingest", "--dataset", DATASET]
