@@ -26,10 +26,16 @@ from graph.jobs.rounds import (
     begin_round,
     missing_numbers,
     read_query_progress,
+    shared_reasons,
 )
 
 MAX_ROUND = 16_384
 """Most candidates of a round, which are listed, cut into chunks and queued at once."""
+
+NOT_GENERATED = "It could not be generated: "
+"""Begins the reason of a candidate for which a backend failed, which may have been the device's."""
+
+_GIVE_UP = 2  # candidates of an edit without a source for the same reason; another seed is no help
 
 _ALL_PROVENANCE = (
     *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
@@ -89,6 +95,7 @@ def next_spans(
     candidates_per_image: int,
     best_of: int = 1,
     missing_numbers: Mapping[int, Sequence[int]] = MappingProxyType({}),
+    in_vain: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[list[Span], dict[int, str]]:
     """Decide what to generate next, and which queries end, each with a message for people.
 
@@ -107,6 +114,8 @@ def next_spans(
         if there are several.
     missing_numbers : mapping of int to sequence of int
         From `graph.jobs.rounds.missing_numbers`: these are made first.
+    in_vain : mapping of int to str
+        Queries that will never have a source, and why: they end short, before their cap.
 
     Examples
     --------
@@ -133,6 +142,11 @@ the rejected ones for why.'}
             cap = query.n * candidates_per_image * (query.retries + 1)
         if missing <= 0:
             ended[query.position] = ""
+        elif query.position in in_vain:
+            ended[query.position] = (
+                f"{query.accepted:,} of {query.n:,} images accepted; given up after "
+                f"{query.made:,} candidates, all for one reason: {in_vain[query.position]}"
+            )
         elif query.made >= cap:
             ended[query.position] = (
                 f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
@@ -175,11 +189,13 @@ def next_round(
         settler = Settler(store, folder, job, settings)
         while settler.settle(progress, current.number):
             progress = read_query_progress(store, job)
+    shared = {} if settings.best_of > 1 else shared_reasons(store, job, progress, _GIVE_UP)
     spans, ended = next_spans(
         progress,
         settings.candidates_per_image,
         settings.best_of,
         missing_numbers(store, job, progress),
+        {at: why for at, why in shared.items() if not why.startswith(NOT_GENERATED)},
     )
     messages = {query_id(job, position): message for position, message in ended.items()}
     finish_queries(store, job, messages, after=None if current is None else current.number)

@@ -54,7 +54,8 @@ class JobSettings(BaseModel):
         Candidates of each image that is wanted, of which the best is chosen; 1 accepts every
         candidate that the filters accept.
     rank_by : mapping of str to float
-        The scores to choose by, and their weights; higher scores are better.
+        The scores to choose by, and their weights; higher scores are better. Those given replace
+        all of the recipe's.
     keep_losers : bool
         Keep the files of candidates that lost, and their nodes in the graph, so that people can
         choose another one; the manifest has them either way. Without, a query that has its winners
@@ -243,7 +244,8 @@ def _check_ranking(settings: JobSettings) -> None:
         if score.partition(" ")[0] not in filters:
             raise OptionError(
                 f"The setting rank_by names the score {score!r}, which none of the job's filters "
-                f"gives ({', '.join(filters) or 'none'}). Add its filter, or leave the score out."
+                f"gives ({', '.join(filters) or 'none'}). Add its filter, or leave the score out; "
+                "the scores that you give replace all of the recipe's."
             )
     pools = [name for name in filters if FILTERS[name].pool is not None]
     if pools and settings.best_of == 1:

@@ -125,7 +125,7 @@ class ChunkExecutor:
             runner.failures.fail([query], _repeated(reason))
             record.clear_starts()
             return None
-        rows = runner.rejected(chunk, f"It could not be generated: {reason}")
+        rows = runner.rejected(chunk, rounds.NOT_GENERATED + reason)
         record.write(rows)
         return rows
 

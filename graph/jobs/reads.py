@@ -273,6 +273,17 @@ RETURN q.position AS position, coalesce(q.settled, 0) * sign(coalesce(q.dropped,
   } AS ids""",
 )
 
+SHARED_REASONS = Statement(
+    "Of queries whose candidates all lack a file for one reason, query by query, this reason.",
+    """
+UNWIND $queries AS query
+MATCH (q:JobQuery {id: query})
+MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL
+WITH q, count(c.uri) AS files, collect(DISTINCT c.reason) AS reasons
+WHERE files = 0 AND size(reasons) = 1
+RETURN q.position AS position, reasons[0] AS reason""",
+)
+
 FINGERPRINTS = Statement(
     "The perceptual hashes of accepted and pending candidates, query by query.",
     """

@@ -158,6 +158,30 @@ def missing_numbers(
     return missing
 
 
+def shared_reasons(
+    store: GraphStore, job: str, progress: Sequence[QueryProgress], least: int
+) -> dict[int, str]:
+    """Why no candidate of a query has a file, by position, where all have the same reason.
+
+    Parameters
+    ----------
+    progress : sequence of QueryProgress
+        Queries of the job; only those that are open and edit an image are looked at.
+    least : int
+        Candidates that a query must have had, each time that people have queued it.
+    """
+    made = [
+        query_id(job, query.position)
+        for query in progress
+        if query.is_open
+        and query.edit is not None
+        and query.accepted == 0
+        and query.made >= least * (query.retries + 1)
+    ]
+    rows = [row for some in batches(made) for row in store.read(reads.SHARED_REASONS, queries=some)]
+    return {row["position"]: row["reason"] for row in rows}
+
+
 def active_jobs(store: GraphStore) -> list[str]:
     """List the queued and running jobs, oldest first."""
     rows = store.read(reads.ACTIVE_JOBS)

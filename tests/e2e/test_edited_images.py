@@ -13,8 +13,8 @@ from generation.output.chunk_records import read_records
 from generation.output.folder import OutputFolder
 from generation.sources.segmenters import SEGMENTERS
 from graph.dataset.plans import PlannedQuery
-from graph.jobs.lifecycle import create_job
-from graph.jobs.status import read_job
+from graph.jobs.lifecycle import create_job, retry_job
+from graph.jobs.status import read_job, read_queries
 from graph.records import Edit
 from tests.e2e.small_jobs import PLAIN, draw_masks
 from tests.tiny.diffusion import inpainting
@@ -171,6 +171,36 @@ def test_instances_that_a_model_finds_where_nothing_is_annotated(
         mask = np.asarray(Image.open(tmp_path / "generated" / row["mask_path"]))
         assert np.array_equal(mask, expected)
         assert json.loads(row["settings"])["segmenter"]["segmenter"] == "people"
+
+
+def test_an_image_that_cannot_be_edited_is_given_up_with_its_reason(
+    store, loaded, own, work, tmp_path, masked
+):
+    """Long before its cap, and tried again when a person asks for it."""
+    (tmp_path / "masks" / "3.png").unlink()
+    wanted = PLAIN | {"prompt": "{caption}", "making": {"paint": "object"}, "masks": masked}
+    wanted |= {"candidates_per_image": 50}
+    job = create_job(store, loaded, "plan", queries(), settings=wanted)
+    work()
+    found = read_job(store, job)
+    assert (found.state, found.accepted, found.rejected, found.short) == ("done", 2, 4, 2)
+    messages = read_queries(store, job).set_index("source_image")["message"]
+    assert set(messages["0"]) == {""}
+    assert all(
+        text.startswith(
+            "0 of 1 images accepted; given up after 2 candidates, all for one reason: The image "
+            "'3' cannot be edited: it has no mask file"
+        )
+        for text in messages["3"]
+    )
+    assert retry_job(store, job, short=True) == 2
+    work()
+    assert read_job(store, job).rejected == 8
+    draw_masks(tmp_path / "masks", [3])
+    assert retry_job(store, job, short=True) == 2
+    work()
+    found = read_job(store, job)
+    assert (found.accepted, found.rejected, found.short) == (4, 8, 0)
 
 
 def test_no_worker_paints_people_without_consent_however_the_job_was_ordered(
