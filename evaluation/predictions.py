@@ -139,6 +139,8 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
         if column.startswith(PROBABILITY):
             frame[column] = _numbers(frame, column, source)
         elif column.startswith(LABEL):
+            if not pd.api.types.is_numeric_dtype(frame[column]):  # what pandas writes of booleans
+                frame[column] = frame[column].replace({"True": 1, "False": 0})
             frame[column] = _numbers(frame, column, source)
             _refuse(~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1")
     probable = [PROBABILITY + name for name in class_columns(frame)]

@@ -170,15 +170,15 @@ def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     return attributes.where(attributes.notna() & (attributes != ""), NONE).astype("str")
 
 
-def _repeated(rows: pd.DataFrame) -> pd.DataFrame:
+def _repeated(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
     n = rows["n"].to_numpy(np.float64)
     if (n != np.round(n)).any():
         row = int(np.flatnonzero(n != np.round(n))[0])
         reason = f"n is {n[row]:g}, and this metric counts whole images"
-        raise InputError("predictions", f"row {row + 1}", reason, "Give whole numbers in n.")
+        raise InputError(source, f"row {row + 1}", reason, "Give whole numbers in n.")
     if n.sum() > MOST_IMAGES:
         reason = f"n adds up to {n.sum():,.0f} images, more than the {MOST_IMAGES:,} of this metric"
-        raise InputError("predictions", None, reason, "Divide every n by the same number.")
+        raise InputError(source, None, reason, "Divide every n by the same number.")
     return rows.loc[rows.index.repeat(n.astype(np.int64))]
 
 
@@ -186,5 +186,10 @@ def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
     if training is None or name not in training:
         return None, None
     known = training[training[name].notna() & ~training[name].isin(("", NONE))]
-    known = known.reset_index(drop=True)
+    if "n" in known:
+        known = known.assign(n=number_column(known, "n", "training"))
+        known = _repeated(known.reset_index(drop=True), "training")
+    names = [LABEL + one for one in class_columns(known, LABEL)]
+    labels = {one: number_column(known, one, "training") for one in names}
+    known = known.assign(**labels).reset_index(drop=True)
     return true_labels(known, "training"), known[name].astype("str")

@@ -305,6 +305,25 @@ def test_one_class_an_image_with_counts_in_place_of_images() -> None:
         score("directional_amplification", predictions=half)
 
 
+@pytest.mark.parametrize("text", [False, True], ids=["numbers", "as CSV has them"])
+def test_rows_of_training_stand_for_several_images(text: bool) -> None:
+    predictions = check_predictions(
+        pd.DataFrame({"class_name": "pan", "predicted": "pan", "sex": ["f", "m"], "n": [36, 8]})
+    )
+    training = pd.DataFrame({"class_name": "pan", "sex": ["f", "m"], "n": [30, 10]})
+    training = training.astype("str") if text else training
+    scores = score("mals_amplification", predictions=predictions, training=training)
+    assert value(scores, "mals_amplification", "sex") == pytest.approx(36 / 44 - 30 / 40)
+    several = check_predictions(
+        pd.DataFrame({"y_pan": ["True", "True"], "p_pan": [1, 1], "sex": ["f", "m"], "n": [36, 8]})
+    )
+    labels = training.rename(columns={"class_name": "y_pan"}).assign(y_pan="1" if text else 1)
+    scores = score("mals_amplification", predictions=several, training=labels)
+    assert value(scores, "mals_amplification", "sex") == pytest.approx(36 / 44 - 30 / 40)
+    with pytest.raises(InputError, match=r"training, row 1: n is 0\.5"):
+        score("mals_amplification", predictions=several, training=labels.assign(n=["0.5", "1"]))
+
+
 def test_what_predictions_lack_is_said() -> None:
     predictions, groups, _ = objects()
     with pytest.raises(CobalanceError, match="missing from groups"):
