@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
+from app.services.annotations.tasks import annotation_tasks
 from app.services.evaluations.tasks import evaluation_tasks
 from app.services.stores import open_store
 from app.settings import Settings
@@ -73,7 +74,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
         lambda: open_store(settings),
         OutputFolder(settings.output_folder()),
         open_sources,
-        tasks=evaluation_tasks(settings),
+        tasks={**evaluation_tasks(settings), **annotation_tasks(settings)},
     )
 
 

@@ -135,7 +135,7 @@ def create_run(
     dataset_state(store, dataset).require_complete()
     properties = {
         "kind": new.kind,
-        "settings": json.dumps(dict(new.settings), ensure_ascii=False, sort_keys=True),
+        "settings": _text(new.settings),
         "state": "queued" if tasks else "running",
         "chunks": len(tasks),
         "created_by": created_by,
@@ -160,16 +160,21 @@ def create_run(
     return new.id
 
 
-def describe_run(store: GraphStore, run: str, **values: str | None) -> None:
+def describe_run(store: GraphStore, run: str, values: Mapping[str, str]) -> None:
     """Record what is known of a run's model only once it is loaded, such as its weights' digest."""
     store.write(
         statements.SET_RUN,
         run=run,
         states=["queued", "running", "done", "accepted", "rejected"],
-        values=dict(ANNOTATION_RUN.check(values)),
+        values=ANNOTATION_RUN.check(dict(values)),
         ends=False,
         decides=False,
     )
+
+
+def change_settings(store: GraphStore, run: str, settings: Mapping[str, Any]) -> None:
+    """Write other settings of a run, such as thresholds."""
+    describe_run(store, run, {"settings": _text(settings)})
 
 
 def end_run(store: GraphStore, run: str, *, error: str = "") -> None:
@@ -248,6 +253,10 @@ def list_runs(
 ) -> list[AnnotationRun]:
     """List annotation runs, newest first; those of all datasets for None."""
     return [_run(row) for row in store.read(statements.RUNS, dataset=dataset, limit=limit)]
+
+
+def _text(settings: Mapping[str, Any]) -> str:
+    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
 
 
 def _run(row: Row) -> AnnotationRun:

@@ -17,14 +17,14 @@ class Scores(NamedTuple):
 
     Parameters
     ----------
-    values : float32 array, shape (images, texts)
+    matrix : float32 array, shape (images, texts)
         Each model in its own scale, higher is better; of a detector that of the best box.
     boxes : float32 array, shape (images, texts, 4), or None
         Of a detector: x, y of the top left corner, width and height of the best box, in pixels; NaN
         where there is none.
     """
 
-    values: Floats
+    matrix: Floats
     boxes: Floats | None = None
 
 

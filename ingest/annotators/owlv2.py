@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graph.plugins import Plugin
 from graph.records import Mention
+from ingest.annotators.annotator import Scores
 from ingest.images.arrays import ImageArray
 from ingest.models.options import DetectorOptions
 
@@ -37,6 +38,10 @@ class Owlv2Annotator:
     ) -> list[list[Mention]]:
         """Look for concepts in images; see `ingest.annotators.annotator.Annotator`."""
         return self.detector.detect(images, vocabulary)
+
+    def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
+        """Score texts in images; see `ingest.annotators.annotator.Annotator`."""
+        return Scores(*self.detector.best(images, texts))
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and weights of the detector."""

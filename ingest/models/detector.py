@@ -79,7 +79,7 @@ class Detector:
                 for column, name in enumerate(names)
                 for row in suppress_overlaps(scores[:, column], boxes, *limits)
             ]
-            for scores, boxes in self._look(images, names)
+            for scores, boxes in self._look(images, self._texts(names))
         ]
 
     def best_scores(self, images: Sequence[ImageArray], names: Sequence[str]) -> Floats:
@@ -90,45 +90,71 @@ class Detector:
         OutOfMemoryError
             The images are too many for the device.
         """
-        best = [scores.max(axis=0, initial=0.0) for scores, _ in self._look(images, names)]
-        return np.array(best, dtype=np.float32).reshape(len(images), len(names))
+        return self.best(images, self._texts(names))[0]
+
+    def best(self, images: Sequence[ImageArray], texts: Sequence[str]) -> tuple[Floats, Floats]:
+        """Score and box of the best box of each text in each image; texts are taken as they are.
+
+        Returns
+        -------
+        float32 array, shape (images, texts), float32 array, shape (images, texts, 4)
+            0 and NaN where there is no box; a box is x and y of the top left corner, width and
+            height, in pixels.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        shape = (len(images), len(texts))
+        highest, places = np.zeros(shape, np.float32), np.full((*shape, 4), np.nan, np.float32)
+        for at, (scores, boxes) in enumerate(self._look(images, texts)):
+            if len(scores):
+                highest[at] = scores.max(axis=0)
+                corners = boxes[scores.argmax(axis=0)]
+                places[at, :, :2] = corners[:, :2]
+                places[at, :, 2:] = corners[:, 2:] - corners[:, :2]
+        return highest, places
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
         settings = self.options.model_dump(include={"threshold", "overlap", "query"})
         return {"settings": settings, **self.vision.describe()}
 
+    def _texts(self, names: Sequence[str]) -> list[str]:
+        return [prompt_for([name], self.options.query) for name in names]
+
     def _look(
-        self, images: Sequence[ImageArray], names: Sequence[str]
+        self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> Iterator[tuple[Floats, Floats]]:
-        """Scores, of shape (boxes, names), and boxes as two corners in pixels, for each image."""
+        """Scores, of shape (boxes, texts), and boxes as two corners in pixels, for each image."""
         for batch in self.vision.batches(images):
             with out_of_memory(f"the detector on {len(batch)} images"):
-                found = self._predict(batch, names)
+                found = self._predict(batch, texts)
             yield from (_inside(image, *one) for image, one in zip(batch, found, strict=True))
 
     @torch.inference_mode()
     def _predict(
-        self, images: Sequence[ImageArray], names: Sequence[str]
+        self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> list[tuple[Floats, Floats]]:
         model = self.vision.model
         feature_map, _ = model.image_embedder(self.vision.pixels(images))
         features = feature_map.flatten(1, 2)
         boxes = model.box_predictor(features, feature_map).float().cpu().numpy()
-        if not names:
+        if not texts:
             return [(np.empty((len(rows), 0), dtype=np.float32), rows) for rows in boxes]
-        texts = self._embed(names).expand(len(images), -1, -1)
-        logits, _ = model.class_predictor(features, texts)
+        embedded = self._embed(texts).expand(len(images), -1, -1)
+        logits, _ = model.class_predictor(features, embedded)
         scores = torch.sigmoid(logits.float()).cpu().numpy()
         return list(zip(scores, boxes, strict=True))
 
-    def _embed(self, names: Sequence[str]) -> torch.Tensor:
-        """The embeddings of the names' texts, each encoded once: (names, dimensions)."""
-        new = [name for name in dict.fromkeys(names) if name not in self._embeddings]
+    def _embed(self, texts: Sequence[str]) -> torch.Tensor:
+        """The embeddings of texts, each encoded once: (texts, dimensions)."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._embeddings]
         for start in range(0, len(new), TEXTS_AT_ONCE):
             group = new[start : start + TEXTS_AT_ONCE]
             tokens = self.tokenizer(
-                [prompt_for([name], self.options.query) for name in group],
+                list(group),
                 padding="max_length",
                 max_length=self.vision.model.config.text_config.max_position_embeddings,
                 truncation=True,
@@ -140,7 +166,7 @@ class Detector:
             ).pooler_output
             features = features / features.norm(dim=-1, keepdim=True)
             self._embeddings.update(zip(group, features, strict=True))
-        return torch.stack([self._embeddings[name] for name in names])
+        return torch.stack([self._embeddings[text] for text in texts])
 
 
 def open_detector(options: DetectorOptions) -> Detector:

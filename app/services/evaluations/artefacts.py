@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from app.services.evaluations.images import image_reader
 from app.services.evaluations.runs import train_again
+from app.services.image_files import image_reader
 from app.settings import Settings
 from evaluation.metrics import METRICS, Inputs
 from evaluation.predictions import check_predictions

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from app.services.evaluations.run_settings import RunSettings, declared
-from app.settings import Settings, in_environment
+from app.services.image_files import image_reader
+from app.settings import Settings
 from evaluation.shortcuts import shortcut_groups
 from evaluation.training.data.dataset import read_dataset_images
 from evaluation.training.data.examples import code_examples
@@ -15,15 +16,12 @@ from evaluation.training.data.images import LabelledImages
 from evaluation.training.data.sets import check_apart, thin_synthetic, training_set
 from evaluation.training.examples import Examples
 from evaluation.training.method import Run
-from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state
 from graph.errors import OptionError
 from graph.evaluations.reading import Evaluation
 from graph.progress import Progress
 from ingest.captions.image_texts import read_image_texts
-from ingest.images.image_file import ImageFileError
-from ingest.images.roots import ImageRoots
 
 ReadDataset = Callable[[str], LabelledImages]
 _KNOWN = 3  # a training, a validation and a test dataset
@@ -51,30 +49,6 @@ class EvaluationImages:
     groups: pd.DataFrame | None
     training_groups: pd.DataFrame | None
     notes: tuple[str, ...] = ()
-
-
-def image_reader(settings: Settings) -> Callable[[str, bool], bytes]:
-    """A function that reads an image's file: a real one's from the image folders, or a made one's.
-
-    It raises OptionError where there is no such file, or no address of one.
-    """
-    roots = ImageRoots(settings.image_roots())
-    output = OutputFolder(settings.output_folder())
-
-    def read(uri: str | None, synthetic: bool) -> bytes:
-        if uri is None:
-            raise OptionError(
-                "An image has no address of its file, so that nothing can be trained on it. Load "
-                "the dataset with addresses of its images."
-            )
-        if synthetic and output.exists(uri):
-            return output.read(uri)
-        try:
-            return roots.find(uri).read()
-        except ImageFileError as error:
-            raise OptionError(f"{uri}: {error.worded(in_environment)}") from error
-
-    return read
 
 
 KnownDatasets = dict[str, tuple[int | None, LabelledImages]]

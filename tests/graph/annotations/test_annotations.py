@@ -64,7 +64,7 @@ def test_a_run_goes_from_its_tasks_to_a_decision(store, birds):
     assert not decide_run(store, new.id, "accepted")
     assert retry_run(store, new.id) == 1
     assert read_run(store, new.id).state == "running"
-    describe_run(store, new.id, weights_sha256="abc")
+    describe_run(store, new.id, {"weights_sha256": "abc"})
     end_run(store, new.id)
     assert decide_run(store, new.id, "accepted", "ann")
     run = read_run(store, new.id)

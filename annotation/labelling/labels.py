@@ -1,0 +1,129 @@
+"""Labels of images from their scores, by the rule of a run."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from annotation.labelling.rules import image_level, object_level
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelSettings
+from graph.arrays import BoolArray
+from ingest.annotators.annotator import Floats
+
+
+def present(scores: Floats, settings: LabelSettings) -> BoolArray:
+    """Which of a run's attributes images show.
+
+    Parameters
+    ----------
+    scores : float array, shape (images, texts)
+        Of `LabelSettings.texts`; NaN where there is none.
+
+    Returns
+    -------
+    bool array, shape (images, attributes)
+    """
+    attributes = settings.attributes
+    if settings.rule == "threshold":
+        limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
+        found = [
+            object_level(scores[:, [at]].astype(np.float64), limit)
+            for at, limit in enumerate(limits)
+        ]
+        return np.concatenate([np.empty((len(scores), 0), bool), *found], axis=1)
+    result = np.zeros((len(scores), len(attributes)), bool)
+    categories = np.array([one.category for one in attributes], dtype=object)
+    for category in dict.fromkeys(categories):
+        columns = np.flatnonzero(categories == category)
+        result[:, columns] = image_level(
+            scores[:, columns].astype(np.float64),
+            scores[:, -1].astype(np.float64),
+            multi=settings.multi,
+        )
+    return result
+
+
+def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
+    """What a run found: ``image``, ``concept`` and ``score``, an image and concept once.
+
+    Attributes that become the same concept count as one, with the higher score.
+
+    Raises
+    ------
+    OutputMissingError
+        Its scores are not complete.
+    """
+    concepts = np.array([one.concept for one in settings.attributes], dtype=object)
+    frames = [pd.DataFrame({"image": [], "concept": [], "score": []})]
+    for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        rows, columns = np.nonzero(present(scores.matrix, settings))
+        frames.append(
+            pd.DataFrame(
+                {
+                    "image": np.array(ids, dtype=object)[rows],
+                    "concept": concepts[columns],
+                    "score": scores.matrix[rows, columns].astype(np.float64),
+                }
+            )
+        )
+    found = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+    grouped = found.groupby(["image", "concept"], sort=True)["score"].max().reset_index()
+    return grouped.astype({"image": object, "concept": object, "score": np.float64})
+
+
+def label_summary(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
+    """How many images have each attribute, and how many could not be read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``category``, ``concept``, ``caption``, ``images`` (with the attribute), ``share`` (of those
+        read, NaN where none was), ``unreadable``.
+    """
+    counts = np.zeros(len(settings.attributes), np.int64)
+    total = unreadable = 0
+    for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        counts += present(scores.matrix, settings).sum(axis=0)
+        total += len(ids)
+        unreadable += int(np.isnan(scores.matrix).all(axis=1).sum()) if len(settings.texts) else 0
+    read = total - unreadable
+    return pd.DataFrame(
+        {
+            "category": [one.category for one in settings.attributes],
+            "concept": [one.concept for one in settings.attributes],
+            "caption": [one.caption for one in settings.attributes],
+            "images": counts,
+            "share": counts / read if read else np.full(len(counts), np.nan),
+            "unreadable": unreadable,
+        }
+    )
+
+
+def examples(
+    files: ScoreFiles, settings: LabelSettings, attribute: int, n: int = 4
+) -> Iterator[tuple[str, str, float]]:
+    """Images with high, middling and low scores of an attribute, for people to look at.
+
+    Yields
+    ------
+    str, str, float
+        ``high``, ``middling`` or ``low``; the image's id; its score. `n` of each at most, no image
+        twice; equal scores go by the order of the images.
+    """
+    known = [
+        (np.array(ids, dtype=object), scores.matrix[:, attribute])
+        for ids, scores in files.read_scores(settings.chunks, len(settings.texts))
+    ]
+    if not known:
+        return
+    ids = np.concatenate([each[0] for each in known])
+    values = np.concatenate([each[1] for each in known])
+    order = np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")
+    order = order[: int((~np.isnan(values)).sum())]
+    high, low = order[:n], order[n:][-n:]
+    rest = order[len(high) : len(order) - len(low)]
+    start = max((len(rest) - n) // 2, 0)
+    for name, chosen in (("high", high), ("middling", rest[start : start + n]), ("low", low)):
+        for at in chosen.tolist():
+            yield name, str(ids[at]), float(values[at])

@@ -1,0 +1,1 @@
+"""Annotation runs: ordered, executed by workers, accepted or rejected."""

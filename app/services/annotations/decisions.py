@@ -1,0 +1,114 @@
+"""Accept and reject labelling runs, and change their thresholds; the dataset's labels follow."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import pandas as pd
+
+from annotation.labelling.labels import read_labels
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelSettings
+from app.services.annotations.labelling import concepts_of
+from generation.output.folder import OutputFolder
+from graph.annotations.attributes import link_concepts, list_attributes
+from graph.annotations.found import apply_runs
+from graph.annotations.runs import AnnotationRun, change_settings, decide_run, read_run
+from graph.database.store import GraphStore
+from graph.dataset.write import IngestReport
+from graph.errors import OptionError
+from graph.progress import Progress, silent
+
+
+def decide_labels(
+    store: GraphStore,
+    folder: OutputFolder,
+    run: str,
+    state: Literal["accepted", "rejected"],
+    *,
+    decided_by: str = "",
+    progress: Progress = silent,
+) -> IngestReport:
+    """Accept or reject what a run found; the dataset's concepts are then those of accepted runs.
+
+    Rejecting the last one brings the former dataset back.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It is not done, or it labels nothing.
+    """
+    found = _labelling(store, run)
+    if not decide_run(store, run, state, decided_by):
+        raise OptionError(
+            f"The run {run} is {found.state}, and can be {state} once it is done. "
+            f"{found.error}".strip()
+        )
+    return _apply(store, folder, found.dataset, progress)
+
+
+def change_thresholds(
+    store: GraphStore,
+    folder: OutputFolder,
+    run: str,
+    *,
+    threshold: float | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    multi: bool | None = None,
+    progress: Progress = silent,
+) -> IngestReport | None:
+    """Change from which scores on a run's labels count; no model is needed.
+
+    Returns
+    -------
+    IngestReport or None
+        What changed in the dataset; None where the run is not accepted.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It has no such concept, or it compares with a base caption and has no threshold.
+    """
+    found = _labelling(store, run)
+    settings = LabelSettings.read(found.settings)
+    unknown = sorted(set(thresholds or {}) - {one.concept for one in settings.attributes})
+    if unknown:
+        raise OptionError(f"The run {run} does not look for {unknown[0]!r}.")
+    if settings.rule == "base" and (threshold is not None or thresholds):
+        raise OptionError(
+            f"The run {run} compares scores with that of its base caption, {settings.base!r}, and "
+            "has no threshold. Order one with a threshold."
+        )
+    changed = settings.model_copy(
+        update={
+            "threshold": settings.threshold if threshold is None else threshold,
+            "thresholds": {**settings.thresholds, **(thresholds or {})},
+            "multi": settings.multi if multi is None else multi,
+        }
+    )
+    change_settings(store, run, changed.model_dump(mode="json"))
+    if found.state != "accepted":
+        return None
+    return _apply(store, folder, found.dataset, progress)
+
+
+def _labelling(store: GraphStore, run: str) -> AnnotationRun:
+    found = read_run(store, run)
+    if found.kind == "propose":
+        raise OptionError(f"The run {run} proposed attributes. Review these; it labels nothing.")
+    return found
+
+
+def _apply(
+    store: GraphStore, folder: OutputFolder, dataset: str, progress: Progress
+) -> IngestReport:
+    def read_found(run: str) -> pd.DataFrame:
+        settings = LabelSettings.read(read_run(store, run).settings)
+        return read_labels(ScoreFiles(folder, run), settings)
+
+    report = apply_runs(store, dataset, read_found, progress=progress)
+    link_concepts(store, dataset, concepts_of(list_attributes(store, dataset)))
+    return report

@@ -1,0 +1,190 @@
+"""Order labelling runs: which attributes, by which annotator, of which images."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
+from generation.output.folder import OutputFolder
+from graph.annotations.attributes import AttributeKey, Level, list_attributes
+from graph.annotations.runs import NewRun, create_run
+from graph.database.store import GraphStore
+from graph.dataset.read import read_annotations
+from graph.errors import Action, OptionError, Setting
+from ingest.annotators import ANNOTATORS
+from ingest.concepts.wording import readable
+
+WORKER = "worker"
+"""The extra of tasks whose annotator needs no other."""
+
+
+@dataclass(frozen=True)
+class LabelOrder:
+    """What to label a dataset's images with.
+
+    Parameters
+    ----------
+    dataset : str
+    annotator : str
+        A name in `ingest.annotators.ANNOTATORS`.
+    options : mapping
+        Its options.
+    level : {"image", "object"}
+        Of the attributes; those of the other level are left to another run.
+    base : str
+        The caption that names the domain alone, such as "a photo of a bird".
+    concepts : tuple of str
+        What to look for instead of the dataset's accepted attributes.
+    rule : {"base", "threshold"} or None
+        By default ``base`` for whole images and ``threshold`` for objects.
+    multi, threshold, thresholds, split, chunk_images
+        As in `annotation.labelling.settings.LabelSettings`.
+    """
+
+    dataset: str
+    annotator: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    level: Level = "image"
+    base: str = ""
+    concepts: tuple[str, ...] = ()
+    rule: Rule | None = None
+    multi: bool = False
+    threshold: float = 0.3
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    split: str | None = None
+    chunk_images: int = 1000
+
+
+def order_labels(
+    store: GraphStore, folder: OutputFolder, order: LabelOrder, *, created_by: str = ""
+) -> str:
+    """Create a labelling run with its tasks, which workers then take; return its id.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such annotator.
+    OptionError
+        There is nothing to look for, no base caption where the rule needs one, or no image.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    JobBlockedError
+        The output folder cannot be written to.
+    """
+    checked = ANNOTATORS.check(order.annotator, order.options)
+    attributes = _attributes(store, order)
+    rule = order.rule or ("base" if order.level == "image" else "threshold")
+    if rule == "base" and not order.base.strip():
+        raise OptionError(
+            "An attribute of a whole image is present where it fits better than the caption that "
+            "names the domain alone, such as 'a photo of a bird'. Give that caption with ",
+            *(Setting("base"), ", or take ", Setting("rule", "threshold"), "."),
+        )
+    unknown = sorted(set(order.thresholds) - {one.concept for one in attributes})
+    if unknown:
+        raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")
+    images = _images(store, order)
+    settings = LabelSettings(
+        annotator=order.annotator,
+        options=checked.model_dump(mode="json"),
+        level=order.level,
+        attributes=tuple(attributes),
+        base=order.base,
+        rule=rule,
+        multi=order.multi,
+        threshold=order.threshold,
+        thresholds=dict(order.thresholds),
+        split=order.split,
+        images=len(images),
+        chunk_images=order.chunk_images,
+    )
+    plugin = ANNOTATORS[order.annotator]
+    new = NewRun(
+        "label",
+        str(getattr(checked, "model", order.annotator)),
+        settings.model_dump(mode="json"),
+        licence=plugin.licence or None,
+    )
+    files = ScoreFiles(folder, new.id)
+    files.write_images(images)
+    return create_run(
+        store,
+        order.dataset,
+        NewRun(**{**new.__dict__, "scores_uri": files.uri}),
+        tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
+        extra=plugin.extra or WORKER,
+        created_by=created_by,
+    )
+
+
+def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
+    """The concept of each accepted attribute, and of those merged into one.
+
+    Attributes of two categories with the same name are told apart by the category.
+    """
+    accepted = attributes[attributes["state"] == "accepted"]
+    names = accepted["name"]
+    shared = set(names[names.duplicated()])
+    found: dict[AttributeKey, str] = {
+        (row["category"], row["proposed"]): (
+            f"{row['name']} ({row['category']})" if row["name"] in shared else row["name"]
+        )
+        for row in accepted.to_dict("records")
+    }
+    for row in attributes[attributes["state"] == "merged"].to_dict("records"):
+        if row["merged_into"] in found:
+            found[(row["category"], row["proposed"])] = found[row["merged_into"]]
+    return found
+
+
+def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]:
+    """What to look for: the concepts of the order, or the accepted attributes of its level."""
+    if order.concepts:
+        return [
+            LabelledAttribute(category="", concept=name, caption=f"a photo of {readable(name)}")
+            for name in dict.fromkeys(order.concepts)
+        ]
+    attributes = list_attributes(store, order.dataset)
+    concepts = concepts_of(attributes)
+    level = attributes[attributes["level"] == order.level]
+    found = [
+        LabelledAttribute(
+            category=row["category"],
+            concept=concepts[(row["category"], row["proposed"])],
+            caption=row["caption"],
+        )
+        for row in level.to_dict("records")
+        if (row["category"], row["proposed"]) in concepts
+    ]
+    if not found:
+        raise OptionError(
+            f"{order.dataset!r} has no accepted attributes of the level {order.level!r}. ",
+            *(Action("review_attributes", order.dataset), " first, or name concepts with "),
+            *(Setting("concepts"), "."),
+        )
+    return found
+
+
+def _images(store: GraphStore, order: LabelOrder) -> pa.Table:
+    """The images to label, by id; OptionError if there are none with a file."""
+    images = read_annotations(store, order.dataset).images
+    if order.split is not None:
+        images = images[images["split"] == order.split]
+    images = images[images["uri"].notna()]
+    if not len(images):
+        place = f"split {order.split!r}" if order.split is not None else "images"
+        raise OptionError(
+            f"{order.dataset!r} has no {place} with addresses of their files, so there is nothing "
+            "to look at. Load the dataset with addresses of its images."
+        )
+    return pa.table(
+        {
+            "id": pa.array(images["id"].tolist(), pa.string()),
+            "uri": pa.array(images["uri"].tolist(), pa.string()),
+            "synthetic": pa.array(images["synthetic"].tolist(), pa.bool_()),
+        }
+    )

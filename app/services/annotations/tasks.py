@@ -1,0 +1,105 @@
+"""The tasks of labelling runs, as workers execute them."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from annotation.labelling.chunk import score_chunk
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelSettings
+from app.services.image_files import image_reader
+from app.settings import Settings
+from generation.output.folder import OutputFolder
+from generation.worker.resources import RunTask, TaskRun
+from graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
+from graph.errors import CobalanceError
+from ingest.annotators import ANNOTATORS
+from ingest.annotators.annotator import Annotator
+from ingest.concepts.plurals import counted
+from ingest.images.arrays import ImageArray
+from ingest.images.decoding import decode
+
+
+def annotation_tasks(settings: Settings) -> dict[str, RunTask]:
+    """What executes the tasks of labelling runs, by their kind."""
+    return {TASK_KIND: _Labelling(settings)}
+
+
+class _Labelling:
+    """Labels chunks of images; the annotator of the last chunk stays loaded."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._opened: tuple[str, Annotator] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, task: TaskRun) -> str:
+        run = task.graph(partial(read_run, run=str(task.settings["run"])))
+        settings = LabelSettings.read(run.settings)
+        files = ScoreFiles(OutputFolder(self._settings.output_folder()), run.id)
+        chunk = int(task.settings["chunk"])
+        note = ""
+        if chunk not in files.scored(settings.chunks):
+            note = self._score(task, run.id, files, settings, chunk)
+        if len(files.scored(settings.chunks)) == settings.chunks:
+            task.graph(partial(end_run, run=run.id))
+        return note
+
+    def _score(
+        self, task: TaskRun, run: str, files: ScoreFiles, settings: LabelSettings, chunk: int
+    ) -> str:
+        task.progress("load the model", 0, None)
+        with self._lock:
+            annotator = self._annotator(task, run, settings)
+            start = chunk * settings.chunk_images
+            images = files.read_images(start, start + settings.chunk_images)
+            ids = images["id"].to_pylist()
+            read = _reader(
+                self._settings, images["uri"].to_pylist(), images["synthetic"].to_pylist()
+            )
+            unread: list[str] = []
+
+            def read_one(at: int) -> ImageArray | None:
+                try:
+                    return read(at)
+                except CobalanceError as error:
+                    unread.append(f"{ids[at]}: {error}")
+                    return None
+
+            scores = score_chunk(
+                annotator,
+                read_one,
+                len(ids),
+                settings.texts,
+                lambda done: task.progress("label images", done, len(ids)),
+            )
+        files.write_scores(chunk, ids, scores)
+        if not unread:
+            return ""
+        return f"{counted(len(unread), 'images')} could not be read, such as {unread[0]}"
+
+    def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
+        if self._opened is None or self._opened[0] != run:
+            self._opened = None  # before another one is loaded beside it
+            self._opened = (run, ANNOTATORS.open(settings.annotator, settings.options))
+            described = self._opened[1].describe()
+            known = {
+                name: str(described[name])
+                for name in ("model", "revision", "weights_sha256")
+                if described.get(name) is not None
+            }
+            task.graph(partial(describe_run, run=run, values=known))
+        return self._opened[1]
+
+
+def _reader(
+    settings: Settings, uris: list[str], synthetic: list[bool]
+) -> Callable[[int], ImageArray]:
+    read = image_reader(settings)
+
+    def read_image(at: int) -> ImageArray:
+        return np.asarray(decode(read(uris[at], synthetic[at])).upright().convert("RGB"))
+
+    return read_image

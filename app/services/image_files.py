@@ -1,0 +1,33 @@
+"""Read files of real and of generated images."""
+
+from collections.abc import Callable
+
+from app.settings import Settings, in_environment
+from generation.output.folder import OutputFolder
+from graph.errors import OptionError
+from ingest.images.image_file import ImageFileError
+from ingest.images.roots import ImageRoots
+
+
+def image_reader(settings: Settings) -> Callable[[str, bool], bytes]:
+    """A function that reads an image's file: a real one's from the image folders, or a made one's.
+
+    It raises OptionError where there is no such file, or no address of one.
+    """
+    roots = ImageRoots(settings.image_roots())
+    output = OutputFolder(settings.output_folder())
+
+    def read(uri: str | None, synthetic: bool) -> bytes:
+        if uri is None:
+            raise OptionError(
+                "An image has no address of its file, so that it cannot be looked at. Load "
+                "the dataset with addresses of its images."
+            )
+        if synthetic and output.exists(uri):
+            return output.read(uri)
+        try:
+            return roots.find(uri).read()
+        except ImageFileError as error:
+            raise OptionError(f"{uri}: {error.worded(in_environment)}") from error
+
+    return read
