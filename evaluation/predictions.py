@@ -121,7 +121,7 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     0     7        cat       cat  1.0
     1     8        dog       cat  1.0
     """
-    frame = frame.rename(columns=str).reset_index(drop=True)
+    frame = _without_index(frame.rename(columns=str)).reset_index(drop=True)
     _refuse_double_columns(frame, source)
     frame = frame.rename(columns=_renamed(frame))
     counted = "n" in frame

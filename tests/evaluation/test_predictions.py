@@ -69,7 +69,10 @@ def test_an_index_that_pandas_wrote_is_no_column(tmp_path, ending):
     frame = pd.DataFrame(TABLE, index=pd.Index([5, 3]))
     path = tmp_path / f"predictions.{ending}"
     frame.to_csv(path) if ending == "csv" else frame.to_parquet(path)
-    pd.testing.assert_frame_equal(read_predictions(path), check_predictions(pd.DataFrame(TABLE)))
+    expected = check_predictions(pd.DataFrame(TABLE))
+    pd.testing.assert_frame_equal(read_predictions(path), expected)
+    in_a_notebook = pd.read_csv(path) if ending == "csv" else pd.read_parquet(path)
+    pd.testing.assert_frame_equal(check_predictions(in_a_notebook), expected)
 
 
 def test_ids_of_another_form_are_shown():

@@ -227,6 +227,10 @@ def _write(
             np.random.default_rng(seed),
             training=inputs.training,
         )
+        if not scored.left_out:  # metrics are named, or all of them are there
+            frame = frame[frame["metric"].isin(scored.frame["metric"])]
+        if frame.empty:
+            raise OptionError("--baseline compares accuracies alone. Leave --metric out.")
     elif format_ is Format.TABLE:
         idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
         frame = frame.drop(columns=idle)

@@ -128,6 +128,10 @@ def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_p
     plain = pd.DataFrame({"image": range(6), "class_name": list("ababab"), "p_a": rng.random(6)})
     plain["p_b"] = 1 - plain["p_a"]
     plain.to_parquet(tmp_path / "p.parquet")
+    both = [plain.assign(method=name, predicted=name) for name in "ab"]
+    pd.concat(both).to_csv(tmp_path / "both.csv", index=False)
+    compared = score(tmp_path / "both.csv", "--baseline", "a", "--metric", "accuracy", "-f", "csv")
+    assert table(compared)[["metric", "difference"]].to_numpy().tolist() == [["accuracy", 0]]
     pd.DataFrame({"image": range(5), "place": "common"}).to_csv(tmp_path / "g.csv", index=False)
     said = score(tmp_path / "p.parquet", "--groups", tmp_path / "g.csv", exit_code=1).stderr
     assert "names 1 image missing from" in said
