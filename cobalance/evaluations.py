@@ -205,6 +205,20 @@ class Evaluations(Result):
         ]
         return pd.concat(tables, ignore_index=True)
 
+    def delete(self) -> None:
+        """Delete them, with scores, predictions and checkpoints.
+
+        Raises
+        ------
+        EvaluationRunningError
+            A worker runs one; those before it are deleted.
+        """
+        from app.services.evaluations.files import delete_evaluations
+        from generation.output.folder import OutputFolder
+
+        folder = OutputFolder(self.settings.output_folder())
+        delete_evaluations(self.graph, self.settings, folder, self.ids)
+
     def title(self) -> str:
         """How many there are, and how many are done."""
         found = self.records()

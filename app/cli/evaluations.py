@@ -44,6 +44,23 @@ EvaluationId = Annotated[
 ]
 
 
+def _evaluation_ids(context: typer.Context, given: list[str]) -> list[str]:
+    if context.resilient_parsing:
+        return given
+    with opened_store() as (store, _):
+        return list(dict.fromkeys(find_evaluation(store, one).id for one in given))
+
+
+EvaluationIds = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="EVALUATION...",
+        help=f"Ids of evaluations, or their first {SHORTEST_ID} characters or more.",
+        callback=_evaluation_ids,
+    ),
+]
+
+
 def find_evaluation(store: GraphStore, given: str) -> Evaluation:
     """Read an evaluation by its id, or by the first characters.
 

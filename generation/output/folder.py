@@ -140,6 +140,15 @@ class OutputFolder:
         except OSError as error:
             raise self._blocked("written to", error) from error
 
+    def delete_folder(self, name: str) -> None:
+        """Delete a folder with all that is in it, if it exists."""
+        try:
+            self._fs.rm(self._path(name), recursive=True)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
     def delete_temporary(self, folder: str) -> None:
         """Delete a folder's temporary files, which killed processes have left."""
         for name in [name for name in self._list(folder) if name.endswith(_TEMPORARY)]:

@@ -65,11 +65,18 @@ DELETE_SCORES = Statement(
 )
 
 DELETE_EVALUATION = Statement(
-    "Delete an evaluation and its task.",
+    "Delete an evaluation with its scores and its task, unless a worker runs it.",
     """
 MATCH (e:Evaluation {id: $evaluation})
 OPTIONAL MATCH (t:Task {id: e.id})
-DETACH DELETE e, t""",
+SET t.updated_at = datetime()
+WITH e, t WHERE t IS NULL OR t.state <> 'running'
+CALL (e) {
+  MATCH (s:Score {evaluation: e.id})
+  DETACH DELETE s
+}
+DETACH DELETE e, t
+RETURN true AS deleted""",
 )
 
 _FIELDS = (

@@ -12,7 +12,7 @@ import pandas as pd
 from graph.database.evaluation_nodes import EVALUATION, SCORE
 from graph.database.store import GraphStore, Row
 from graph.dataset.state import dataset_state
-from graph.errors import StoreError
+from graph.errors import CobalanceError, StoreError
 from graph.evaluations import statements
 from graph.jobs.lifecycle import not_found
 from graph.tasks.lifecycle import task_row
@@ -20,6 +20,10 @@ from graph.tasks.lifecycle import task_row
 KIND = "evaluation"
 """The kind of the tasks that run evaluations."""
 SCORE_COLUMNS = ("metric", "group", "value", "low", "high", "n")
+
+
+class EvaluationRunningError(CobalanceError):
+    """An evaluation cannot be deleted, since a worker runs it."""
 
 
 @dataclass(frozen=True)
@@ -198,11 +202,19 @@ def _score_row(evaluation: str, position: int, score: Mapping[Any, Any]) -> Row:
 
 
 def delete_evaluation(store: GraphStore, evaluation: str) -> None:
-    """Delete an evaluation with its scores and its task; its predictions' file stays.
+    """Delete an evaluation with its scores and its task; its files stay.
 
-    Raises JobNotFoundError.
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    EvaluationRunningError
+        A worker runs it.
     """
+    if store.write(statements.DELETE_EVALUATION, evaluation=evaluation):
+        return
     if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
         raise not_found("evaluation", evaluation)
-    store.write(statements.DELETE_SCORES, evaluation=evaluation)
-    store.write(statements.DELETE_EVALUATION, evaluation=evaluation)
+    raise EvaluationRunningError(
+        f"The evaluation {evaluation} is running. Cancel it first, or wait until it is done."
+    )

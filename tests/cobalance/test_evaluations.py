@@ -51,5 +51,7 @@ def test_evaluations_of_a_store_are_frames(store, dataset, settings):
     assert ordered.scores()["value"].tolist() == [0.25, 0.75]
     create_evaluations(store, [NewEvaluation("theirs")], train=None, test=dataset, extra=None)
     assert len(data.evaluations()) == 3
+    ordered.delete()
+    assert len(data.evaluations()) == 1
     with pytest.raises(cb.CobalanceError, match="Name one of them with test_split"):
         data.evaluate(test_split="nowhere")

@@ -20,6 +20,7 @@ from app.cli.common import (
 from app.cli.evaluations import (
     BASELINE,
     EvaluationId,
+    EvaluationIds,
     evaluations_of,
     predictions_folder,
     say_failures,
@@ -166,6 +167,22 @@ def export(
             title=title or f"Evaluations{'' if which is None else f' of {which}'}",
         )
     out.print(f"{file}: {counted(rows, 'rows')}.", markup=False)
+
+
+@app.command()
+def delete(
+    evaluations: EvaluationIds,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
+    from app.services.evaluations.files import delete_evaluations
+
+    what = counted(len(evaluations), "evaluations")
+    if not yes:
+        typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
+    with opened_store() as (store, _):
+        delete_evaluations(store, Settings.from_environment(), predictions_folder(), evaluations)
+    notes.print(f"Deleted {what}.", markup=False)
 
 
 app.command()(score)

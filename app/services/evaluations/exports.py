@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from app.services.evaluations.summaries import (
     HEADLINE,
     differences_frame,
@@ -54,33 +56,52 @@ def export_evaluations(
     CobalanceError
         The file cannot be written.
     """
-    report = REPORTS[format_ or _format_of(file)]
+    name = format_ or _format_of(file)
+    frame = _frame(store, folder, found, name, metrics, baseline)
+    try:
+        file.write_bytes(REPORTS[name].write(frame, title))
+    except OSError as error:
+        raise CobalanceError(
+            f"{file}: {error.strerror}. Name a file that can be written."
+        ) from error
+    return len(frame)
+
+
+def exported(store: GraphStore, found: Sequence[Evaluation], format_: str, title: str) -> bytes:
+    """The scores of evaluations in a format, as `export_evaluations` writes them."""
+    return REPORTS[format_].write(_frame(store, None, found, format_, (), None), title)
+
+
+def _frame(
+    store: GraphStore,
+    folder: "OutputFolder | None",
+    found: Sequence[Evaluation],
+    format_: str,
+    metrics: Sequence[str],
+    baseline: str | None,
+) -> pd.DataFrame:
+    """The table that a format shows."""
+    report = REPORTS[format_]
     if baseline is not None and folder is not None:
         frame = differences_frame(folder, found, baseline)
     elif report.is_for_people:
         frame = summary_frame(store, found)
     else:
         frame = scores_frame(store, newest(found))
-    wanted = list(metrics) or (list(HEADLINE) if report.is_for_people else [])
-    if wanted:
-        known = sorted(set(frame["metric"]))
+    known = list(dict.fromkeys(frame["metric"]))
+    wanted = list(metrics)
+    if report.is_for_people and not wanted:
+        wanted = [name for name in HEADLINE if name in known] or known
+    if wanted or report.is_for_people:
         frame = frame[frame["metric"].isin(wanted)]
         if not len(frame):
             raise OptionError(
-                f"No evaluation has scores of {', '.join(wanted)}. There are scores of "
-                f"{', '.join(known) or 'nothing'}."
+                f"No evaluation has scores of {', '.join(wanted or HEADLINE)}. There are scores of "
+                f"{', '.join(sorted(known)) or 'nothing'}."
             )
     if report.is_for_people and baseline is None:
-        frame = arrange(frame, wanted)
-    elif report.is_for_people:
-        frame = frame.round(4)
-    try:
-        file.write_bytes(report.write(frame, title))
-    except OSError as error:
-        raise CobalanceError(
-            f"{file}: {error.strerror}. Name a file that can be written."
-        ) from error
-    return len(frame)
+        return arrange(frame, wanted)
+    return frame.round(4) if report.is_for_people else frame
 
 
 def _format_of(file: Path) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.services.evaluations.run_settings import RunSettings, declared, shortcut_settings
 from app.services.evaluations.shortcuts import choose_shortcuts
+from evaluation.shortcuts import Shortcuts
 from evaluation.training.data.sets import SETS
 from evaluation.training.methods import METHODS
 from evaluation.training.presets import PRESETS, Preset
@@ -53,8 +54,9 @@ class EvaluationOrder:
     validation, validation_split : str or None
         Images to select by; by default the split ``validation`` or ``val`` of the training dataset
         where the method or the preset needs one and there is one, or else held-out training images.
-    shortcuts : Path, "none" or None
-        A TOML file; by default the concepts of the original dataset that lean to a class.
+    shortcuts : Path, Shortcuts, "none" or None
+        A TOML file, or what it says; by default the concepts of the original dataset that lean to a
+        class.
     learner_options, method_options : mapping
         Other options than those of the preset; a method takes those that it has.
     equal_numbers : bool
@@ -73,7 +75,7 @@ class EvaluationOrder:
     test_split: str | None = None
     validation: str | None = None
     validation_split: str | None = None
-    shortcuts: Path | Literal["none"] | None = None
+    shortcuts: Path | Shortcuts | Literal["none"] | None = None
     learner_options: Mapping[str, Any] = field(default_factory=dict)
     method_options: Mapping[str, Any] = field(default_factory=dict)
     equal_numbers: bool = False

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from app.services.evaluations.files import checkpoints_folder
 from app.services.evaluations.images import (
     EvaluationImages,
     KnownDatasets,
     dataset_reader,
     evaluation_images,
 )
-from app.services.evaluations.predictions import FOLDER, write_predictions
+from app.services.evaluations.predictions import write_predictions
 from app.services.evaluations.run_settings import RunSettings
 from app.services.evaluations.scoring import score_captions, score_run, with_groups
 from app.settings import Settings
@@ -149,10 +150,8 @@ def predict_dataset(
 
 def _checkpoints(settings: Settings, evaluation: Evaluation) -> Path:
     """The folder of checkpoints, another one where the images have changed."""
-    place = settings.output_folder()
-    root = Path(place) if "://" not in place else settings.cobalance_cache.expanduser()
     of_images = f"{evaluation.train_digest:x}-{evaluation.test_digest:x}"
-    return root / FOLDER / evaluation.id / "checkpoints" / of_images.replace("--", "-")
+    return checkpoints_folder(settings, evaluation.id) / of_images.replace("--", "-")
 
 
 def _left_out(metric: str, reason: str) -> str:

@@ -12,9 +12,9 @@ _ALL = 1_000_000  # concepts, of which those that lean to a class are shortcuts
 
 
 def choose_shortcuts(
-    store: GraphStore, chosen: Path | Literal["none"] | None, origin: str
+    store: GraphStore, chosen: Path | Shortcuts | Literal["none"] | None, origin: str
 ) -> Shortcuts | None:
-    """Shortcuts from a TOML file, none, or by default the concepts that lean to a class.
+    """Shortcuts as given, from a TOML file, none, or by default the concepts that lean to a class.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ def choose_shortcuts(
     """
     if chosen == "none":
         return None
+    if isinstance(chosen, Shortcuts):
+        return chosen
     if chosen is not None:
         return Shortcuts.from_toml(chosen)
     table = read_imbalances(store, origin, Ranking(max_size=1, limit=_ALL))

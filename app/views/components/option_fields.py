@@ -1,6 +1,6 @@
-"""Form fields of options, drawn by their types: choices, numbers, check boxes and text."""
+"""Form fields of options, drawn by their types: choices, numbers, check boxes, text and lists."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
@@ -11,37 +11,66 @@ from generation.recipes.recipe import FormField
 from graph.options import Options
 
 
-def draw_options(offered: Iterable[FormField], kind: type[Options]) -> dict[str, Any]:
-    """Draw the fields of options; return those that differ from their defaults."""
+def draw_options(
+    offered: Iterable[FormField],
+    kind: type[Options],
+    usual: Mapping[str, Any] | None = None,
+    prefix: str = "",
+) -> dict[str, Any]:
+    """Draw the fields of options; return those that differ from their defaults.
+
+    Parameters
+    ----------
+    usual : mapping, optional
+        Other defaults than those of the options.
+    prefix : str
+        Of the fields' names in the URL.
+    """
     fields = kind.model_fields
-    drawn = {field.option: draw_option(field, fields[field.option]) for field in offered}
+    defaults = {name: field.default for name, field in fields.items()} | dict(usual or {})
+    drawn = {
+        field.option: draw_option(
+            field, fields[field.option], defaults[field.option], prefix + field.option
+        )
+        for field in offered
+    }
     return {
         option: value
         for option, value in drawn.items()
-        if value not in ("", None) and value != fields[option].default
+        if value not in ("", (), None) and value != defaults[option]
     }
 
 
-def draw_option(offered: FormField, option: FieldInfo) -> Any:
+def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -> Any:
     """Draw the field of an option, as its type asks; return its value."""
     kinds = [kind for kind in get_args(option.annotation) if kind is not type(None)]
     choices = kinds if get_origin(option.annotation) is Literal else []
     kind = kinds[0] if kinds else option.annotation
-    default = option.default
-    drawn: dict[str, Any] = {**in_url(offered.option), "help": offered.help or None}
+    drawn: dict[str, Any] = {**in_url(key), "help": offered.help or None}
     if choices:
         return st.segmented_control(offered.label, choices, default=default, required=True, **drawn)
     if kind is bool:
         return st.checkbox(offered.label, value=default, **drawn)
     drawn["placeholder"] = offered.placeholder or None
+    if get_origin(option.annotation) is tuple:
+        text = st.text_input(offered.label, _listed(default), max_chars=500, width=320, **drawn)
+        return default if text == _listed(default) else tuple(filter(None, _parts(text)))
     if kind in (int, float):
         low, high, step = (
             None if limit is None else kind(limit)
             for limit in (_limit(option, name) for name in ("ge", "le", "multiple_of"))
         )
-        drawn |= number_in_url(offered.option)
+        drawn |= number_in_url(key) | ({"format": "%g"} if kind is float else {})
         return st.number_input(offered.label, low, high, default, step, width=130, **drawn)
     return st.text_input(offered.label, default or "", max_chars=500, width=320, **drawn).strip()
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _parts(text: str) -> Iterable[str]:
+    return (part.strip() for part in text.split(","))
 
 
 def _limit(option: FieldInfo, name: str) -> Any:

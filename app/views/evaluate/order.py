@@ -7,6 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from app.services.evaluations.orders import EvaluationOrder, Ordered, order_evaluations
+from app.views.evaluate.options import (
+    choose_learner_options,
+    choose_method_options,
+    send_shortcuts,
+)
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.session import CurrentDataset
@@ -24,13 +29,13 @@ from ingest.concepts.plurals import counted
 MOST_SEEDS = 20
 _USUAL = "augmented"
 _PROBLEM, _ORDERED = "_order_problem", "_ordered"
-_LEANING, _NONE = "Concepts that lean to a class", "None"
+_LEANING, _FILE, _NONE = "Concepts that lean to a class", "A file", "None"
 
 
 def show(current: CurrentDataset) -> None:
     """Draw the form, and what was ordered with it."""
     datasets = session.datasets()
-    order = _fields(current, datasets)
+    order, whole = _fields(current, datasets)
     show_kept_error(_PROBLEM)
     _say_ordered()
     runs = len(order.train) * len(order.training_sets) * len(order.methods)
@@ -40,7 +45,7 @@ def show(current: CurrentDataset) -> None:
             f"Train {counted(total, 'models')}",
             type="primary",
             key="_train",
-            disabled=not total or not may_edit(),
+            disabled=not total or not whole or not may_edit(),
             on_click=_order,
             args=(order,),
         )
@@ -50,7 +55,8 @@ def show(current: CurrentDataset) -> None:
         )
 
 
-def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> EvaluationOrder:
+def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[EvaluationOrder, bool]:
+    """Draw the fields; give the order, and whether all that it needs has been given."""
     names = datasets["dataset"].tolist()
     _forget_unknown("evaluate_train", names)
     _forget_unknown("evaluate_on", names)
@@ -105,14 +111,19 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> EvaluationOrder:
         test_split = _choose_split(current, test or usual or (train[0] if train else None))
         shortcuts = st.segmented_control(
             "Shortcuts",
-            (_LEANING, _NONE),
+            (_LEANING, _FILE, _NONE),
             default=_LEANING,
             required=True,
             **in_url("evaluate_shortcuts"),
-            help="They make the groups. The command line takes a file of them, too.",
+            help="They make the groups, of which scores are given and which methods balance.",
         )
+        sent = send_shortcuts() if shortcuts == _FILE else None
+        with st.expander("Validation and options"):
+            validation, validation_split = _choose_validation(current, names, train)
+            learner_options = choose_learner_options(preset)
+            method_options = choose_method_options(methods)
     _say_needs(preset)
-    return EvaluationOrder(
+    order = EvaluationOrder(
         train=tuple(train),
         training_sets=tuple(sets),
         methods=tuple(methods),
@@ -120,13 +131,47 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> EvaluationOrder:
         seeds=tuple(range(int(seeds))),
         test=test,
         test_split=test_split,
-        shortcuts="none" if shortcuts == _NONE else None,
+        validation=validation,
+        validation_split=validation_split,
+        shortcuts="none" if shortcuts == _NONE else sent,
+        learner_options=learner_options,
+        method_options=method_options,
     )
+    return order, shortcuts != _FILE or sent is not None
 
 
 def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
     """What each of some plugins is for, in Markdown."""
     return "  \n".join(f"**{escape(name)}**: {escape(purpose(name))}" for name in registry)
+
+
+def _choose_validation(
+    current: CurrentDataset, names: Sequence[str], train: Sequence[str]
+) -> tuple[str | None, str | None]:
+    """Draw the choice of the images to select by: their dataset and split, None for the usual."""
+    _forget_unknown("evaluate_validation", names)
+    chosen: str | None = st.selectbox(
+        "Validation dataset",
+        names,
+        index=None,
+        placeholder="the one that is trained on",
+        **in_url("evaluate_validation"),
+        help="Whose images select the model, for methods and presets that do. By default the split "
+        "validation of the training dataset, or else a share of its training images.",
+    )
+    of = chosen or (train[0] if train else None)
+    sizes = split_sizes(current.store, of) if of is not None else {}
+    splits = [name for name in sizes if name is not None]
+    _forget_unknown("evaluate_validation_split", splits)
+    split: str | None = None
+    if splits:
+        split = st.pills(
+            "Validation split",
+            splits,
+            format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
+            **in_url("evaluate_validation_split"),
+        )
+    return chosen, split
 
 
 def _choose_split(current: CurrentDataset, test: str | None) -> str | None:

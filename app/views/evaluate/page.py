@@ -1,6 +1,8 @@
 """Page Evaluate: order training runs, compare their scores, and score other models' tables."""
 
-from app.views.evaluate import order, results, running, uploaded
+import streamlit as st
+
+from app.views.evaluate import deleting, order, results, running, uploaded
 from app.views.state import session
 from app.views.widgets.controls import choose_view
 from graph.evaluations.reading import list_evaluations
@@ -12,7 +14,10 @@ def page() -> None:
     """Draw the page."""
     current = session.current()
     found = list_evaluations(current.store, current.name)
-    view = choose_view("Part of the page", (RESULTS, TRAIN, SCORE), "evaluate_view")
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        view = choose_view("Part of the page", (RESULTS, TRAIN, SCORE), "evaluate_view")
+        if found:
+            deleting.show(found)
     running.show(current.name, found)
     if view == TRAIN:
         order.show(current)

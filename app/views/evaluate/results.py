@@ -1,12 +1,13 @@
 """Scores of models: a table of runs, bars of groups, and the images behind each number."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
+from app.services.evaluations.exports import exported
 from app.services.evaluations.summaries import HEADLINE, newest, scores_frame
-from app.services.frames import to_csv
 from app.views.evaluate import changes, examples
 from app.views.evaluate.charts import draw_bars
 from app.views.evaluate.numbers import ALL, bars_of, cells_of, is_share, run_labels
@@ -15,6 +16,7 @@ from app.views.state.url import choice_in_url, in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
+from evaluation.reports.formats import REPORTS
 from graph.database.store import GraphStore
 from graph.evaluations.reading import Evaluation, list_evaluations
 from ingest.concepts.plurals import counted
@@ -47,7 +49,7 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
     )
     _say_outdated(scored)
     _overview(scores)
-    chosen = _metric(current, scores)
+    chosen = _metric(current, scored, scores)
     if chosen is not None:
         _take_click(scored, labels, chosen)
     examples.show(current, scored, labels)
@@ -123,7 +125,9 @@ def _overview(scores: pd.DataFrame) -> None:
     )
 
 
-def _metric(current: CurrentDataset, scores: pd.DataFrame) -> tuple[str, str] | None:
+def _metric(
+    current: CurrentDataset, scored: Sequence[Evaluation], scores: pd.DataFrame
+) -> tuple[str, str] | None:
     """Draw one metric by group; return the run and group of a number that was clicked."""
     metrics = list(dict.fromkeys(scores["metric"]))
     runs = list(dict.fromkeys(scores["run"]))
@@ -153,13 +157,19 @@ def _metric(current: CurrentDataset, scores: pd.DataFrame) -> tuple[str, str] | 
     with right:
         clicked = _cells(bars, metric)
     with place:
-        download(
-            "CSV",
-            lambda: to_csv(scores.drop(columns="run")),
-            f"evaluations-{current.name}.csv",
-            key="_evaluate_csv",
-        )
+        _exports(current, scored)
     return clicked
+
+
+def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
+    """Draw a download for each format of reports."""
+    title = f"Evaluations of {current.name}"
+    with st.popover("Export", icon=":material/download:"):
+        for name, report in REPORTS.items():
+            content = partial(exported, current.store, scored, name, title)
+            file = f"evaluations-{current.name}{report.suffix}"
+            download(name.capitalize(), content, file, key=f"_evaluate_{name}")
+            st.caption(report.purpose)
 
 
 def _cells(bars: pd.DataFrame, metric: str) -> tuple[str, str] | None:

@@ -10,8 +10,10 @@ from app.views.state.url import in_url
 _TYPES = {
     ".csv": "text/csv",
     ".graphml": "application/graphml+xml",
+    ".html": "text/html",
     ".json": "application/json",
     ".parquet": "application/vnd.apache.parquet",
+    ".tex": "application/x-tex",
 }
 
 

@@ -31,6 +31,11 @@ def test_what_is_written_is_read(folder):
     folder.delete("job/images/b.png")
     folder.delete("job/images/b.png")
     assert folder.names("job/images") == ["a.png"]
+    folder.write("other/deep/c.png", b"third")
+    folder.delete_folder("other")
+    folder.delete_folder("other")
+    assert not folder.exists("other")
+    assert folder.exists("job/images/a.png")
     with pytest.raises(OutputMissingError, match=r"there is no file job/images/b\.png"):
         folder.read("job/images/b.png")
 

@@ -9,6 +9,7 @@ from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.errors import DatasetNotFoundError, JobNotFoundError, StoreError
 from graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
 from graph.evaluations.writing import (
+    EvaluationRunningError,
     NewEvaluation,
     begin_evaluation,
     create_evaluations,
@@ -16,7 +17,7 @@ from graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
-from graph.tasks.lifecycle import fail_task, start_task
+from graph.tasks.lifecycle import cancel_task, fail_task, start_task
 from graph.tasks.status import active_tasks, read_task
 
 NAN = math.nan
@@ -70,7 +71,9 @@ def test_predictions_of_other_models_need_no_training_set_and_no_task(store, ori
     }
     with pytest.raises(JobNotFoundError):
         read_task(store, made[0])
+    save_scores(store, made[0], scores(("worst_group", "", 0.5, NAN, NAN, 8)))
     delete_evaluation(store, made[0])
+    assert read_scores(store, made).empty
     assert len(list_evaluations(store, original)) == 2
     with pytest.raises(JobNotFoundError, match="There is no evaluation"):
         read_evaluation(store, made[0])
@@ -115,6 +118,17 @@ def test_a_score_twice_and_an_unknown_evaluation_are_refused(store, evaluation):
     ):
         with pytest.raises(JobNotFoundError, match="There is no evaluation 'none'"):
             change()
+
+
+def test_a_running_evaluation_is_not_deleted(store, evaluation):
+    start_task(store, evaluation, 0)
+    with pytest.raises(EvaluationRunningError, match="Cancel it first"):
+        delete_evaluation(store, evaluation)
+    assert read_task(store, evaluation).state == "running"
+    cancel_task(store, evaluation)
+    delete_evaluation(store, evaluation)
+    with pytest.raises(JobNotFoundError):
+        read_task(store, evaluation)
 
 
 def test_a_changed_dataset_marks_results_as_outdated(

@@ -70,6 +70,8 @@ def test_from_an_order_to_a_table(run, evaluate, animals, rebalanced, tmp_path):
     assert again["value"].tolist() == pytest.approx(one["mean"].tolist())
     kept = evaluate("score", saved, "-d", animals, "--metric", "accuracy", "--save").stderr
     assert "Kept as 1 evaluations" in kept or "Kept as 1 evaluation" in kept
+    assert "Deleted 2 evaluations" in evaluate("delete", ids[0], ids[1][:8], "--yes").stderr
+    assert "There is no evaluation" in evaluate("delete", ids[0], "--yes", exit_code=2).stderr
 
 
 def test_orders_wait_for_workers(run, evaluate, animals):  # noqa: F811

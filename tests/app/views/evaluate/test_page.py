@@ -1,6 +1,7 @@
 """The Evaluate page: runs side by side, images behind a number, orders, and others' tables."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,12 +10,15 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from app.services.evaluations.maps import write_maps
+from app.services.evaluations.orders import EvaluationOrder, Ordered
 from app.services.evaluations.predictions import write_predictions
 from app.settings import Settings
+from app.views.evaluate import order
 from app.views.evaluate.numbers import bars_of, cells_of, run_labels
 from app.views.state import uploading
 from evaluation.metrics import METRICS, Inputs
 from evaluation.predictions import check_predictions
+from evaluation.shortcuts import Shortcuts
 from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
 from graph.dataset.read import read_image_concepts
@@ -161,10 +165,68 @@ def test_a_run_is_ordered_and_cancelled(open_page: OpenPage, cars: str, store: G
     assert [one.state for one in list_evaluations(store, cars)] == ["cancelled"]
 
 
+def test_options_validation_and_a_file_of_shortcuts_are_part_of_an_order(
+    open_page: OpenPage,
+    store: GraphStore,
+    write_dataset: WriteDataset,
+    cars: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(uploading, "accept_uploads", lambda: None)
+    app = open_page(
+        "evaluate",
+        dataset=cars,
+        evaluate_view="Train models",
+        evaluate_methods=["dfr", "upweight"],
+        evaluate_seeds="1",
+        evaluate_shortcuts="A file",
+        small_c="0.1, 1",
+        small_select="loss",
+        dfr_refits="3",
+        upweight_by="class",
+    )
+    assert app.button(key="_train").disabled
+    app.file_uploader[0].upload("s.toml", b"[place]\nurban = 3\n", "text/plain").run()
+    assert "place.urban is 3" in shown_text(app)
+    assert app.button(key="_train").disabled
+    content = b'[place]\nurban = ["road"]\ncountry = ["cow", "field"]\n'
+    app.file_uploader[0].upload("s.toml", content, "text/plain").run()
+    assert "cow, field" in shown_text(app)
+    seen: list[EvaluationOrder] = []
+
+    def take(_store: GraphStore, wanted: EvaluationOrder, **_: str) -> Ordered:
+        seen.append(wanted)
+        return Ordered((), (), ())
+
+    monkeypatch.setattr(order, "order_evaluations", take)
+    app.button(key="_train").click().run()
+    assert not app.exception
+    (ordered,) = seen
+    assert isinstance(ordered.shortcuts, Shortcuts)
+    assert ordered.shortcuts.concepts["place"]["country"] == ("cow", "field")
+    assert ordered.learner_options == {"c": ("0.1", "1"), "select": "loss"}
+    assert ordered.method_options == {"refits": 3, "by": "class"}
+
+
+def test_evaluations_are_deleted_with_their_files(
+    open_page: OpenPage, cars: str, evaluated: dict[str, str], tmp_path: Path, store: GraphStore
+) -> None:
+    app = open_page("evaluate", dataset=cars)
+    app.button(key="_evaluate_delete").click().run()
+    chosen = app.multiselect(key="_evaluate_to_delete")
+    assert chosen.value == []
+    chosen.set_value([evaluated["erm 1"]]).run()
+    app.button(key="_evaluate_delete_now").click().run()
+    assert not app.exception
+    left = {evaluated["erm 0"], evaluated["upweight 0"]}
+    assert {one.id for one in list_evaluations(store, cars)} == left
+    assert {one.name for one in (tmp_path / "evaluations").iterdir()} == left
+
+
 def test_a_viewer_neither_trains_nor_sends_tables(
     open_page: OpenPage, cars: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("order", "uploaded", "running"):
+    for name in ("order", "options", "uploaded", "running", "deleting"):
         monkeypatch.setattr(f"app.views.evaluate.{name}.may_edit", lambda: False)
     assert (
         open_page("evaluate", dataset=cars, evaluate_view="Train models")
