@@ -10,6 +10,7 @@ from app.cli.tables import Format, write_frame
 from app.services.frames import tasks_frame
 from graph.database.store import GraphStore
 from graph.errors import JobNotFoundError
+from graph.evaluations.writing import KIND
 from graph.tasks.status import Task, read_task
 
 
@@ -39,10 +40,24 @@ def write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> 
             "progress": [progress_text(task) for task in found],
         }
     )
+    if any(task.state == "running" for task in found):
+        shown["left"] = [left_text(task) for task in found]
+        shown["worker"] = [", ".join(task.hosts) for task in found]
     write_frame(shown, format_, output, out, whole=True, unbroken=["task", "state"])
     for task in found:
         for remark in task.remarks:
             notes.print(f"{task.id}: {remark}", markup=False)
+    if len(found) == 1 and found[0].kind == KIND and found[0].state == "done":
+        notes.print(f"Next: cobalance evaluate show {found[0].id}", markup=False)
+
+
+def left_text(task: Task) -> str:
+    """How long a running task's stage still takes, where that is known."""
+    if task.state != "running":
+        return ""
+    if not task.workers:
+        return "no worker"
+    return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
 
 
 def progress_text(task: Task) -> str:

@@ -65,18 +65,19 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
 
 
 def tasks_frame(found: Iterable[Task]) -> pd.DataFrame:
-    """A row for each task: what it is, state, progress, workers."""
-    names = ["kind", "dataset", "state", "stage", "done", "total", "extra", "workers", "error"]
+    """A row for each task: what it is, state, progress, time left in its stage, workers."""
+    names = ["kind", "dataset", "state", "stage", "done", "total", "seconds_left"]
+    names += ["extra", "workers", "hosts", "error"]
     rows = [
         [
             task.id,
-            *(getattr(task, name) for name in names),
+            *(", ".join(task.hosts) if name == "hosts" else getattr(task, name) for name in names),
             task.created_at and task.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         ]
         for task in found
     ]
     return pd.DataFrame(rows, columns=["task", *names, "created_at"]).astype(
-        {"done": "Int64", "total": "Int64"}
+        {"done": "Int64", "total": "Int64", "seconds_left": "float64"}
     )
 
 

@@ -14,6 +14,7 @@ TASK = Node(
         Property("extra", str, "the packages that its worker needs"),
         Property("state", str, "queued, running, done, failed or cancelled"),
         Property("stage", str, "what it is at"),
+        Property("stage_at", datetime, "when that stage began"),
         Property("done", int, "of the stage"),
         Property("total", int, "of the stage; missing where it is not known"),
         Property("note", str, "what people should know of its result"),

@@ -21,7 +21,7 @@ START_TASK = Statement(
     f"""
 {_LOCK} WHERE {_OPEN} AND t.attempt = $attempt
 SET t.state = 'running', t.started_at = coalesce(t.started_at, datetime()),
-  t.starts = coalesce(t.starts, 0) + 1
+  t.starts = coalesce(t.starts, 0) + 1, t.stage_at = null
 RETURN t.kind AS kind, t.dataset AS dataset, t.settings AS settings, t.starts AS starts""",
 )
 
@@ -36,7 +36,9 @@ REPORT_TASK = Statement(
     "Write the progress of a task that is still wanted, in this attempt.",
     f"""
 {_LOCK} WHERE {_THIS}
-SET t.stage = $stage, t.done = $done, t.total = $total
+SET t.stage_at = CASE WHEN t.stage = $stage THEN coalesce(t.stage_at, datetime())
+    ELSE datetime() END,
+  t.stage = $stage, t.done = $done, t.total = $total
 RETURN t.id AS task""",
 )
 
@@ -86,7 +88,7 @@ _SUMMARY = """
 CALL (t) {
   MATCH (w:Worker {job: t.id})
   WHERE w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})
-  RETURN count(w) AS workers
+  RETURN collect(DISTINCT coalesce(w.host, w.id)) AS hosts, count(w) AS workers
 }
 """
 
@@ -94,9 +96,9 @@ _FIELDS = (
     *("id", "kind", "dataset", "settings", "extra", "state", "stage", "done", "total", "note"),
     *("error", "created_by", "attempt"),
 )
-TIMES = ("created_at", "started_at", "ended_at")
+TIMES = ("created_at", "started_at", "stage_at", "updated_at", "ended_at")
 _TASK = ", ".join([*(f".{name}" for name in _FIELDS), *(f"{n}: t.{n}.epochMillis" for n in TIMES)])
-_RETURN = f"{_SUMMARY}RETURN t {{{_TASK}, workers: workers}} AS task"
+_RETURN = f"{_SUMMARY}RETURN t {{{_TASK}, workers: workers, hosts: hosts}} AS task"
 _NEWEST = "WITH t ORDER BY t.created_at DESC, t.id LIMIT $limit"
 
 READ_TASK = Statement("One task.", f"MATCH (t:Task {{id: $task}}){_RETURN}")

@@ -33,12 +33,14 @@ class Task:
         Of the stage; None where it is not known.
     note, error, created_by : str
         Remarks on its result; why it failed; who ordered it. Empty where there is none.
-    created_at, started_at, ended_at : datetime or None
-        In UTC.
+    created_at, started_at, stage_at, updated_at, ended_at : datetime or None
+        In UTC; `stage_at` is when its stage began, `updated_at` its last change.
     attempt : int
         How often it was queued again.
     workers : int
         Workers alive on it.
+    hosts : tuple of str
+        Their machines.
     """
 
     id: str
@@ -55,9 +57,22 @@ class Task:
     created_by: str
     created_at: datetime | None
     started_at: datetime | None
+    stage_at: datetime | None
+    updated_at: datetime | None
     ended_at: datetime | None
     attempt: int
     workers: int
+    hosts: tuple[str, ...]
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the end of its stage, at the rate so far; None where that is not known."""
+        if self.state != "running" or not (self.workers and self.done and self.total):
+            return None
+        if self.stage_at is None or self.updated_at is None:
+            return None
+        elapsed_s = (self.updated_at - self.stage_at).total_seconds()
+        return elapsed_s * max(self.total - self.done, 0) / self.done
 
     @property
     def is_active(self) -> bool:
@@ -110,7 +125,7 @@ def _task(row: Row) -> Task:
     texts = ("stage", "note", "error", "created_by")
     return Task(
         **row
-        | {"settings": json.loads(row["settings"])}
+        | {"settings": json.loads(row["settings"]), "hosts": tuple(sorted(row["hosts"]))}
         | {name: row[name] or "" for name in texts}
         | {name: utc_time(row[name]) for name in statements.TIMES}
     )

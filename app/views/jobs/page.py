@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.views.components.worker_note import draw_workers
-from app.views.jobs import images, results
+from app.views.jobs import images, results, tasks
 from app.views.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
@@ -23,6 +23,7 @@ def page() -> None:
     jobs = list_jobs(current.store, current.name, limit=MOST_JOBS)
     if not jobs:
         draw_workers()
+        tasks.show(current.name)
         if empty_state(
             "No job yet",
             "A job makes the images of a plan. Create one on the **Plan** page.",
@@ -51,6 +52,8 @@ def page() -> None:
         draw_progress(current.name, job.id, overview, facts_of(job))
         results.show(current, job)
     images.show(job)
+    if not images.is_review(job):
+        tasks.show(current.name)
 
 
 def _title(job: Job) -> str:

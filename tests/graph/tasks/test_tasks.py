@@ -54,8 +54,13 @@ def test_the_course_of_a_task(store, loaded, task):
     assert start_task(store, task, 0).starts == 2
     assert report_task(store, task, 0, "train", 3, 10)
     heartbeat(store, "w", host="h", job=task)
+    store.write(
+        "MATCH (t:Task {id: $task}) SET t.stage_at = t.updated_at - duration('PT30S')", task=task
+    )
     found = read_task(store, task)
     stop_worker(store, "w")
+    assert found.hosts == ("h",)
+    assert found.seconds_left == pytest.approx(70)  # 3 of 10 took 30 s
     assert (found.state, found.stage, found.done, found.total) == ("running", "train", 3, 10)
     assert (found.workers, found.created_by, found.kind) == (1, "ann", "measure")
     end_task(store, task, 0, note="two of ten were empty")
