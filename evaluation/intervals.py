@@ -22,6 +22,9 @@ def wilson(
 
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = proportion_confint(hits, n, alpha=1 - confidence, method="wilson")
+    some = np.asarray(n) > 0  # where none or all hit, the formula gives the bound but for ulps
+    low = np.where(some & (np.asarray(hits) == 0), 0.0, low)
+    high = np.where(some & (np.asarray(hits) == n), 1.0, high)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
 
 

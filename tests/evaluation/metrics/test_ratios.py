@@ -65,6 +65,16 @@ def test_the_interval_of_an_even_ratio_begins_at_one():
     assert high == pytest.approx(p / (1 - p), rel=1e-5)
 
 
+@pytest.mark.parametrize("n", [1, 5, 10, 17, 1000])
+def test_of_one_group_alone_the_interval_has_no_end(n):
+    for first, second in ((n, 0), (0, n)):
+        table = pd.DataFrame({"first": [first], "second": [second]})
+        scores = METRICS.open("ratio")(Inputs(table=table)).set_index("metric")
+        assert scores.loc["ratio", "high"] == np.inf
+        end = scores.loc["unfolded_ratio", "high" if first else "low"]
+        assert end == (np.inf if first else 0)
+
+
 def test_folding():
     assert folded(np.array([0.5, 2, 0, np.inf])).tolist() == [2, 2, np.inf, np.inf]
 
