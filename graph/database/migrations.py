@@ -180,6 +180,19 @@ MIGRATIONS = (
             "REQUIRE (n.dataset, n.key) IS UNIQUE",
         ),
     ),
+    Migration(
+        12,
+        "human studies and their answers",
+        (
+            "CREATE CONSTRAINT study_key IF NOT EXISTS FOR (n:Study) REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX study_dataset IF NOT EXISTS FOR (n:Study) ON (n.dataset)",
+            "CREATE INDEX study_job IF NOT EXISTS FOR (n:Study) ON (n.job)",
+            "CREATE CONSTRAINT studyanswer_key IF NOT EXISTS FOR (n:StudyAnswer) "
+            "REQUIRE (n.key) IS UNIQUE",
+            "CREATE INDEX studyanswer_dataset IF NOT EXISTS FOR (n:StudyAnswer) ON (n.dataset)",
+            "CREATE INDEX studyanswer_study IF NOT EXISTS FOR (n:StudyAnswer) ON (n.study)",
+        ),
+    ),
 )
 
 

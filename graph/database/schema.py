@@ -5,6 +5,7 @@ from datetime import datetime
 from graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE
 from graph.database.declarations import Edge, Json, Node, Property
 from graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
+from graph.database.study_nodes import STUDY, STUDY_ANSWER
 
 _DIGEST = Property("digest", int, "of its content, to find what has changed")
 _NAME = Property("name")
@@ -324,11 +325,14 @@ FOUND = Edge(
     "a run found the concept in the image; one for each run",
     (Property("run"), Property("score", float, "of the model, in its own scale")),
 )
+STUDIES = Edge("STUDIES", STUDY, JOB, "the job whose images people judge")
+GIVEN_IN = Edge("GIVEN_IN", STUDY_ANSWER, STUDY, "the answer is part of the study")
+JUDGES = Edge("JUDGES", STUDY_ANSWER, CANDIDATE, "the edited image of the pair")
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
-EVALUATION_NODES = (TASK, EVALUATION, SCORE)
+EVALUATION_NODES = (TASK, EVALUATION, SCORE, STUDY, STUDY_ANSWER)
 ANNOTATION_NODES = (ATTRIBUTE, ANNOTATION_RUN)
 COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE, IMAGE_LIST)
 """Packed copies of other nodes, for reading all of them at once."""
@@ -364,4 +368,7 @@ EDGES = (
     MERGED_INTO,
     BECOMES,
     FOUND,
+    STUDIES,
+    GIVEN_IN,
+    JUDGES,
 )

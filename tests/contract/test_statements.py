@@ -18,6 +18,7 @@ from graph.jobs import statements as job_statements
 from graph.jobs import verdict_statements
 from graph.jobs.counters import RECOUNT
 from graph.queries import statements as query_statements
+from graph.studies import statements as study_statements
 from graph.tasks import statements as task_statements
 
 
@@ -33,8 +34,9 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
 ALL = named(
     *(database_statements, dataset_statements, query_statements),
     *(job_reads, job_statements, verdict_statements, task_statements, evaluation_statements),
+    study_statements,
 )
-EVALUATIONS = named(task_statements, evaluation_statements)
+EVALUATIONS = named(task_statements, evaluation_statements, study_statements)
 JOBS = named(job_reads, job_statements, verdict_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}

@@ -1,0 +1,1 @@
+"""Human studies: pairs of images that people judge blind, and their answers."""

@@ -1,0 +1,165 @@
+"""Human studies in the graph: created, answered, closed, renamed and dropped with their dataset."""
+
+from dataclasses import replace
+
+import pytest
+
+from graph.dataset.drop_rename import drop_dataset, rename_dataset
+from graph.dataset.write import write_annotations
+from graph.errors import JobNotFoundError, StoreError
+from graph.jobs.candidates import NewCandidate, record_made
+from graph.jobs.lifecycle import create_job, query_id
+from graph.jobs.reports import start_queries
+from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from graph.studies.reading import (
+    Assignment,
+    StudyPair,
+    read_answers,
+    read_pairs,
+    read_study,
+    studies_of_dataset,
+    studies_of_job,
+)
+from graph.studies.writing import StudyClosedError, close_study, create_study, save_answer
+from tests.conftest import HOSTILE
+
+GROUPS = ("man", "woman")
+
+
+@pytest.fixture
+def job(store, dataset):
+    """Two images, each edited to show both groups; the last edit is rejected, one has no file."""
+    records = [ImageRecord(f"{i}", GROUPS[i], (Mention("dog"),), uri=f"{i}.png") for i in range(2)]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    queries = [
+        PlannedQuery(
+            group, ("dog",), 1, Edit(f"{i}", f"a {group}", own_group=GROUPS[0] if i else "")
+        )
+        for i in range(2)
+        for group in GROUPS
+    ]
+    made = create_job(store, dataset, "twins", queries)
+    ids = [query_id(made, position) for position in range(4)]
+    start_queries(store, made, 0, ids)
+    uris = ("a.png", None, "c.png", "d.png")
+    verdicts = ("accepted", "accepted", "accepted", "rejected")
+    record_made(
+        store,
+        made,
+        {
+            query: [
+                NewCandidate(
+                    f"{query}/0",
+                    uri,
+                    verdict,
+                    source_image=f"{at // 2}",
+                    source_uri=f"{at // 2}.png",
+                )
+            ]
+            for at, (query, uri, verdict) in enumerate(zip(ids, uris, verdicts, strict=True))
+        },
+    )
+    return made
+
+
+def pair_of(job, position):
+    return StudyPair(f"{query_id(job, position)}/0", "0", "a.png", "0.png", "man", "", "A ____.")
+
+
+@pytest.fixture
+def study(store, job):
+    return create_study(
+        store,
+        job,
+        groups=GROUPS,
+        people=["ann", "bob"],
+        pairs=[pair_of(job, 0), replace(pair_of(job, 2), own="man")],
+        assignments=[Assignment(0, 1, True), Assignment(1, 0, False)],
+        settings={"seed": 3},
+        created_by="eve",
+    )
+
+
+def test_pairs_are_the_accepted_edits_whose_files_are_kept(store, job):
+    found = read_pairs(store, job)
+    assert found.to_dict("records") == [
+        {
+            "candidate": f"{query_id(job, position)}/0",
+            "uri": uri,
+            "original": original,
+            "original_uri": f"{original}.png",
+            "asked": "man",
+            "own": own,
+            "caption": "a man",
+        }
+        for position, uri, original, own in ((0, "a.png", "0", ""), (2, "c.png", "1", "man"))
+    ]
+
+
+def test_a_study_is_read_as_it_was_created(store, dataset, job, study):
+    found = read_study(store, study)
+    assert (found.dataset, found.job, found.created_by) == (dataset, job, "eve")
+    assert (found.groups, found.people) == (GROUPS, ("ann", "bob"))
+    assert found.pairs == (pair_of(job, 0), replace(pair_of(job, 2), own="man"))
+    assert found.assignments == (Assignment(0, 1, True), Assignment(1, 0, False))
+    assert found.settings == {"seed": 3}
+    assert found.closed_at is None
+    assert studies_of_job(store, job) == studies_of_dataset(store, dataset) == [found]
+    for missing in (read_study, close_study):
+        with pytest.raises(JobNotFoundError, match="There is no study 'x'"):
+            missing(store, "x")
+
+
+def test_an_answer_is_one_for_each_person_pair_and_question_until_the_end(store, job, study):
+    candidate = pair_of(job, 0).candidate
+    save_answer(store, study, candidate, "ann", "objects", "same")
+    for answer in ("different", "cannot tell", "cannot tell"):
+        save_answer(store, study, candidate, "bob", "objects", answer)
+    rows = [
+        {"pair": candidate, "person": person, "question": "objects", "answer": answer}
+        for person, answer in (("ann", "same"), ("bob", "cannot tell"))
+    ]
+    assert read_answers(store, study).to_dict("records") == rows
+    assert read_answers(store, study, "bob").to_dict("records") == rows[1:]
+    (edges,) = store.read(
+        "MATCH (a:StudyAnswer {study: $study, person: 'bob'}) "
+        "RETURN COLLECT { MATCH (a)-[:GIVEN_IN]->(:Study)-[:STUDIES]->(j) RETURN j.id } AS jobs, "
+        "COLLECT { MATCH (a)-[:JUDGES]->(c:Candidate) RETURN c.id } AS candidates",
+        study=study,
+    )
+    assert edges == {"jobs": [job], "candidates": [candidate]}
+    with pytest.raises(JobNotFoundError, match="no candidate 'gone'"):
+        save_answer(store, study, "gone", "ann", "objects", "same")
+    close_study(store, study)
+    close_study(store, study)
+    with pytest.raises(StudyClosedError):
+        save_answer(store, study, candidate, "ann", "objects", "different")
+    assert read_answers(store, study).to_dict("records") == rows
+    assert read_study(store, study).closed_at is not None
+
+
+def test_names_of_people_and_answers_are_any_text(store, job, study):
+    for name in HOSTILE:
+        save_answer(store, study, pair_of(job, 0).candidate, name, name, name)
+        (row,) = read_answers(store, study, name).to_dict("records")
+        assert (row["person"], row["question"], row["answer"]) == (name,) * 3
+
+
+def test_a_study_goes_with_its_dataset(store, dataset, job, study):
+    save_answer(store, study, pair_of(job, 0).candidate, "ann", "objects", "same")
+    new = f"{dataset} renamed"
+    rename_dataset(store, dataset, new)
+    try:
+        assert read_study(store, study).dataset == new
+        assert [one.id for one in studies_of_dataset(store, new)] == [study]
+        assert not studies_of_dataset(store, dataset)
+        save_answer(store, study, pair_of(job, 2).candidate, "ann", "objects", "same")
+        assert len(read_answers(store, study)) == 2
+    finally:
+        drop_dataset(store, new)
+    left = "MATCH (n) WHERE n.study = $study OR n.id = $study RETURN count(n) AS n"
+    assert store.read(left, study=study) == [{"n": 0}]
+    with pytest.raises(StoreError):
+        create_study(store, job, groups=GROUPS, people=["a"], pairs=[], assignments=[])
+    with pytest.raises(JobNotFoundError):
+        save_answer(store, study, pair_of(job, 0).candidate, "ann", "objects", "same")
