@@ -11,6 +11,7 @@ from app.views.jobs import page as jobs
 from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
 from app.views.state import refreshing, session, uploading, url
+from app.views.study import page as study
 from app.views.widgets import login
 from app.views.widgets.messages import empty_state, errors_shown
 from app.views.widgets.theme import page_icon
@@ -22,6 +23,7 @@ PAGES = (
     ("Plan", "plan", ":material/checklist:", plan.page),
     ("Jobs", "jobs", ":material/bolt:", jobs.page),
     ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
+    ("Study", "study", ":material/groups:", study.page),
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )

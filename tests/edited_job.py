@@ -19,20 +19,26 @@ BEST_OF = 4
 _SIZE = (160, 120)
 
 
+def draw_picture(at: int) -> tuple[Image.Image, Image.Image]:
+    """Draw a figure in a field, another one for each number, and the figure's mask."""
+    rng = np.random.default_rng(at)
+    field = rng.normal((110, 140, 90), 12, (_SIZE[1], _SIZE[0], 3)).clip(0, 255)
+    picture = Image.fromarray(field.astype(np.uint8))
+    left = 30 + 20 * (at % 4)
+    figure = (left, 35, left + 45, 110)
+    ImageDraw.Draw(picture).ellipse(figure, fill=(150, 90, 60))
+    mask = Image.new("L", _SIZE)
+    ImageDraw.Draw(mask).ellipse(figure, fill=255)
+    return picture, mask
+
+
 def write_pictures(store: GraphStore, dataset: str, folder: Path, ids: list[str]) -> None:
     """Write a dataset of pictures of a figure in a field, and the figures' masks beside them."""
     (folder / "masks").mkdir(parents=True)
     records = []
     for at, image in enumerate(ids):
-        rng = np.random.default_rng(at)
-        field = rng.normal((110, 140, 90), 12, (_SIZE[1], _SIZE[0], 3)).clip(0, 255)
-        picture = Image.fromarray(field.astype(np.uint8))
-        left = 30 + 20 * (at % 4)
-        figure = (left, 35, left + 45, 110)
-        ImageDraw.Draw(picture).ellipse(figure, fill=(150, 90, 60))
+        picture, mask = draw_picture(at)
         picture.save(folder / f"{at}.png")
-        mask = Image.new("L", _SIZE)
-        ImageDraw.Draw(mask).ellipse(figure, fill=255)
         mask.save(folder / "masks" / f"{at}.png")
         mentions = (Mention("dog"), Mention("field"))
         group = GROUPS[at % 2]

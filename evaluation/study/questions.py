@@ -1,5 +1,6 @@
 """Questions of a human study, and sentences with a gap where a caption names the group."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -81,3 +82,27 @@ def gap_sentence(caption: str, words: GroupWords) -> str:
         gap = {"gap": MappingProxyType({GAP: GAP})}
         found = CaptionEditor(replace(words, attributes=gap)).edit(found, GAP) or ""
     return found if GAP in found else SENTENCE
+
+
+def blind_sentence(caption: str, words: GroupWords | None, groups: Sequence[str]) -> str:
+    """The `gap_sentence` of a caption, or `SENTENCE` where a group's name would be left in it.
+
+    Parameters
+    ----------
+    words : GroupWords or None
+        None where the words are not known, so that no caption can be shown.
+
+    Examples
+    --------
+    >>> from ingest.concepts.word_lists import load_group_words
+    >>> words = load_group_words("coco-gb")
+    >>> blind_sentence("A man with a dog", words, ["man", "woman"])
+    'A ____ with a dog'
+    >>> blind_sentence("A man beside an android", words, ["android", "man"])
+    'This is a ____.'
+    """
+    if words is None:
+        return SENTENCE
+    found = gap_sentence(caption, words)
+    named = (rf"(?<!\w){re.escape(group)}(?!\w)" for group in groups)
+    return SENTENCE if any(re.search(one, found, re.IGNORECASE) for one in named) else found

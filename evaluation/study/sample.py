@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from graph.errors import OptionError
+from graph.errors import OptionError, Setting
 
 
 def draw_pairs(pairs: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -31,7 +31,9 @@ def draw_pairs(pairs: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.Data
     if not 0 < n <= originals:
         raise OptionError(
             f"{n:,} pairs cannot be drawn, as {originals:,} images have an accepted edit whose "
-            "file is kept, and none is shown twice. Ask for fewer."
+            "file is kept, and none is shown twice. Ask for fewer with ",
+            Setting("pairs"),
+            ".",
         )
     ordered = pairs.sort_values("pair", kind="stable", ignore_index=True)
     drawn = ordered.iloc[rng.permutation(len(ordered))].drop_duplicates("original")
@@ -72,8 +74,10 @@ def assign(n: int, people: int, overlap: int, rng: np.random.Generator) -> pd.Da
     """
     if not 1 <= overlap <= people:
         raise OptionError(
-            f"each pair is to be judged by {overlap:,} of {people:,} people. Ask for 1 to all of "
-            "them."
+            f"Each pair is to be judged by {overlap:,} of {people:,} people. Ask for 1 to all of "
+            "them with ",
+            Setting("overlap"),
+            ".",
         )
     loads = np.zeros(people, np.int64)
     rows = []

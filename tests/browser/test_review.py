@@ -1,4 +1,4 @@
-"""Edited images in the browser: twins side by side, and a review with the keyboard alone."""
+"""Edited images in the browser: twins side by side; reviews and studies with the keyboard alone."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from app.services.studies.creating import Sample, draw_study
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.jobs.edited_images import EditedGroup, count_reviewed, read_edited
+from graph.studies.reading import read_answers
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.edited_job import make, order, write_pictures
+from tests.studied_job import write_studied_job
 
 IDS = ["first", "second", "third"]
 
@@ -104,3 +107,33 @@ def test_a_review_with_the_keyboard_alone(
     settle(page)
     assert chosen(store, job, 0) == 3
     assert count_reviewed(store, job) == 1
+
+
+def test_a_study_with_the_keyboard_alone(
+    pages: Pages, store: GraphStore, dataset: str, folder: Path
+) -> None:
+    job = write_studied_job(store, dataset, folder, 1)
+    study = draw_study(store, job, Sample(("ann",)))
+    page = pages.open(f"/study?dataset={dataset}&study={study.id}&person=ann")
+    seen = ["man", "man", "same", "different"]
+    for at, answer in enumerate(seen):
+        expect(page.get_by_text(f"{at} of 4 questions")).to_be_visible()
+        settle(page)
+        if at in (0, 2):
+            screenshot(page, f"study-{at}")
+        page.keyboard.press("2" if answer == "different" else "1")
+    expect(page.get_by_text("Thank you, ann")).to_be_visible()
+    settle(page)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("the same colours?")).to_be_visible()
+    settle(page)
+    page.keyboard.press("1")
+    expect(page.get_by_text("Thank you, ann")).to_be_visible()
+    settle(page)
+    given = read_answers(store, study.id).set_index("question")["answer"].to_dict()
+    assert given == {
+        "group_original": "man",
+        "group_edited": "man",
+        "objects": "same",
+        "colours": "same",
+    }

@@ -7,6 +7,7 @@ import typer
 
 from app.cli.commands.evaluated_images import artefact, cam
 from app.cli.commands.score import score
+from app.cli.commands.study import study
 from app.cli.commands.train import train
 from app.cli.common import (
     FormatOption,
@@ -188,3 +189,4 @@ def delete(
 app.command()(score)
 app.command()(artefact)
 app.command()(cam)
+app.command()(study)

@@ -35,13 +35,14 @@ class NotAllowedError(CobalanceError):
 class User:
     """The user of a session; the name is empty where nobody logs in.
 
-    Without a proven address nobody is on the list of editors or viewers.
+    Without a proven address nobody is on the list of editors or viewers; `address` is then empty.
     """
 
     name: str
     may_look: bool
     may_edit: bool
     is_proven: bool = True
+    address: str = ""
 
 
 def user() -> User | None:
@@ -62,6 +63,7 @@ def user() -> User | None:
         may_look=may_edit or not viewers or is_listed(proven, viewers),
         may_edit=may_edit,
         is_proven=is_proven,
+        address=proven,
     )
 
 

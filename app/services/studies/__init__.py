@@ -1,0 +1,1 @@
+"""Human studies of a job's images: created, answered by people, and evaluated."""

@@ -1,0 +1,115 @@
+"""What a person of a human study is asked, and their answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from evaluation.study.tasks import Task, tasks_of
+from graph.database.store import GraphStore
+from graph.errors import OptionError, check_known
+from graph.studies.reading import Study, read_answers, read_study
+from graph.studies.writing import save_answer
+
+
+@dataclass(frozen=True)
+class ShownTask:
+    """What a person sees of a task, and nothing that tells groups or which image was edited.
+
+    Parameters
+    ----------
+    text : str
+        The question.
+    sentence : str
+        With a gap to fill, for questions about a group; else empty.
+    images : tuple of str
+        Addresses of the images, from left to right.
+    choices : tuple of str
+        The answers to choose from.
+    answer : str or None
+        The person's own so far.
+    """
+
+    text: str
+    sentence: str
+    images: tuple[str, ...]
+    choices: tuple[str, ...]
+    answer: str | None
+
+
+def shown_tasks(study: Study, person: str, answers: pd.DataFrame) -> list[ShownTask]:
+    """All tasks of a person, in order.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        See `graph.studies.reading.read_answers`; the person's, or everybody's.
+    """
+    own = answers[answers["person"] == person]
+    given = dict(zip(zip(own["pair"], own["question"], strict=True), own["answer"], strict=True))
+    return [_shown(study, task, given) for task in _tasks(study, person)]
+
+
+def first_open(tasks: Sequence[ShownTask]) -> int:
+    """Position of the first task without an answer; behind the last one where all have one."""
+    return next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
+
+
+def answer_task(store: GraphStore, study: str, person: str, number: int, answer: str) -> None:
+    """Record a person's answer to one of their tasks, in place of an earlier one.
+
+    Parameters
+    ----------
+    number : int
+        Position of the task among the person's.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such study.
+    OptionError
+        The person has no such task.
+    UnknownNameError
+        The answer is none of the choices.
+    StudyClosedError
+        The study is closed.
+    """
+    found = read_study(store, study)
+    tasks = _tasks(found, person)
+    if not 0 <= number < len(tasks):
+        raise OptionError(f"{person!r} has no task {number + 1:,} in the study {study}. Reload it.")
+    task = tasks[number]
+    check_known("answer", [answer], task.question.choices_among(found.groups))
+    candidate = found.pairs[task.pair].candidate
+    save_answer(store, study, candidate, person, task.question.key, answer)
+
+
+def progress_frame(store: GraphStore, study: Study) -> pd.DataFrame:
+    """How far each person is: ``person``, ``answered``, ``tasks``."""
+    answered = read_answers(store, study.id)["person"].value_counts()
+    rows = [
+        (person, int(answered.get(person, 0)), len(_tasks(study, person)))
+        for person in study.people
+    ]
+    return pd.DataFrame(rows, columns=["person", "answered", "tasks"])
+
+
+def _tasks(study: Study, person: str) -> list[Task]:
+    if person not in study.people:
+        return []
+    at = study.people.index(person)
+    own = (each for each in study.assignments if each.person == at)
+    return tasks_of((each.pair, each.original_first) for each in own)
+
+
+def _shown(study: Study, task: Task, given: dict[tuple[str, str], str]) -> ShownTask:
+    pair = study.pairs[task.pair]
+    uris = {"original": pair.original_uri, "edited": pair.uri}
+    asks_group = not task.question.choices
+    return ShownTask(
+        task.question.text,
+        pair.sentence if asks_group else "",
+        tuple(uris[side] for side in task.shown),
+        task.question.choices_among(study.groups),
+        given.get((pair.candidate, task.question.key)),
+    )

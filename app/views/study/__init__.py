@@ -1,0 +1,1 @@
+"""Page Study: people judge edited images beside their originals, blind."""
