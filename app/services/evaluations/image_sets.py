@@ -103,6 +103,8 @@ def with_features(
 
 def _find(place: str, read_dataset: ReadDataset) -> LabelledImages:
     folder = Path(place).expanduser()
+    if not place.strip():
+        raise OptionError("The place of images is empty. Name a folder, an export or a dataset.")
     if folder.is_dir():
         if (folder / TABLE).is_file():
             return read_export_images(folder)

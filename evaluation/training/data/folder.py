@@ -35,7 +35,7 @@ def read_folder_images(folder: Path, *, labelled: bool = True) -> LabelledImages
             "it has no images in subfolders" if labelled else "it has no images",
             "Give a folder with a subfolder for each class."
             if labelled
-            else f"Give a folder with files such as {', '.join(sorted(SUFFIXES)[-3:])}.",
+            else "Give a folder with images, such as .jpg, .png or .webp files.",
         )
     frame = pd.DataFrame({"image": names, "uri": names, "split": None, "synthetic": False})
     frame["class_name"] = [name.partition("/")[0] if "/" in name else "" for name in names]

@@ -84,6 +84,7 @@ def test_what_cannot_be_scored(folder, tmp_path):
         (folder / "a.png", folder, "cmmd", InputError, "it is a file"),
         (tmp_path / "gone", folder, "cmmd", InputError, "there is no such folder"),
         ("gone", folder, "cmmd", DatasetNotFoundError, "no dataset 'gone'"),
+        (" ", folder, "cmmd", OptionError, "The place of images is empty"),
         (cut, folder, "cmmd", InputError, "half.jpg: The image file is damaged"),
         (one, folder, "frechet", OptionError, "each of 2 images or more"),
     ):
