@@ -77,6 +77,17 @@ class SavableModel(Model, Protocol):
 
 
 @runtime_checkable
+class TextModel(Model, Protocol):
+    """A trained model that compares images with texts."""
+
+    prompt: str
+
+    def embed_texts(self, texts: Sequence[str]) -> Floats:
+        """Embeddings of texts, of length 1, in the space of `features`."""
+        ...
+
+
+@runtime_checkable
 class Captioner(Protocol):
     """A trained model that describes images in words."""
 

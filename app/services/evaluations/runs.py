@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from app.services.evaluations.files import checkpoints_folder
+from app.services.evaluations.image_models import joined, score_captions, score_clip
 from app.services.evaluations.images import (
     EvaluationImages,
     KnownDatasets,
@@ -15,11 +16,12 @@ from app.services.evaluations.images import (
 )
 from app.services.evaluations.predictions import write_predictions
 from app.services.evaluations.run_settings import RunSettings
-from app.services.evaluations.scoring import score_captions, score_run, with_groups
+from app.services.evaluations.scoring import score_run, with_groups
 from app.settings import Settings
 from evaluation.metrics import Inputs
 from evaluation.predictions import check_predictions
-from evaluation.training.method import Captioner, Run
+from evaluation.training.method import Captioner, Run, TextModel
+from evaluation.training.methods import METHODS
 from evaluation.training.run import Trained, train_run
 from generation.output.folder import OutputFolder
 from generation.worker.resources import AskGraph
@@ -66,11 +68,14 @@ def run_evaluation(
     done = train_again(graph, settings, evaluation, progress, known=known)
     predictions = check_predictions(done.trained.predictions)
     images = done.images
+    options = METHODS.check(done.evaluation.method, done.settings.method_options)
     if isinstance(done.trained.model, Captioner):
-        scored = score_captions(predictions, images.test)
+        scored = score_captions(predictions, images.test, options)
     else:
         inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
         scored = score_run(inputs)
+        if isinstance(done.trained.model, TextModel):
+            scored = joined(scored, score_clip(done.trained.model, images.test, options))
     folder = OutputFolder(settings.output_folder())
     uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
     graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))

@@ -12,7 +12,6 @@ from evaluation.metrics import METRICS, Inputs
 from evaluation.metrics.metric import Scored, stack
 from evaluation.predictions import known_rows, read_frame
 from evaluation.shortcuts import Shortcuts, shortcut_groups
-from evaluation.training.examples import Examples
 from graph.database.store import GraphStore
 from graph.dataset.read import read_image_concepts
 from graph.errors import CobalanceError, InputError, check_known
@@ -22,28 +21,6 @@ OF_PREDICTIONS = (
     *("shortcut_gaps", "mean_average_precision"),
 )
 """Metrics of the predictions of each evaluation, where they apply."""
-OF_CAPTIONS = ("ratio", "lic", "meteor")
-"""Metrics of the captions of each evaluation of a captioner, where they apply."""
-
-
-def score_captions(predictions: pd.DataFrame, test: Examples) -> Scored:
-    """Score a captioner's captions: the test images' own are the references, classes the groups.
-
-    Raises
-    ------
-    CobalanceError
-        None of `OF_CAPTIONS` applies.
-    """
-    classes = [test.classes[label] for label in test.labels.tolist()]
-    pairs = zip(test.ids, test.captions, strict=False)
-    people = [(image, caption) for image, some in pairs for caption in some]
-    inputs = Inputs(
-        predictions,
-        captions=predictions,
-        references=pd.DataFrame(people, columns=["image", "caption"]) if people else None,
-        groups=pd.DataFrame({"image": list(test.ids), "class": classes}),
-    )
-    return score_run(inputs, OF_CAPTIONS)
 
 
 def score_run(inputs: Inputs, metrics: Sequence[str] = OF_PREDICTIONS) -> Scored:

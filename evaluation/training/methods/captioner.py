@@ -21,6 +21,8 @@ class CaptionerOptions(TuningOptions):
         Of the search for a caption.
     max_tokens : int
         The longest caption.
+    scorer : str
+        The CLIP of CLIPScore, a folder or a repository of the hub; empty for no CLIPScore.
     """
 
     model: str = "Salesforce/blip-image-captioning-base"
@@ -31,6 +33,7 @@ class CaptionerOptions(TuningOptions):
     words: str = "gensynth"
     beams: int = Field(default=3, ge=1, le=50)
     max_tokens: int = Field(default=30, ge=1, le=500)
+    scorer: str = "openai/clip-vit-base-patch32"
 
     def search(self) -> dict[str, Any]:
         """What decides captions, and which groups they name, for a given model."""

@@ -17,10 +17,14 @@ class ClipTuningOptions(TuningOptions):
     ----------
     prompt : str
         The text of a class, with the class as its concept; see `ingest.models.prompts`.
+    folder : str
+        Images with a subfolder for each class, as on the worker, to score the model with, too: as
+        ``class/image``, or ``class/group/image`` for recall by group; empty for none.
     """
 
     model: str = "openai/clip-vit-base-patch32"
     prompt: str = PHOTO
+    folder: str = ""
 
     @field_validator("prompt")
     @classmethod

@@ -31,6 +31,8 @@ from ingest.models.devices import choose_dtype, out_of_memory
 from ingest.models.loading import load_model
 from ingest.models.vision import VisionModel
 
+_ELSEWHERE = ("device", "offline", "model", "revision", "language_model", "scorer", "folder")
+"""Options that do not decide the weights beside the pretrained ones, whose digest is known."""
 RECORD = "training.json"
 """Written last into a model's folder: where it is, the model is whole."""
 _SMALLER = "Use smaller batches, a smaller model, or bfloat16."
@@ -296,7 +298,7 @@ def _digest(
     model: Tunable, options: TuningOptions, training: Examples, held: Examples | None, run: Run
 ) -> str:
     """Of all that decides the result, but the pixels."""
-    facts = options.model_dump(mode="json", exclude={"device", "offline", "model", "revision"})
+    facts = options.model_dump(mode="json", exclude={*_ELSEWHERE})
     pairs = [[list(one.ids), list(map(list, one.captions))] for one in (training, held) if one]
     weights = model.vision.weights_sha256
     text = json.dumps([type(model).__name__, facts, run.seed, weights, pairs], sort_keys=True)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pandas as pd
+from PIL import Image
 
 from app.services.evaluations.orders import EvaluationOrder, order_evaluations
 from app.services.evaluations.predictions import read_saved_predictions
@@ -12,7 +13,7 @@ from graph.dataset.read import read_annotations
 from graph.evaluations.reading import read_evaluation, read_scores
 from graph.progress import silent
 from ingest.captions.image_texts import write_image_texts
-from tests.app.services.evaluations.conftest import EVEN
+from tests.app.services.evaluations.conftest import EVEN, picture
 from tests.tiny.captioned import save_blip
 from tests.tiny.vision import save_clip
 
@@ -30,11 +31,24 @@ def test_clip_and_captioner(store, own, animals, tmp_path):
     )
     write_image_texts(own.captions_folder(), animals, replace(held, texts=texts))
     clip, blip = save_clip(tmp_path / "clip"), save_blip(tmp_path / "blip")
+    folder = tmp_path / "labelled"
+    for name in ("cat", "dog"):
+        (folder / name).mkdir(parents=True)
+        Image.fromarray(picture(name, "grass", 3)).save(folder / name / "one.png")
     common = {"device": "cpu", "offline": True, "batch_size": 32}
     found = {}
     for method, options in (
-        ("clip", {"model": str(clip), "epochs": 2, **common}),
-        ("captioner", {"model": str(blip), "epochs": 12, "learning_rate": 5e-3, **common}),
+        ("clip", {"model": str(clip), "epochs": 2, "folder": str(folder), **common}),
+        (
+            "captioner",
+            {
+                "model": str(blip),
+                "scorer": str(clip),
+                "epochs": 12,
+                "learning_rate": 5e-3,
+                **common,
+            },
+        ),
     ):
         order = EvaluationOrder(
             (animals,), methods=(method,), seeds=(0,), shortcuts="none", method_options=options
@@ -46,9 +60,9 @@ def test_clip_and_captioner(store, own, animals, tmp_path):
     settings = {name: read_evaluation(store, one).settings for name, one in found.items()}
     assert settings["clip"]["validation_share"] == 0
     assert settings["captioner"]["validation_share"] == 0.2
-    folder = OutputFolder(own.output_folder())
+    output = OutputFolder(own.output_folder())
     tables = {
-        name: read_saved_predictions(folder, read_evaluation(store, one))
+        name: read_saved_predictions(output, read_evaluation(store, one))
         for name, one in found.items()
     }
     assert len(tables["clip"]) == len(tables["captioner"]) == sum(EVEN.values())
@@ -56,5 +70,7 @@ def test_clip_and_captioner(store, own, animals, tmp_path):
     right = (tables["clip"]["class_name"] == tables["clip"]["predicted"]).mean()
     of_clip = scores["clip"].set_index(["metric", "group"])["value"]
     assert of_clip["accuracy", ""] == right
+    assert of_clip["folder_accuracy", ""] in (0, 0.5, 1)
+    assert set(of_clip["self_similarity"].index) == {"cat", "dog"}
     assert tables["captioner"]["caption"].str.endswith("square").all()
-    assert "lic" in set(scores["captioner"]["metric"])
+    assert {"lic", "ratio", "clip_score"} <= set(scores["captioner"]["metric"])

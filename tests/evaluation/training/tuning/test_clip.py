@@ -23,6 +23,7 @@ from evaluation.training.method import Run
 from evaluation.training.methods.clip import ClipTuningOptions
 from evaluation.training.run import Recipe, Trained, predict, train_run
 from evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
+from evaluation.training.tuning.profiling import profile_folder, profile_groups
 from graph.errors import InputError, JobBlockedError, OptionError
 from tests.tiny.captioned import captioned
 from tests.tiny.vision import save_clip
@@ -176,6 +177,42 @@ def test_zero_shot_accuracy_on_a_labelled_folder(tuned: ZeroShotClip, tmp_path: 
     assert dict(zip(table["image"], found, strict=True)) == by_file
     with pytest.raises(InputError, match="no images in subfolders"):
         read_folder_images(tmp_path / "red")
+
+
+def test_scores_of_a_folder_of_classes_and_groups(tuned: ZeroShotClip, tmp_path: Path) -> None:
+    """As FACET's occupations and groups: all that Pinpoint reports, by brute force."""
+    test = captioned(16, 9)
+    people = np.where(test.domains == 1, "woman", "man")
+    for row, image in enumerate(test.read(np.arange(16))):
+        path = tmp_path / test.classes[test.labels[row]] / people[row] / f"{row}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(path)
+    scores = profile_folder(tuned, tmp_path).set_index(["metric", "group"])["value"]
+    right = brute_force(tuned, test).argmax(axis=1) == test.labels
+    assert scores["folder_accuracy", ""] == pytest.approx(right.mean())
+    recalls = {
+        (name, person): right[(test.labels == label) & (people == person)].mean()
+        for label, name in enumerate(test.classes)
+        for person in ("man", "woman")
+    }
+    for (name, person), recall in recalls.items():
+        found = scores["folder_group_accuracy", f"{name}, person {person}"]
+        assert found == pytest.approx(recall)
+    wanted = sum(abs(recalls[name, "man"] - recalls[name, "woman"]) for name in test.classes)
+    assert scores["folder_opportunity_gap", "person"] == pytest.approx(100 * wanted)
+    units = tuned.features(test)
+    for person in ("man", "woman"):
+        own = units[people == person]
+        pairs = [own[i] @ own[j] for i in range(len(own)) for j in range(len(own)) if i != j]
+        assert scores["folder_self_similarity", person] == pytest.approx(np.mean(pairs))
+        neutral, named = tuned.embed_texts(["a photo of a person", f"a photo of a {person}"])
+        share = (own @ neutral > own @ named).mean()
+        assert scores["folder_person_preference", person] == share
+    of_classes = profile_groups(tuned, test, [test.classes[label] for label in test.labels])
+    assert set(of_classes["metric"]) == {"self_similarity"}  # red and blue are no people
+    next(tmp_path.glob("red/man/*.png")).rename(tmp_path / "red" / "alone.png")
+    with pytest.raises(InputError, match=r"alone\.png.*in no group"):
+        profile_folder(tuned, tmp_path)
 
 
 def test_markedness_of_embeddings(tuned: ZeroShotClip) -> None:
