@@ -14,6 +14,7 @@ from app.services.datasets import drop_dataset
 from generation.output.folder import OutputFolder
 from generation.output.vector_files import read_vectors
 from generation.recipes.pinpoint import SKIN
+from generation.recipes.resampled_control import BODY_PARTS
 from generation.sources.segmenters import SEGMENTERS
 from graph.dataset.state import find_dataset
 from graph.jobs.status import read_job
@@ -33,6 +34,8 @@ from tests.tiny.vision import (
 )
 
 NAME = "people of tiny models"
+HELD_OUT = f"{NAME}, held out"
+CONTROL = "resampled-control"
 GROUPS = ("man", "woman")
 SIZES = ((61, 47), (53, 64), (66, 50), (70, 59))
 CAPTIONS = (
@@ -144,6 +147,12 @@ def orders(models):
             "filters.embedding.min_group": MIN_GROUP,
         },
         "genswap": {},
+        CONTROL: {
+            "making.model": models["inpaint"],
+            "making.steps": 2,
+            "segmenter_options.model": models["sam"],
+            "parts_options.model": models["parsing"],
+        },
     }
 
 
@@ -170,25 +179,28 @@ def made(settings, store, models, orders, tmp_path_factory):
 
     captions = folder / "captions.json"
     classes = ("--class-captions", captions, "--class-words", "coco-gb", "--captions", captions)
-    run("ingest", folder / "instances.json", "--dataset", NAME, "--split", "train", *classes)
-    run("mine", NAME, "--max-size", 2, "--any-class")
+    for name, split in ((NAME, "train"), (HELD_OUT, "test")):
+        run("ingest", folder / "instances.json", "--dataset", name, "--split", split, *classes)
+        run("mine", name, "--max-size", 2, "--any-class")
     jobs = {}
     for recipe, changes in orders.items():
-        run("plan", NAME, "--recipe", recipe, "--groups", ",".join(GROUPS))
+        planned = HELD_OUT if recipe == CONTROL else NAME
+        run("plan", planned, "--recipe", recipe, "--groups", ",".join(GROUPS))
         given = changes | {"filters.safety.model": models["safety"]}
         assignments = [
             word for name, value in given.items() for word in ("--set", f"{name}={value}")
         ]
         consent = COMMON if recipe == "resampled" else ALTERS
-        ordered = run("enqueue", NAME, "--recipe", recipe, *consent, *assignments)
+        ordered = run("enqueue", planned, "--recipe", recipe, *consent, *assignments)
         jobs[recipe] = ordered.stdout.strip()
     worked = run("work", "--until-idle")
     try:
         for recipe, job in jobs.items():
-            run("rebalance", job, "--into", f"{NAME} {recipe}")
+            if recipe != CONTROL:
+                run("rebalance", job, "--into", f"{NAME} {recipe}")
         yield own, jobs, worked
     finally:
-        for name in (NAME, *(f"{NAME} {recipe}" for recipe in orders)):
+        for name in (NAME, HELD_OUT, *(f"{NAME} {recipe}" for recipe in orders)):
             if find_dataset(store, name) is not None:
                 drop_dataset(store, own, name)
 
@@ -364,6 +376,8 @@ def test_genswap_pastes_a_person_of_the_group(made, rows):
 
 def test_each_dataset_has_whole_groups_and_their_captions(store, made, rows):
     for recipe, frame in rows.items():
+        if recipe == CONTROL:
+            continue  # its images are to be tested on
         winners = {(int(row["source_image"]), row["class"]): row for row in accepted(frame)}
         whole = [at for at in range(len(SIZES)) if all((at, one) in winners for one in GROUPS)]
         assert whole
@@ -385,3 +399,27 @@ def test_each_dataset_has_whole_groups_and_their_captions(store, made, rows):
         assert dict(zip(texts["id"], map(list, texts["captions"]), strict=True)) == {
             image: [caption] for image, (_, caption) in expected.items()
         }
+
+
+def test_control_paints_a_body_part_and_says_who_is_there(made, rows, models):
+    labels = {"model": str(models["parsing"]), "labels": BODY_PARTS}
+    parsing = SEGMENTERS.open("parsing", {"device": "cpu", "offline": True} | labels)
+    frame = rows[CONTROL]
+    assert frame["source_image"].is_unique
+    painted = accepted(frame)
+    assert painted
+    for row in painted:
+        source = int(row["source_image"])
+        assert row["class"] == CLASSES[source]
+        assert row["prompt"] == CAPTIONS[source][CLASSES[source]]
+        pixels, changed = before_and_after(made[0], row)
+        mask = pixels_of(made[0].output_folder(), row["mask_path"]).astype(bool)
+        assert mask.any()
+        assert not (changed & ~mask).any()
+        assert changed[mask].mean() > 0.9
+        if source != BARE:
+            areas = [wide * high for _, _, wide, high in FIGURES[source]]
+            largest = areas.index(max(areas))
+            person = boxes_of(source, slice(largest, largest + 1))
+            parts = [part & person for part in parsing.parts(pixels).values()]
+            assert any(np.array_equal(mask, part) for part in parts)
