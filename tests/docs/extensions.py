@@ -17,6 +17,8 @@ from PIL import Image
 
 from app.services.stores import open_store
 from app.settings import Settings
+from evaluation.metrics import METRICS, Inputs
+from evaluation.predictions import check_predictions
 from evaluation.training.examples import Examples
 from evaluation.training.method import Run
 from evaluation.training.methods import METHODS
@@ -30,12 +32,15 @@ from generation.output.manifest import manifest_frame
 from generation.planners import PLANNERS, plan
 from generation.planning.plan import PlanOptions
 from generation.recipes import RECIPES
+from generation.worker.resources import TaskRun
 from graph.counting.cliques import Cliques
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.write import write_annotations
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
 from graph.records import Annotations, ImageRecord, Mention
+from graph.tasks.lifecycle import end_task, start_task
+from graph.tasks.status import read_task
 from ingest.annotators import ANNOTATORS
 from ingest.formats import FORMATS
 from ingest.load import read_annotations
@@ -149,6 +154,45 @@ def training_method(_folder: Path) -> None:
     assert (found["predicted"] == found["class_name"]).mean() > 0.8
 
 
+def metric(_folder: Path) -> None:
+    METRICS.register("sure_share", "mine.confidence")
+    table = pd.DataFrame(
+        {"image": range(4), "class_name": list("abab"), "p_a": [0.95, 0.6, 0.7, 0.2]}
+    ).assign(p_b=lambda frame: 1 - frame["p_a"])
+    inputs = Inputs(check_predictions(table))
+    assert METRICS.open("sure_share")(inputs)["value"].tolist() == [0.25]
+    scored = METRICS.score(inputs, {"sure_share": {"above": 0.65}}).frame
+    assert scored[["value", "n"]].to_numpy().tolist() == [[0.75, 4]]
+    assert "sure_share" in set(METRICS.score(inputs).frame["metric"])
+
+
+def task_kind(folder: Path) -> None:
+    from mine.census import KIND, order_census, run_census
+
+    records = [ImageRecord("a", "cat"), ImageRecord("b", "dog"), ImageRecord("c", "dog")]
+    name = f"census {folder.name}"
+    with open_store(Settings.from_environment()) as store:
+        write_annotations(store, name, Annotations.from_records(records), source="test")
+        try:
+            ordered = order_census(store, name)
+            started = start_task(store, ordered, 0)
+            assert started is not None
+            assert started.kind == KIND
+            seen: list[tuple[str, int, int | None]] = []
+            run = TaskRun(
+                ordered,
+                started.dataset,
+                started.settings,
+                lambda ask: ask(store),
+                lambda *said: seen.append(said),
+            )
+            end_task(store, ordered, 0, note=run_census(run))
+            assert seen[-1] == ("count", 1, 1)
+            assert read_task(store, ordered).note == "dog: 2, cat: 1"
+        finally:
+            drop_dataset(store, name)
+
+
 def saved_query(folder: Path) -> None:
     from mine.lonely import QUERIES
 
@@ -176,6 +220,8 @@ USES: dict[str, Callable[[Path], None]] = {
     "An export format": export_format,
     "An annotator": annotator,
     "A training method": training_method,
+    "A metric": metric,
+    "A kind of task": task_kind,
     "A saved query": saved_query,
 }
 
