@@ -8,7 +8,6 @@ from app.views.state.url import in_url
 from app.views.study import task
 from app.views.study.person import person_of
 from app.views.widgets.messages import empty_state
-from app.views.widgets.theme import escape
 from graph.studies.reading import Study, studies_of_dataset
 
 STUDY = "study"  # the query parameter
@@ -44,14 +43,8 @@ def _choose(found: list[Study]) -> Study:
     chosen: str = st.selectbox(
         "Study",
         list(by_id),
-        format_func=lambda name: _label(by_id[name]) if name in by_id else "",
-        **in_url(STUDY),
+        **in_url(STUDY),  # which holds what is shown: the id, as the command prints it
         required=True,
         width=420,
     )
     return by_id[chosen]
-
-
-def _label(study: Study) -> str:
-    when = "" if study.created_at is None else f"{study.created_at:%Y-%m-%d %H:%M}, "
-    return escape(f"{when}{len(study.pairs):,} pairs, {study.id[:6]}")

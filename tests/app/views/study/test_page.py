@@ -143,3 +143,18 @@ def test_without_a_study_it_says_how_to_draw_one(open_page: OpenPage, cars: str)
     app = open_page("study", dataset=cars)
     assert not app.exception
     assert "cobalance evaluate study JOB" in shown_text(app)
+
+
+def test_of_several_studies_the_address_names_one_and_no_other_value_breaks_the_page(
+    open_page: OpenPage, store: GraphStore, dataset: str, study: Study
+) -> None:
+    draw_study(store, study.job, Sample(("eve",), 1))
+    app = open_page("study", dataset=dataset, study=study.id, person="bob")
+    assert not app.exception
+    assert progress(app) == "0 of 8 questions"
+    app = open_page("study", dataset=dataset, study=study.id, person="eve")
+    assert not app.exception
+    assert not app.image
+    app = open_page("study", dataset=dataset, study="<script>\0", person="x" * 5_000)
+    assert not app.exception
+    assert app.selectbox(key="person").options == ["eve"]  # of the newest
