@@ -71,6 +71,11 @@ class Model(Protocol):
 class SavableModel(Model, Protocol):
     """A trained model that can be kept in a folder."""
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it predicts."""
+        ...
+
     def save(self, folder: Path) -> None:
         """Save the model."""
         ...
@@ -110,6 +115,10 @@ class Learner(Protocol):
 
         It sees the training images as they are, before a method repeats or leaves out any.
         """
+        ...
+
+    def kept(self, folder: Path) -> SavableModel | None:
+        """The model that was saved in a folder; None where there is none."""
         ...
 
     def draw_weights(self, images: Examples) -> Floats | None:

@@ -1,6 +1,6 @@
 """Train with a method, and predict the test images."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from graph.errors import OptionError
 
 _BATCH = 4096  # images that are predicted together
 TRAINED = "trained"
-"""Where in a seed's folder the model is, if it is a network."""
+"""Where in a seed's folder the model is."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,23 @@ def train_run(
         model.save(run.seed_folder / TRAINED)
     label = recipe.label or recipe.method
     return Trained(model, predict(model, test, seed=run.seed, method=label), record)
+
+
+def kept_model(recipe: Recipe, run: Run, classes: Sequence[str]) -> Model | None:
+    """The model of an earlier run of this recipe, seed and folder; None where none is kept.
+
+    Raises
+    ------
+    OptionError
+        Its file is damaged.
+    JobBlockedError
+        The model is damaged, or that of its features is missing.
+    """
+    if run.seed_folder is None or _declared(recipe.method).own_model:
+        return None
+    learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)
+    found = learner.kept(run.seed_folder / TRAINED)
+    return found if found is not None and found.classes == tuple(classes) else None
 
 
 def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str) -> pd.DataFrame:

@@ -79,7 +79,7 @@ def map_activations(
     MissingExtraError
         torch is not installed.
     CobalanceError
-        The model cannot be trained again, or an image not be read.
+        The model is not kept and cannot be trained again, or an image not be read.
     """
     with needs_extra("Class activation maps", "train"):
         import pytorch_grad_cam  # noqa: F401
@@ -89,7 +89,7 @@ def map_activations(
     if most < 1:
         raise OptionError(f"{most} images are to be mapped; give 1 or more.")
     done = train_again(lambda ask: ask(store), settings, evaluation, progress)
-    model = done.trained.model
+    model = done.model
     if not isinstance(model, NetworkModel):
         raise OptionError(
             f"The model of the evaluation {evaluation} is linear on frozen features, which have no "

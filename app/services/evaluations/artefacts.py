@@ -76,7 +76,7 @@ def run_artefact_test(
     OptionError
         The job is of another dataset, or none of its accepted images is of a test image.
     CobalanceError
-        The model cannot be trained again, or an image not be read.
+        The model is not kept and cannot be trained again, or an image not be read.
     """
     found = read_evaluation(store, evaluation)
     made = read_job(store, job)
@@ -108,9 +108,9 @@ def run_artefact_test(
     edited = _edited(test, rows, uris, settings)
     label = found.method
     after = check_predictions(
-        predict(done.trained.model, edited, seed=found.seed or 0, method=label), "edited images"
+        predict(done.model, edited, seed=found.seed or 0, method=label), "edited images"
     )
-    before = check_predictions(done.trained.predictions)
+    before = check_predictions(done.predictions)
     before = before[before["image"].isin(after["image"])].reset_index(drop=True)
     inputs = Inputs(before.assign(method=label), edited=after, seed=seed)
     scores = METRICS.open("artefact_shift", {"first": first, "second": second})(inputs)

@@ -20,9 +20,9 @@ from app.services.evaluations.scoring import score_run, with_groups
 from app.settings import Settings
 from evaluation.metrics import Inputs
 from evaluation.predictions import check_predictions
-from evaluation.training.method import Captioner, Run, TextModel
+from evaluation.training.method import Captioner, Model, Run, TextModel
 from evaluation.training.methods import METHODS
-from evaluation.training.run import Trained, train_run
+from evaluation.training.run import kept_model, predict, train_run
 from generation.output.folder import OutputFolder
 from generation.worker.resources import AskGraph
 from graph.database.store import GraphStore
@@ -42,7 +42,8 @@ class TrainedEvaluation:
     evaluation: Evaluation
     settings: RunSettings
     images: EvaluationImages
-    trained: Trained
+    model: Model | Captioner
+    predictions: pd.DataFrame
 
 
 def run_evaluation(
@@ -66,16 +67,16 @@ def run_evaluation(
     """
     graph(partial(begin_evaluation, evaluation=evaluation))
     done = train_again(graph, settings, evaluation, progress, known=known)
-    predictions = check_predictions(done.trained.predictions)
+    predictions = check_predictions(done.predictions)
     images = done.images
     options = METHODS.check(done.evaluation.method, done.settings.method_options)
-    if isinstance(done.trained.model, Captioner):
+    if isinstance(done.model, Captioner):
         scored = score_captions(predictions, images.test, options)
     else:
         inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
         scored = score_run(inputs)
-        if isinstance(done.trained.model, TextModel):
-            scored = joined(scored, score_clip(done.trained.model, images.test, options))
+        if isinstance(done.model, TextModel):
+            scored = joined(scored, score_clip(done.model, images.test, options))
     folder = OutputFolder(settings.output_folder())
     uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
     graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))
@@ -121,11 +122,15 @@ def train_again(
 
     images = graph(read_images)
     progress("train", 0, 1)  # also notices that it was cancelled meanwhile
-    trained = train_run(
-        checked.recipe(found.method), run, images.training, images.validation, images.test
-    )
+    recipe = checked.recipe(found.method)
+    model: Model | Captioner | None = kept_model(recipe, run, images.test.classes)
+    if model is not None:
+        predictions = predict(model, images.test, seed=run.seed, method=found.method)
+    else:
+        trained = train_run(recipe, run, images.training, images.validation, images.test)
+        model, predictions = trained.model, trained.predictions
     progress("train", 1, 1)
-    return TrainedEvaluation(found, checked, images, trained)
+    return TrainedEvaluation(found, checked, images, model, predictions)
 
 
 def predict_dataset(
@@ -137,20 +142,20 @@ def predict_dataset(
     *,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Predict real images of a dataset with an evaluation's model, trained again.
+    """Predict real images of a dataset with an evaluation's model.
 
     Raises
     ------
     LeakError
         It was trained on some of them, or they are synthetic.
     CobalanceError
-        The model cannot be trained again, or there are no such images.
+        The model is not kept and cannot be trained again, or there are no such images.
     """
     done = train_again(
         lambda ask: ask(store), settings, evaluation, progress, test=(dataset, split)
     )
     groups = done.images.groups
-    return with_groups(check_predictions(done.trained.predictions), groups)
+    return with_groups(check_predictions(done.predictions), groups)
 
 
 def _checkpoints(settings: Settings, evaluation: Evaluation) -> Path:

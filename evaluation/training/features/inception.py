@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from evaluation.training.examples import Examples, Floats
+from evaluation.training.features.features import FixedFeatures
 from graph.errors import OptionError
 from graph.options import Options
 from graph.plugins import Plugin
@@ -57,17 +58,12 @@ PLUGIN = Plugin(
 
 
 @dataclass(frozen=True, eq=False)
-class InceptionFeatures:
+class InceptionFeatures(FixedFeatures):
     """What torch-fidelity's network gives for images of any size."""
 
     network: Any
     device: Any
     batch_size: int
-
-    def fit(self, training: Examples, seed: int) -> "tuple[InceptionFeatures, Floats]":
-        """These features, which take nothing from training images, and those of the images."""
-        del seed
-        return self, self.read(training)
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_features)."""

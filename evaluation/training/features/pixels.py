@@ -1,6 +1,6 @@
 """Principal components of the pixels: no model, nothing to download."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from graph.options import Options
 from graph.plugins import Plugin
 
 _BATCH = 256  # images that are read together
+_FITTED = ("mean_", "components_", "explained_variance_")
 
 
 class PixelOptions(Options):
@@ -57,12 +58,26 @@ class PixelFeatures:
             )
         components = self.analysis(most, whiten=True, svd_solver="randomized", random_state=seed)
         components.fit(values)
-        return replace(self, components=components), components.transform(values)
+        # laid out as when read from a file, so that a kept model gives the same to the last bit
+        own = {name: np.ascontiguousarray(getattr(components, name)) for name in _FITTED}
+        fitted = self.with_arrays(own)
+        return fitted, fitted.components.transform(values)
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_components)."""
         features: Floats = self.components.transform(self._values(images))
         return features
+
+    def arrays(self) -> Mapping[str, Floats]:
+        """Mean, components and their variances."""
+        return {name: getattr(self.components, name) for name in _FITTED}
+
+    def with_arrays(self, arrays: Mapping[str, Floats]) -> "PixelFeatures":
+        """The features with these components."""
+        fitted = self.analysis(whiten=True)
+        for name in _FITTED:
+            setattr(fitted, name, arrays[name])
+        return replace(self, components=fitted)
 
     def _values(self, images: Examples) -> Floats:
         rows = np.arange(len(images))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.training.examples import Examples, Floats
+from evaluation.training.features.features import FixedFeatures
 
 if TYPE_CHECKING:
     from ingest.models.vision import VisionModel
 
 
 @dataclass(frozen=True, eq=False)
-class VisionFeatures:
+class VisionFeatures(FixedFeatures):
     """What a vision model gives for an image.
 
     Parameters
@@ -26,11 +27,6 @@ class VisionFeatures:
 
     vision: "VisionModel"
     pooled: Callable[[Any, Any], Any]
-
-    def fit(self, training: Examples, seed: int) -> "tuple[VisionFeatures, Floats]":
-        """These features, which take nothing from training images, and those of the images."""
-        del seed
-        return self, self.read(training)
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_features)."""

@@ -11,9 +11,9 @@ within groups, so that each group counts as much as it did.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -22,13 +22,13 @@ from evaluation.training.examples import Examples, Floats
 from evaluation.training.features import FEATURES
 from evaluation.training.features.features import Features
 from evaluation.training.learners.learner import LearnerPlugin
-from evaluation.training.learners.regression import (
-    Descent,
-    Head,
-    descend,
-    head_probabilities,
-    solve,
+from evaluation.training.learners.linear_model import (
+    LinearModel,
+    StandardFeatures,
+    open_linear,
+    standardise,
 )
+from evaluation.training.learners.regression import Descent, Head, descend, solve
 from evaluation.training.method import Learner, Method, Run
 from evaluation.training.selection import RULES, check_rule
 from graph.errors import OptionError
@@ -82,68 +82,6 @@ class LinearOptions(Options):
 PLUGIN = LearnerPlugin(
     "linear", "Softmax regression on frozen features, without torch.", "evaluate", LinearOptions
 )
-
-
-@dataclass(frozen=True, eq=False)
-class LinearModel:
-    """Softmax regression on features; with several labels an image, logistic regressions."""
-
-    head: Head
-    read: Callable[[Examples], Floats]
-    several_labels: bool
-
-    def probabilities(self, images: Examples) -> Floats:
-        """Probability of each class, shape (n_images, n_classes)."""
-        return head_probabilities(self.head, self.features(images), self.several_labels)
-
-    def features(self, images: Examples) -> Floats:
-        """Standardised features, shape (n_images, n_features)."""
-        return self.read(images)
-
-    def with_head(self, weight: Floats, bias: Floats) -> "LinearModel":
-        """The same features with another last layer."""
-        return replace(self, head=(weight, bias))
-
-    def describe(self) -> dict[str, Any]:
-        """Nothing: the options say it all."""
-        return {}
-
-
-@dataclass(frozen=True, eq=False)
-class StandardFeatures:
-    """Features less their mean in the training images, by their standard deviation there.
-
-    Parameters
-    ----------
-    features : Features
-        Fitted to the training images.
-    mean, spread : float64 array, shape (n_features,)
-    known : mapping
-        What was read before, by the whole that rows are taken from.
-    """
-
-    features: Features
-    mean: Floats
-    spread: Floats
-    known: "WeakKeyDictionary[Examples, Floats]" = field(default_factory=WeakKeyDictionary)
-
-    def read(self, images: Examples) -> Floats:
-        """Features of images, shape (n_images, n_features)."""
-        whole = images if images.whole is None else images.whole
-        if whole not in self.known:
-            self.known[whole] = (self.features.read(whole) - self.mean) / self.spread
-        found = self.known[whole]
-        return found if images.rows is None else found[images.rows]
-
-
-def standardise(features: Features, training: Examples, seed: int) -> StandardFeatures:
-    """Fit features to training images, and measure their mean and spread there."""
-    fitted, values = features.fit(training, seed)
-    mean, spread = values.mean(axis=0), values.std(axis=0)
-    standard = StandardFeatures(fitted, mean, np.where(spread > 0, spread, 1.0))
-    if training.whole is None:
-        standard.known[training] = (values - mean) / standard.spread
-    return standard
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,11 +143,18 @@ class LinearLearner:
         drawn = self.draw_weights(training)
         of_images = of_images if drawn is None else of_images * drawn
         heads = self._heads(reader.read(training), training, method, of_images, epochs)
-        models = (LinearModel(head, reader.read, training.several_labels) for head in heads)
+        models = (
+            LinearModel(head, reader, tuple(training.classes), training.several_labels)
+            for head in heads
+        )
         if rule is None or validation is None:
             *_, last = models
             return last
         return max(models, key=lambda model: rule(model.probabilities(validation), validation))
+
+    def kept(self, folder: Path) -> LinearModel | None:
+        """The model that was saved in a folder."""
+        return open_linear(folder, self.features)
 
     def draw_weights(self, images: Examples) -> Floats | None:
         """Random weights of images, see `bootstrap_weights`."""

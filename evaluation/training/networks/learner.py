@@ -60,6 +60,10 @@ class NetworkLearner:
         del training
         return self
 
+    def kept(self, folder: Path) -> NetworkModel | None:
+        """The model that was saved in a folder; None where there is none."""
+        return self._open(folder) if (folder / MODEL_FILE).is_file() else None
+
     def draw_weights(self, images: Examples) -> None:
         """No weights: initial weights and batches differ by seed as it is."""
         del images

@@ -53,6 +53,11 @@ class NetworkModel:
         settings = replace(self.classifier.settings, n_outputs=len(bias), confidence=None)
         return NetworkModel(replace(self.classifier, network=network, settings=settings))
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it predicts."""
+        return tuple(self.classifier.settings.classes)
+
     def save(self, folder: Path) -> None:
         """Save the model, to open with `open_network`."""
         self.classifier.save(folder)

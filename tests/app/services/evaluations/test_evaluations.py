@@ -168,7 +168,7 @@ def test_training_sets_get_equal_numbers_of_synthetic_images(store, own, animals
     assert len(done.images.test) == 40
 
 
-def test_methods_that_select_hold_images_out(store, animals, run):
+def test_methods_that_select_hold_images_out(store, own, animals, run, monkeypatch):
     order = EvaluationOrder((animals,), methods=("dfr",), seeds=(3,), method_options={"refits": 1})
     (made,) = order_evaluations(store, order).ids
     settings = read_evaluation(store, made).settings
@@ -176,6 +176,12 @@ def test_methods_that_select_hold_images_out(store, animals, run):
     assert settings["method_options"] == {"refits": 1}
     run(made)
     assert not read_scores(store, [made]).empty
+    monkeypatch.delattr("app.services.evaluations.runs.train_run")  # the model is kept
+    predictions = read_saved_predictions(
+        OutputFolder(own.output_folder()), read_evaluation(store, made)
+    )
+    again = predict_dataset(store, own, made, animals, "test", progress=silent)
+    np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
 
 
 def test_orders_that_cannot_be_are_refused_before_anything_is_created(store, animals, tmp_path):
