@@ -41,7 +41,7 @@ def read_predictions(path: str | Path) -> pd.DataFrame:
     return check_predictions(read_frame(path), str(path))
 
 
-def read_frame(path: str | Path) -> pd.DataFrame:
+def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
     """Read CSV, TSV or Parquet; cells of CSV and TSV stay text, so that no name becomes a number.
 
     Raises
@@ -53,7 +53,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
     path = Path(path)
-    head = read_head(path)
+    head = read_head(path, content)
     try:
         if head.startswith(b"PAR1"):
             frame: pd.DataFrame = pq.read_table(path).to_pandas(ignore_metadata=True)

@@ -64,8 +64,8 @@ _FOREIGN = (
 )
 
 
-def read_head(path: Path) -> bytes:
-    """Read a file's first bytes, without a byte order mark.
+def read_head(path: Path, content: str = "annotations") -> bytes:
+    """Read a file's first bytes, without a byte order mark; `content` says what is looked for.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def read_head(path: Path) -> bytes:
         raise InputError(str(path), None, reason, "Check its permissions.") from None
     head = head.removeprefix(_BOM)
     if not head.strip():
-        raise InputError(str(path), None, "is empty", "Name a file with annotations.")
+        raise InputError(str(path), None, "is empty", f"Name a file with {content}.")
     for magic, reason, remedy in _FOREIGN:
         if head.startswith(magic):
             raise InputError(str(path), None, reason, remedy)

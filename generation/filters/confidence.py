@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from generation.filters.filter import FilterPlugin, Judgement
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
+from graph.options import MayBePath
 from ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class ConfidenceOptions(ModelOptions):
         images of the class, which the folder has.
     """
 
-    model: str = ""
+    model: Annotated[str, MayBePath()] = ""
     threshold: float | None = Field(default=None, ge=0, le=1)
 
 
@@ -36,6 +37,9 @@ PLUGIN = FilterPlugin(
     "A classifier trained on real images is not sure of the image: it is neither easy nor wrong.",
     extra="train",
     options=ConfidenceOptions,
+    required={
+        "model": "the folder of a network that was trained on the dataset without generated images"
+    },
 )
 
 

@@ -78,11 +78,14 @@ class FilterPlugin(Plugin):
         How it finds repetitions across chunks; None where it does not.
     pool : PoolCheck or None
         How it judges all images of a job together; None where it judges each by itself.
+    required : mapping of str to str
+        Options that a job has to give, each with what it is.
     """
 
     takes_vocabulary: bool = False
     repeats: RepeatCheck | None = None
     pool: PoolCheck | None = None
+    required: Mapping[str, str] = field(default_factory=dict)
 
 
 class Filter(Protocol):

@@ -189,3 +189,9 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
     path.write_text("image,class_name,predicted\n1,a,b\n1,a,b\n")
     with pytest.raises(InputError, match=r"predictions\.csv, row 2: the image '1' is predicted tw"):
         read_predictions(path)
+
+
+def test_an_empty_file_is_to_have_predictions(tmp_path):
+    (tmp_path / "empty.csv").write_text("\n")
+    with pytest.raises(InputError, match=r"is empty\. Name a file with predictions"):
+        read_predictions(tmp_path / "empty.csv")

@@ -94,7 +94,7 @@ def read_groups(path: Path) -> pd.DataFrame:
     InputError
         It cannot be read or used.
     """
-    frame = read_frame(path)
+    frame = read_frame(path, "groups")
     renamed = {} if "image" in frame else {"image_id": "image", "id": "image"}
     return check_groups(frame.rename(columns=renamed), str(path))
 

@@ -21,7 +21,7 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     OptionError, UnknownNameError
-        A setting is unknown or cannot be used.
+        A setting is unknown or cannot be used, or one that a filter needs is missing.
     """
     _check_groups(values)
     settings = read_job_settings(values)
@@ -30,6 +30,16 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in placed:
             placed[name] = placed_model(placed[name])
     checked: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
+    for name, options in settings.filter_options().items():
+        for option, what in FILTERS[name].required.items():
+            if not options.get(option):
+                raise OptionError(
+                    f"The filter {name} needs {what}. Set filters.{name}.{option}, or leave the "
+                    "filter out."
+                )
+        for option in path_options(FILTERS[name].options):
+            if option in (own := (checked.get("filters") or {}).get(name, {})):
+                own[option] = placed_model(own[option])
     return checked | ({"making": placed} if placed else {})
 
 
