@@ -12,6 +12,7 @@ from typer import rich_utils
 from typer.main import get_command
 
 from app.cli.commands import (
+    annotate,
     console,
     datasets,
     demo,
@@ -68,6 +69,7 @@ app.command()(jobs.cancel)
 app.command()(jobs.retry)
 app.command()(results.rebalance)
 app.command()(results.export)
+app.add_typer(annotate.app, name="annotate")
 app.add_typer(evaluate.app, name="evaluate")
 app.command()(console.cypher)
 app.add_typer(server.app, name="store")

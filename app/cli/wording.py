@@ -44,6 +44,9 @@ FLAGS = {
     "pairs": "--pairs",
     "overlap": "--overlap",
     "people": "--people",
+    "base": "--base",
+    "concepts": "--concept",
+    "rule": "--rule",
     "plan.groups": "--groups",
     "plan.made": "--made",
     "plan.words": "--words",
@@ -62,6 +65,7 @@ COMMANDS = {
     "retry": "retry JOB",
     "rename_dataset": "datasets rename DATASET NEW",
     "drop_dataset": "datasets drop DATASET",
+    "review_attributes": "annotate review DATASET",
     "server_status": "store status",
     "stop_server": "store stop",
 }

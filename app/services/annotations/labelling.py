@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pyarrow as pa
@@ -14,10 +14,11 @@ from graph.annotations.attributes import AttributeKey, Level, list_attributes
 from graph.annotations.runs import NewRun, create_run
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
-from graph.errors import Action, OptionError, Setting
+from graph.errors import Action, OptionError, Setting, check_known
 from ingest.annotators import ANNOTATORS
 from ingest.concepts.wording import readable
 
+_AS_ORDERED = ("level", "base", "multi", "threshold", "split", "chunk_images")
 WORKER = "worker"
 """The extra of tasks whose annotator needs no other."""
 
@@ -48,10 +49,10 @@ class LabelOrder:
     dataset: str
     annotator: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    level: Level = "image"
+    level: str = "image"
     base: str = ""
     concepts: tuple[str, ...] = ()
-    rule: Rule | None = None
+    rule: str | None = None
     multi: bool = False
     threshold: float = 0.3
     thresholds: Mapping[str, float] = field(default_factory=dict)
@@ -76,6 +77,8 @@ def order_labels(
         The output folder cannot be written to.
     """
     checked = ANNOTATORS.check(order.annotator, order.options)
+    check_known("level", [order.level], get_args(Level))
+    check_known("rule", filter(None, [order.rule]), get_args(Rule))
     attributes = _attributes(store, order)
     rule = order.rule or ("base" if order.level == "image" else "threshold")
     if rule == "base" and not order.base.strip():
@@ -88,19 +91,16 @@ def order_labels(
     if unknown:
         raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")
     images = _images(store, order)
-    settings = LabelSettings(
-        annotator=order.annotator,
-        options=checked.model_dump(mode="json"),
-        level=order.level,
-        attributes=tuple(attributes),
-        base=order.base,
-        rule=rule,
-        multi=order.multi,
-        threshold=order.threshold,
-        thresholds=dict(order.thresholds),
-        split=order.split,
-        images=len(images),
-        chunk_images=order.chunk_images,
+    settings = LabelSettings.read(
+        {
+            "annotator": order.annotator,
+            "options": checked.model_dump(mode="json"),
+            "attributes": [one.model_dump() for one in attributes],
+            "rule": rule,
+            "images": len(images),
+            "thresholds": dict(order.thresholds),
+            **{name: getattr(order, name) for name in _AS_ORDERED},
+        }
     )
     plugin = ANNOTATORS[order.annotator]
     new = NewRun(

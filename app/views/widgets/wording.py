@@ -52,6 +52,8 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "skip_missing": "`--skip-missing`",
     "reference": "`--reference`",
     "overwrite": "`--overwrite`",
+    "base": "`--base` of `cobalance annotate label`",
+    "rule": "`--rule` of `cobalance annotate label`",
     "consent": "“Basis on which people are painted”",
     "alters_real_people": "“A part of real people stays in the images”",
     "masks.object": "“Concept of the object”",

@@ -1,0 +1,103 @@
+"""`cobalance annotate accept`, `reject`, `threshold` and `delete`: decide what a run counts for."""
+
+from typing import Annotated
+
+import typer
+
+from app.cli.annotations import RunId, output_folder
+from app.cli.common import assignments_option, notes, opened_store
+from app.cli.job_settings import assigned
+from graph.annotations.runs import delete_run, read_run
+from graph.dataset.write import IngestReport
+from graph.errors import OptionError
+from ingest.concepts.plurals import counted
+
+
+def accept(run: RunId) -> None:
+    """Make what a run found concepts of its dataset; its own annotations stay, and win."""
+    _decide(run, accepted=True)
+
+
+def reject(run: RunId) -> None:
+    """Leave out what a run found; the dataset is again as it was without it."""
+    _decide(run, accepted=False)
+
+
+def threshold(
+    run: RunId,
+    lowest: Annotated[
+        float | None, typer.Argument(metavar="[SCORE]", help="The lowest score that counts.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, assignments_option("--set", "Another one for a concept.")
+    ] = None,
+    multi: Annotated[
+        bool | None,
+        typer.Option(
+            "--multi/--best",
+            help="Whether every attribute above the base caption counts, or the best alone.",
+        ),
+    ] = None,
+) -> None:
+    """Change from which scores on a run's labels count; no model runs again."""
+    from app.services.annotations.decisions import change_thresholds
+
+    given = assigned(setting)
+    if not all(isinstance(value, int | float) for value in given.values()):
+        raise OptionError("--set takes a concept and a number, such as --set sky=0.4.")
+    with opened_store() as (store, progress):
+        report = change_thresholds(
+            store,
+            output_folder(),
+            run,
+            threshold=lowest,
+            thresholds={name: float(value) for name, value in given.items()},
+            multi=multi,
+            progress=progress,
+        )
+        dataset = read_run(store, run).dataset
+    if report is None:
+        notes.print("Changed. The run counts for nothing so far: cobalance annotate accept RUN")
+    else:
+        _say(report, dataset)
+
+
+def delete(
+    run: RunId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a run that is not accepted, with its scores."""
+    folder = output_folder()
+    with opened_store() as (store, _):
+        found = read_run(store, run)
+        if found.state == "accepted":
+            raise OptionError(
+                f"The run {run} is accepted. Reject it first: cobalance annotate reject {run}"
+            )
+        if not yes:
+            typer.confirm(f"Delete the run {run} of {found.dataset} with its scores?", abort=True)
+        delete_run(store, run)
+        if found.scores_uri:
+            for part in ("scores", "replies"):
+                for name in folder.names(f"{found.scores_uri}/{part}"):
+                    folder.delete(f"{found.scores_uri}/{part}/{name}")
+            folder.delete(f"{found.scores_uri}/images.parquet")
+
+
+def _decide(run: str, *, accepted: bool) -> None:
+    from app.services.annotations.decisions import decide_labels
+
+    with opened_store() as (store, progress):
+        report = decide_labels(
+            store, output_folder(), run, "accepted" if accepted else "rejected", progress=progress
+        )
+        dataset = read_run(store, run).dataset
+    _say(report, dataset)
+
+
+def _say(report: IngestReport, dataset: str) -> None:
+    notes.print(
+        f"{counted(report.updated, 'images')} of {dataset} changed. "
+        f"Count them again: cobalance mine {dataset}",
+        markup=False,
+    )

@@ -1,0 +1,79 @@
+"""Labels from the command line: ordered and made here, shown, accepted, changed, rejected."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from graph.dataset.read import load_incidence
+from graph.dataset.write import write_annotations
+from graph.records import Annotations, ImageRecord, Mention
+from tests.app.cli.calling import call
+from tests.app.cli.commands.conftest import table
+from tests.tiny.vision import save_owlv2
+
+
+@pytest.fixture
+def birds(store, dataset, tmp_path):
+    (tmp_path / "pictures").mkdir()
+    for i in range(4):
+        pixels = np.random.default_rng(i).integers(0, 255, (40, 48, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "pictures" / f"{i}.png")
+    records = [
+        ImageRecord(f"{i}", "ab"[i % 2], (Mention("tree"),), uri=f"{i}.png") for i in range(4)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    return dataset
+
+
+@pytest.fixture
+def annotate(environment, tmp_path):
+    def command(*arguments, exit_code=0):
+        own = {
+            "COBALANCE_IMAGES": str(tmp_path / "pictures"),
+            "COBALANCE_OUTPUT": str(tmp_path / "output"),
+        }
+        done = call(environment | own, "annotate", *arguments)
+        assert done.returncode == exit_code, done.stderr
+        return done
+
+    return command
+
+
+def test_from_an_order_to_concepts_and_back(store, annotate, birds, tmp_path):
+    model = save_owlv2(tmp_path / "owlv2")
+    order = ("label", birds, "--with", "owlv2", "--set", f"model={model}", "--level", "object",
+             "--concept", "sea", "--threshold", "0", "--chunk", "3")  # fmt: skip
+    done = annotate(*order, "--here")
+    run = done.stdout.strip()
+    assert f"cobalance annotate accept {run}" in done.stderr
+    listed = table(annotate("runs", birds, "-f", "csv"))
+    assert listed[["kind", "state", "done"]].to_numpy().tolist() == [["label", "done", "2/2"]]
+    assert table(annotate("runs", run[:6], "-f", "csv"))["images"].tolist() == [4]
+    assert load_incidence(store, birds).concepts == ("tree",)
+    assert "4 images of" in annotate("accept", run).stderr
+    assert set(load_incidence(store, birds).concepts) == {"sea", "tree"}
+    annotate("threshold", run, "--set", "sea=2")
+    assert load_incidence(store, birds).concepts == ("tree",)
+    assert "Reject it first" in annotate("delete", run, "--yes", exit_code=2).stderr
+    annotate("reject", run)
+    annotate("delete", run, "--yes")
+    assert "There is no annotation run" in annotate("runs", birds).stderr
+    assert not list((tmp_path / "output" / "annotations" / run).rglob("*.parquet"))
+    waiting = annotate(*order)
+    assert "2 chunks ordered" in waiting.stderr
+    assert "is queued" in annotate("accept", waiting.stdout.strip(), exit_code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--with", "owl"), "unknown annotator 'owl'"),
+        (("--with", "owlv2"), "has no accepted attributes of"),
+        (("--with", "owlv2", "--concept", "x"), "the caption that names the domain alone"),
+        (("--with", "owlv2", "--concept", "x", "--level", "pixel"), "unknown level 'pixel'"),
+        (("--with", "owlv2", "--concept", "x", "--rule", "best"), "unknown rule 'best'"),
+        (("--with", "owlv2", "--concept", "x", "--base", "b", "--split", "no"), "no split 'no'"),
+    ],
+)
+def test_what_cannot_be_ordered_is_refused(annotate, birds, arguments, message):
+    assert message in annotate("label", birds, *arguments, exit_code=2).stderr
