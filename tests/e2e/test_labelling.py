@@ -1,6 +1,12 @@
 """Images are labelled by a model on a real queue; accepted labels are concepts."""
 
+import os
+import subprocess
+import sys
+from random import Random
+
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -18,9 +24,13 @@ from graph.annotations.attributes import (
 )
 from graph.annotations.runs import NewRun, create_run, read_run
 from graph.dataset.read import load_incidence
+from graph.dataset.write import write_annotations
 from graph.errors import OptionError
+from graph.records import Annotations, ImageRecord
 from ingest.annotators import ANNOTATORS
+from tests.e2e import bright
 from tests.tiny.vision import save_owlv2
+from tests.waiting import until
 
 NAMES = ("boat", "o'sea {x}", "tree")
 
@@ -150,3 +160,58 @@ def test_images_that_cannot_be_read_are_counted(store, loaded, folder, model, wo
     settings = LabelSettings.read(read_run(store, run).settings)
     assert label_summary(files, settings)["unreadable"].tolist() == [1, 1, 1]
     assert "3" not in set(read_labels(files, settings)["image"])
+
+
+COLOURS = ("red", "green", "blue")
+
+
+def picture(i):
+    return np.random.default_rng(i).integers(0, 255, (8, 9, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def many(store, dataset, tmp_path):
+    (tmp_path / "pictures").mkdir()
+    for i in range(200):
+        Image.fromarray(picture(i)).save(tmp_path / "pictures" / f"{i:03}.png")
+    records = [ImageRecord(f"{i:03}", "ab"[i % 2], uri=f"{i:03}.png") for i in range(200)]
+    write_annotations(store, dataset, Annotations.from_records(records), source="test")
+    return dataset
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
+def test_kills_leave_every_score_once(store, many, folder, own, address, monkeypatch, kills):
+    monkeypatch.setitem(sys.modules, "ingest.annotators.owlv2", bright)
+    order = LabelOrder(many, "owlv2", {}, "object", concepts=COLOURS, chunk_images=8)
+    run = order_labels(store, folder, order)
+    files = ScoreFiles(folder, run)
+    uri, user, password, name = address
+    environment = os.environ | {
+        "NEO4J_URI": uri,
+        "NEO4J_USERNAME": user,
+        "NEO4J_PASSWORD": password,
+        "NEO4J_DATABASE": name,
+        "COBALANCE_OUTPUT": own.output_folder(),
+        "COBALANCE_IMAGES": own.cobalance_images[0],
+        "COBALANCE_QUEUE": f"sqlite:///{own.output_folder()}/queue.sqlite",
+    }
+    for scored in [*sorted(Random().choices(range(25), k=kills)), 25]:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "tests.e2e.labelling_worker"], env=environment
+        )
+        try:
+            until(lambda scored=scored, worker=worker: len(files.scored(25)) >= scored
+                  or worker.poll() is not None, 240)  # fmt: skip
+            if scored == 25:
+                worker.wait(240)
+        finally:
+            worker.kill()
+            worker.wait()
+    assert read_run(store, run).state == "done"
+    rows = pd.concat(
+        pd.DataFrame({"image": np.repeat(ids, 3), "score": scores.matrix.reshape(-1)})
+        for ids, scores in files.read_scores(25, 3)
+    )
+    assert rows["image"].tolist() == [f"{i:03}" for i in range(200) for _ in COLOURS]
+    expected = [picture(i).reshape(-1, 3).mean(axis=0) / 255 for i in range(200)]
+    assert rows["score"].to_numpy() == pytest.approx(np.concatenate(expected), abs=1e-6)

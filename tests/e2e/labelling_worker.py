@@ -1,0 +1,16 @@
+"""A worker process that labels with `tests.e2e.bright`, to be killed."""
+
+import sys
+
+from app.services.workers import worker_resources
+from app.settings import Settings
+from generation.worker.worker import Worker, WorkerOptions
+from tests.e2e import bright
+
+if __name__ == "__main__":
+    sys.modules["ingest.annotators.owlv2"] = bright
+    settings = Settings.from_environment()
+    Worker(
+        worker_resources(settings),
+        WorkerOptions(settings.queue_url(), poll_s=0.05, dead_after_s=3, until_idle=True),
+    ).run()
