@@ -18,6 +18,7 @@ from cobalance.shadowing import require_own_packages
 require_own_packages()
 
 if TYPE_CHECKING:
+    from cobalance.annotations import Labels
     from cobalance.datasets import Dataset
     from cobalance.diagnosis import Comparison, Imbalances, compare, imbalances
     from cobalance.evaluations import Evaluations, Scores, evaluate
@@ -37,6 +38,7 @@ __all__ = [
     "Evaluations",
     "Imbalances",
     "Job",
+    "Labels",
     "Plan",
     "Scores",
     "Simulation",
@@ -58,6 +60,7 @@ __all__ = [
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
     "cobalance.reading": ("Data", "from_frame", "read", "urbancars"),
+    "cobalance.annotations": ("Labels",),
     "cobalance.datasets": ("Dataset",),
     "cobalance.jobs": ("Job",),
     "cobalance.stores": ("Store", "connect"),
