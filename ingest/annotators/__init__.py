@@ -3,4 +3,11 @@
 from graph.plugins import Plugins
 from ingest.annotators.annotator import Annotator
 
-ANNOTATORS: Plugins[Annotator] = Plugins("annotator", {"owlv2": "ingest.annotators.owlv2"})
+ANNOTATORS: Plugins[Annotator] = Plugins(
+    "annotator",
+    {
+        "owlv2": "ingest.annotators.owlv2",
+        "blip-itm": "ingest.annotators.blip_itm",
+        "siglip2": "ingest.annotators.siglip2",
+    },
+)

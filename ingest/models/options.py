@@ -41,7 +41,28 @@ class ModelOptions(Options):
         return self.revision if chosen or self.revision is not None else default
 
 
-class DetectorOptions(ModelOptions):
+class QueryOptions(ModelOptions):
+    """Options of a model that looks for names.
+
+    Parameters
+    ----------
+    threshold : float
+        Lowest score of a name that is found; not tuned on any dataset.
+    query : str
+        Prompt template for a name, see `ingest.models.prompts`.
+    """
+
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    query: str = PHOTO
+
+    @field_validator("query")
+    @classmethod
+    def _check_query(cls, query: str) -> str:
+        check_template(query)
+        return query
+
+
+class DetectorOptions(QueryOptions):
     """Options of the detector.
 
     Parameters
@@ -59,10 +80,3 @@ class DetectorOptions(ModelOptions):
     batch_size: int = Field(default=4, ge=1, le=1024)
     threshold: float = Field(default=0.1, ge=0, le=1)
     overlap: float = Field(default=0.5, ge=0, le=1)
-    query: str = PHOTO
-
-    @field_validator("query")
-    @classmethod
-    def _check_query(cls, query: str) -> str:
-        check_template(query)
-        return query

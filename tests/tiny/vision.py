@@ -55,7 +55,7 @@ def save_clip(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     tokens = clip_tokenizer()
     config = CLIPConfig(text_config=_text_config(tokens), vision_config=EYE, projection_dim=16)
-    _save(CLIPModel(config), folder)
+    save_model(CLIPModel(config), folder)
     _clip_processor().save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
@@ -64,14 +64,14 @@ def save_clip(folder: Path, seed: int = 0) -> Path:
 def save_dino(folder: Path, seed: int = 0) -> Path:
     """A ViT without a pooling layer, as DINO's are published."""
     torch.manual_seed(seed)
-    _save(ViTModel(ViTConfig(**EYE), add_pooling_layer=False), folder)
+    save_model(ViTModel(ViTConfig(**EYE), add_pooling_layer=False), folder)
     ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
     return folder
 
 
 def save_dinov2(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
-    _save(Dinov2Model(Dinov2Config(**EYE)), folder)
+    save_model(Dinov2Model(Dinov2Config(**EYE)), folder)
     side = {"height": 32, "width": 32}
     BitImageProcessorPil(size={"shortest_edge": 32}, crop_size=side).save_pretrained(folder)
     return folder
@@ -85,7 +85,7 @@ def save_owlv2(folder: Path, seed: int = 0) -> Path:
     for layer in (model.class_head.logit_shift, model.class_head.logit_scale):
         layer.weight.data *= 0.05  # scores between 0 and 1, not at either end
     model.box_head.dense2.weight.data *= 0.05  # boxes about where their patches are
-    _save(model, folder)
+    save_model(model, folder)
     Owlv2ImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
@@ -115,7 +115,7 @@ def save_sam(folder: Path, seed: int = 0) -> Path:
             "iou_head_hidden_dim": 16,
         },
     )
-    _save(SamModel(config), folder)
+    save_model(SamModel(config), folder)
     SamImageProcessorPil(
         size={"longest_edge": 64},
         mask_size={"longest_edge": 16},
@@ -136,7 +136,7 @@ def save_parsing(folder: Path, seed: int = 0, labels: Sequence[str] = LABELS) ->
         id2label=dict(enumerate(labels)),
         label2id={name: number for number, name in enumerate(labels)},
     )
-    _save(SegformerForSemanticSegmentation(config), folder)
+    save_model(SegformerForSemanticSegmentation(config), folder)
     SegformerImageProcessorPil(size={"height": 64, "width": 64}).save_pretrained(folder)
     return folder
 
@@ -155,7 +155,7 @@ def save_clipseg(folder: Path, seed: int = 0) -> Path:
         conditional_layer=0,
     )
     model = CLIPSegForImageSegmentation(config)
-    _save(model, folder)
+    save_model(model, folder)
     ViTImageProcessorPil(size={"height": 48, "width": 48}).save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
@@ -185,7 +185,7 @@ def save_mask2former(folder: Path, seed: int = 0) -> Path:
         label2id={name: number for number, name in enumerate(THINGS)},
     )
     model = Mask2FormerForUniversalSegmentation(config)
-    _save(model, folder)
+    save_model(model, folder)
     Mask2FormerImageProcessorPil(size={"shortest_edge": 64, "longest_edge": 128}).save_pretrained(
         folder
     )
@@ -207,7 +207,7 @@ def save_safety(folder: Path, seed: int = 0, threshold: float = 0.42) -> Path:
     checker.special_care_embeds.data.normal_()
     checker.concept_embeds_weights.data.fill_(threshold)
     checker.special_care_embeds_weights.data.fill_(threshold - 0.04)
-    _save(checker, folder)
+    save_model(checker, folder)
     tensors = {
         name.replace("vision_model.", "vision_model.vision_model.", 1): tensor
         for name, tensor in load_file(folder / "model.safetensors").items()
@@ -221,7 +221,7 @@ def _text_config(tokens: CLIPTokenizer) -> dict[str, Any]:
     return clip_text_config(tokens).to_dict()
 
 
-def _save(model: Any, folder: Path) -> None:
+def save_model(model: Any, folder: Path) -> None:
     with quiet():
         model.save_pretrained(folder)
 

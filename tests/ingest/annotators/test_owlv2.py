@@ -29,8 +29,7 @@ def test_each_detection_is_a_mention(tmp_path: Path) -> None:
 
 
 def test_registry(tmp_path: Path) -> None:
-    assert list(ANNOTATORS) == ["owlv2"]
-    with pytest.raises(UnknownNameError, match=r"unknown annotator 'yolo'. Known: owlv2"):
+    with pytest.raises(UnknownNameError, match=r"unknown annotator 'yolo'. Known: .*owlv2"):
         ANNOTATORS.open("yolo")
     with pytest.raises(OptionError, match="The annotator owlv2 has no option 'vocabulary'"):
         ANNOTATORS.open("owlv2", {"vocabulary": []})

@@ -1,0 +1,1 @@
+"""Families of models that score texts in images, one module each."""
