@@ -74,7 +74,7 @@ def assign(n: int, people: int, overlap: int, rng: np.random.Generator) -> pd.Da
     """
     if not 1 <= overlap <= people:
         raise OptionError(
-            f"Each pair is to be judged by {overlap:,} of {people:,} people. Ask for 1 to all of "
+            f"Each is to be judged by {overlap:,} of {people:,} people. Ask for 1 to all of "
             "them with ",
             Setting("overlap"),
             ".",

@@ -1,0 +1,192 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from annotation.auditing.answers import decided
+from annotation.auditing.correction import corrected_counts, rates
+from annotation.auditing.imbalance import clique_verdicts, corrected_imbalances
+from annotation.auditing.sample import draw_labels
+
+KEYS = ["concept", "class_name"]
+CORRECTED = ["concept", "class_name", "labelled", "unlabelled", "corrected", "low", "high"]
+
+
+def counts_of(*rows):
+    return pd.DataFrame(rows, columns=CORRECTED)
+
+
+def audit(shows, labelled, classes, n, rng):
+    """Corrected counts of concepts (columns) in classes 0 and 1, by people who are always right."""
+    drawn = draw_labels(classes, labelled, n, rng)
+    audited = drawn.assign(
+        class_name=classes[drawn["image"]], shows=shows[drawn["image"], drawn["concept"]]
+    )
+    images, concepts = labelled.shape
+    said = pd.DataFrame(
+        {
+            "concept": np.tile(np.arange(concepts), images),
+            "class_name": np.repeat(classes, concepts),
+            "labelled": labelled.reshape(-1),
+        }
+    )
+    counts = said.groupby(KEYS)["labelled"].agg(labelled="sum", n="count").reset_index()
+    counts["unlabelled"] = counts["n"] - counts["labelled"]
+    return corrected_counts(counts, rates(audited))
+
+
+def test_an_annotator_that_errs_by_class_invents_an_imbalance_that_an_audit_takes_back():
+    """Of 600 images a class 180 show it; labels find 95% of them in one, 60% in the other."""
+    rng, again = np.random.default_rng(0), 200
+    classes, shows = np.repeat([0, 1], 600), np.tile(np.arange(600) < 180, 2)
+    chance = np.where(shows, np.where(classes == 0, 0.95, 0.6), 0.05)
+    labelled = rng.random((1200, again)) < chance[:, None]
+    every = np.tile(shows[:, None], again)
+    rows = corrected_imbalances(audit(every, labelled, classes, 100, rng))
+    assert len(rows) == again
+    assert (rows["over_represented"] == 0).all()
+    for name in ("gap", "rate_difference", "log_odds_ratio"):
+        assert not (rows[f"{name}_low"] <= 0).any()
+        covered = (rows[f"corrected_{name}_low"] <= 0) & (rows[f"corrected_{name}_high"] >= 0)
+        assert covered.mean() >= 0.93
+    assert (rows["verdict"] == "supported").mean() < 0.05
+    assert abs(rows["corrected_gap"].mean()) < 4 * rows["corrected_gap"].std() / again**0.5
+
+
+def test_a_true_imbalance_is_supported_and_a_turned_one_reversed():
+    classes = np.repeat([0, 1], 600)
+    rng = np.random.default_rng(3)
+    shows = (rng.random(1200) < np.where(classes == 0, 0.5, 0.2))[:, None]
+    (right,) = corrected_imbalances(audit(shows, shows, classes, 80, rng)).to_dict("records")
+    assert (right["verdict"], right["corrected_gap"]) == ("supported", right["gap"])
+    labelled = shows & (rng.random(1200) < np.where(classes == 0, 0.2, 1))[:, None]
+    (turned,) = corrected_imbalances(audit(shows, labelled, classes, 300, rng)).to_dict("records")
+    assert (turned["over_represented"], turned["verdict"]) == (1, "reversed")
+    truth = int(shows[classes == 1].sum()) - int(shows[classes == 0].sum())
+    assert turned["corrected_gap_low"] <= truth <= turned["corrected_gap_high"] < 0
+
+
+PARTS = st.tuples(*[st.integers(0, 60)] * 2, *[st.integers(1, 30)] * 2, *[st.floats(0, 1)] * 2)
+
+
+@settings(max_examples=40)
+@given(PARTS, PARTS)
+def test_limits_are_those_of_all_four_rates_added_up(first, second):
+    rows, terms = [], []
+    for name, (yes, no, n_yes, n_no, precision, omission) in zip(
+        "ab", (first, second), strict=True
+    ):
+        found = {"concept": "x", "class_name": name}
+        corrected, parts = 0.0, []
+        for rate, share, n, images in (
+            ("precision", precision, n_yes, yes),
+            ("false_omission", omission, n_no, no),
+        ):
+            hits = round(share * n)
+            low, high = proportion_confint(hits, n, method="wilson")
+            low, high = max(low, 0.0), min(high, 1.0)
+            found |= {rate: hits / n, f"{rate}_low": low, f"{rate}_high": high}
+            corrected += images * hits / n
+            parts.append((images * (hits / n - low), images * (high - hits / n)))
+        terms.append((corrected, parts))
+        rows.append({**found, "labelled": yes, "unlabelled": no})
+    frame = pd.DataFrame(rows)
+    found = corrected_imbalances(
+        corrected_counts(frame[[*KEYS, "labelled", "unlabelled"]], frame)
+    ).loc[0]
+    a, b = terms if found["over_represented"] == "a" else terms[::-1]
+    if found["over_represented"] == found["under_represented"]:
+        return
+    down = np.linalg.norm([part[0] for part in a[1]] + [part[1] for part in b[1]])
+    up = np.linalg.norm([part[1] for part in a[1]] + [part[0] for part in b[1]])
+    assert found["corrected_gap"] == pytest.approx(a[0] - b[0], abs=1e-9)
+    # Limits of a class's count are cut at none and all of its images: never wider than these.
+    assert found["corrected_gap_low"] >= a[0] - b[0] - down - 1e-9
+    assert found["corrected_gap_high"] <= a[0] - b[0] + up + 1e-9
+    if all(np.hypot(*zip(*parts, strict=True)).max() == 0 for _, parts in terms):
+        assert found["corrected_gap_low"] == found["corrected_gap_high"]
+
+
+def test_measures_of_labels_equal_newcombes_interval_and_the_log_odds_ratio():
+    frame = counts_of(("x", "a", 56, 14, 56, 56, 56), ("x", "b", 48, 32, 48, 48, 48))
+    found = corrected_imbalances(frame).loc[0]
+    limits = confint_proportions_2indep(56, 70, 48, 80, method="newcomb")
+    named = ("rate_difference_low", "rate_difference_high")
+    assert [found[name] for name in named] == pytest.approx(limits)
+    assert found["corrected_gap"] == found["corrected_gap_high"] == 8
+    odds = np.log(56 / 14) - np.log(48 / 32)
+    assert found[["log_odds_ratio", "corrected_log_odds_ratio_low"]].tolist() == pytest.approx(
+        [odds, odds]
+    )
+
+
+def test_none_all_ties_many_classes_and_what_was_not_audited():
+    none = (float("nan"),) * 3
+    frame = counts_of(
+        ("all", "a", 10, 0, 10, 8, 10), ("all", "b", 0, 10, 0, 0, 2),
+        ("half", "a", 5, 5, 5, 4, 6), ("half", "b", 2, 8, *none),
+        ("tie", "a", 5, 5, 5, 4, 6), ("tie", "b", 5, 5, 5, 4, 6),
+        ("three", "a", 1, 9, 1, 0, 2), ("three", "b", 9, 1, 9, 8, 10), ("three", "c", 2, 8, *none),
+    )  # fmt: skip
+    found = corrected_imbalances(frame).set_index("concept")
+    assert found["verdict"].to_dict() == {
+        "all": "supported",
+        "half": "not audited",
+        "tie": "supported",
+        "three": "supported",
+    }
+    assert np.isfinite(found.loc["all", "corrected_log_odds_ratio"])
+    assert tuple(found.loc["three", ["over_represented", "under_represented"]]) == ("b", "a")
+    assert found["corrected_gap_high"].drop("half").le(10).all()
+    empty = corrected_imbalances(frame[:0])
+    assert empty.empty
+    assert list(empty) == list(found.reset_index())
+
+
+def test_a_clique_is_supported_where_each_concept_of_a_model_has_its_direction():
+    frame = counts_of(
+        ("x", "a", 9, 1, 9, 8, 10), ("x", "b", 2, 8, 2, 1, 3),
+        ("y", "a", 9, 1, 5, 4, 6), ("y", "b", 2, 8, 5, 4, 6),
+        ("z", "a", 9, 1, 1, 0, 2), ("z", "b", 2, 8, 9, 8, 10),
+    )  # fmt: skip
+    expected = {
+        ("x",): "supported",
+        ("y",): "not supported",
+        ("z",): "reversed",
+        ("new",): "not audited",
+        ("own",): None,
+        ("own", "x"): "supported",
+        ("x", "y"): "not supported",
+        ("x", "z"): "not supported",
+        ("new", "z"): "not audited",
+    }
+    cliques = pd.DataFrame({"concepts": list(expected)})
+    cliques["over_represented"], cliques["under_represented"] = "a", "b"
+    found = clique_verdicts(cliques, frame, {"x", "y", "z", "new"})
+    assert found == list(expected.values())
+    balanced = cliques.assign(over_represented=None, under_represented=None)
+    assert clique_verdicts(balanced, frame, {"x"}) == [None] * len(expected)
+    turned = cliques.assign(over_represented="b", under_represented="a")[:3]
+    assert clique_verdicts(turned, frame, {"x", "y", "z"}) == [
+        "reversed",
+        "not supported",
+        "supported",
+    ]
+
+
+def test_only_labels_that_people_agree_on_are_decided():
+    labels = pd.DataFrame(
+        {"image": ["0", "1", "2", "3"], "concept": "x", "class_name": "a", "labelled": True}
+    )
+    said = [
+        ("0", "ann", "shows"), ("0", "bob", "shows"), ("0", "eve", "does not"),
+        ("1", "ann", "shows"), ("1", "bob", "does not"),
+        ("2", "ann", "unknown"), ("2", "bob", "unknown"), ("2", "eve", "does not"),
+        ("9", "ann", "shows"),
+    ]  # fmt: skip
+    answers = pd.DataFrame(said, columns=["image", "person", "answer"]).assign(concept="x")
+    found = decided(labels, answers)
+    assert dict(zip(found["image"], found["shows"], strict=True)) == {"0": True, "2": False}
+    assert decided(labels, answers[:0]).empty
