@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from graph.database import schema
+from graph.database.job_nodes import CANDIDATE
 from graph.database.store import GraphStore
 from graph.database.sync import batches
 from graph.errors import Action, OptionError, check_known
@@ -290,4 +290,4 @@ def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
     }
     for name in ("scores", "provenance"):
         properties[name] = json.dumps(dict(properties[name]), ensure_ascii=False, sort_keys=True)
-    return schema.CANDIDATE.check(properties)
+    return CANDIDATE.check(properties)

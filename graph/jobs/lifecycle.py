@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from graph.database import schema
+from graph.database.job_nodes import JOB, JOB_COUNTERS, JOB_QUERY
 from graph.database.store import GraphStore, Row
 from graph.database.sync import BATCH, batches
 from graph.dataset.names import check_images, state_with_names
@@ -121,9 +122,9 @@ def _write_job(
         "created_by": created_by,
         "state": "preparing",
         "complete": False,
-        **{counter.name: 0 for counter in schema.JOB_COUNTERS},
+        **{counter.name: 0 for counter in JOB_COUNTERS},
     }
-    row = {"key": job, "properties": schema.JOB.check(properties)}
+    row = {"key": job, "properties": JOB.check(properties)}
     created = store.write(statements.CREATE_JOB, dataset=dataset, row=row)
     if not created:
         raise StoreError(
@@ -156,7 +157,7 @@ def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
         "seconds": 0.0,
         "message": "",
     }
-    return {"key": query_id(job, position), "properties": schema.JOB_QUERY.check(properties)}
+    return {"key": query_id(job, position), "properties": JOB_QUERY.check(properties)}
 
 
 def _discard(store: GraphStore, job: str) -> None:

@@ -1,7 +1,7 @@
 """Named Cypher reads of jobs."""
 
+from graph.database.job_nodes import JOB_COUNTERS
 from graph.database.query import Statement
-from graph.database.schema import JOB_COUNTERS
 
 _ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
 

@@ -1,7 +1,7 @@
 """Named Cypher writes of jobs: state transitions under the job's lock, and new nodes."""
 
+from graph.database.job_nodes import CANDIDATE, JOB, JOB_QUERY
 from graph.database.query import Statement
-from graph.database.schema import CANDIDATE, JOB, JOB_QUERY
 from graph.database.statements import merge_clause
 from graph.jobs.counters import (
     COUNT_CANDIDATES,

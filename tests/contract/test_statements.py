@@ -9,6 +9,7 @@ from neo4j import GraphDatabase
 from graph.console.guard import check_read_only
 from graph.database import schema
 from graph.database import statements as database_statements
+from graph.database.job_nodes import JOB_COUNTERS
 from graph.database.local.server import ensure_running
 from graph.database.query import Statement
 from graph.dataset import statements as dataset_statements
@@ -67,7 +68,7 @@ def test_a_write_takes_no_value_but_as_a_parameter(statement):
 
 def test_the_counters_of_jobs_are_those_that_are_declared():
     kept = re.findall(r"j\.(\w+) = ", RECOUNT)
-    assert kept == [counter.name for counter in schema.JOB_COUNTERS]
+    assert kept == [counter.name for counter in JOB_COUNTERS]
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from graph.database.job_nodes import JOB_COUNTERS
 from graph.database.migrations import MIGRATIONS
-from graph.database.schema import JOB_COUNTERS
 from graph.jobs.candidates import record_made
 from graph.jobs.lifecycle import query_id
 from graph.jobs.rounds import begin_round
