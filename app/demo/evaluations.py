@@ -50,12 +50,16 @@ def record_results(
         validation=apart,
         validation_split="validation",
         shortcuts=shortcut_settings(SHORTCUTS),
-    ).model_dump(mode="json")
+    )
     written = []
     for result in results:
         line, seed = result.line, int(result.trained.record["seed"])
         evaluation = f"{datasets[0]}-{line.training_set}-{line.method}-{seed}"
-        new = NewEvaluation(line.method, seed, settings, line.training_set, id=evaluation)
+        new = NewEvaluation(
+            *(line.method, seed, settings.model_dump(mode="json"), line.training_set),
+            id=evaluation,
+            **settings.compared(),
+        )
         train = datasets[line.training_set != REAL]
         create_evaluations(store, [new], train=train, test=apart, extra=None)
         begin_evaluation(store, evaluation)

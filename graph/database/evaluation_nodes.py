@@ -46,6 +46,8 @@ EVALUATION = Node(
         Property("method"),
         Property("seed", int),
         Property("settings", Json, "all but the seed: preset, features, shortcuts, ..."),
+        Property("same_method", Json, "those that comparisons of training sets need equal"),
+        Property("other_methods", Json, "those that comparisons of methods need equal"),
         Property("predictions_uri", str, "a Parquet file in the output folder"),
         Property("created_by"),
         Property("created_at", datetime),

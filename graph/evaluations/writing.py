@@ -38,13 +38,15 @@ class NewEvaluation:
         Of training; None where it is not known.
     settings : mapping
         All that decides its result but training set, method and seed; anything that JSON can hold.
-        Two evaluations can be compared where it is the same.
     training_set : str
         Which images of the training dataset; by default ``augmented``, all of them.
     most_synthetic : int or None
         How many synthetic images to train on at most; None for all.
     id : str
         Unique in the store.
+    same_method, other_methods : mapping or None
+        Those of the settings that have to be equal where training sets, or methods, are compared;
+        None for all.
     """
 
     method: str
@@ -53,6 +55,8 @@ class NewEvaluation:
     training_set: str = "augmented"
     most_synthetic: int | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
+    same_method: Mapping[str, Any] | None = None
+    other_methods: Mapping[str, Any] | None = None
 
 
 def create_evaluations(
@@ -97,10 +101,15 @@ def create_evaluations(
 
 
 def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: str) -> Row:
+    compared = {"same_method": one.same_method, "other_methods": one.other_methods}
     properties = {
         "method": one.method,
         "seed": one.seed,
         "settings": settings_text(one.settings),
+        **{
+            name: settings_text(one.settings if settings is None else settings)
+            for name, settings in compared.items()
+        },
         "training_set": one.training_set if train is not None else None,
         "most_synthetic": one.most_synthetic,
         "created_by": created_by,

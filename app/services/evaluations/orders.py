@@ -139,17 +139,17 @@ def order_evaluations(
     ids, known, extras = list[str](), list[str](), set[str]()
     for (train, method), settings in checked.items():
         is_made = count_synthetic(store, train) > 0
-        wanted = [
-            NewEvaluation(
-                method,
-                seed,
-                _with_equal_numbers(
-                    method, settings, None if is_made and chosen != "real" else added
-                ).model_dump(mode="json"),
-                chosen,
-                most,
+        evened = {
+            chosen: _with_equal_numbers(
+                method, settings, None if is_made and chosen != "real" else added
             )
             for chosen in order.training_sets
+        }
+        wanted = [
+            NewEvaluation(
+                *(method, seed, own.model_dump(mode="json"), chosen, most), **own.compared()
+            )
+            for chosen, own in evened.items()
             for seed in seeds
         ]
         there = {} if order.again else _there(store, train, test)

@@ -1,7 +1,7 @@
 """What an evaluation is run with, as its node keeps it."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypedDict, cast
 
 from pydantic import Field
 
@@ -15,6 +15,13 @@ from graph.options import Options, read_options
 from graph.plugins import EXTRAS, needed_extras
 
 Labels = Literal["class", "concepts"]
+
+
+class Compared(TypedDict):
+    """Settings that have to be equal in comparisons, as `NewEvaluation` takes them."""
+
+    same_method: dict[str, Any]
+    other_methods: dict[str, Any]
 
 
 class RunSettings(Options):
@@ -56,6 +63,21 @@ class RunSettings(Options):
     def read(cls, settings: Mapping[str, Any]) -> "RunSettings":
         """Check settings that an evaluation's node keeps; OptionError if they cannot be used."""
         return read_options(cls, settings, "The evaluation")
+
+    def compared(self) -> Compared:
+        """The settings that comparisons need equal.
+
+        Of training sets: all but how many images an augmentation adds, with which those without
+        generated ones catch up. Of methods: all but their own options and the validation images,
+        which some select by and others do without.
+        """
+        settings = self.model_dump(mode="json")
+        options = {name: one for name, one in self.method_options.items() if name != "added"}
+        of_method = ("method_options", "validation", "validation_split", "validation_share")
+        return {
+            "same_method": settings | {"method_options": options},
+            "other_methods": {key: settings[key] for key in settings if key not in of_method},
+        }
 
     def recipe(self, method: str, label: str = "") -> Recipe:
         """The method and the learner with their options."""

@@ -3,23 +3,16 @@
 from graph.database.query import Parameter
 from graph.queries.catalogue.parameters import dataset_query
 
-# Each evaluation on a job's result beside that on the job's own dataset with the same method, seed
-# and settings and the same test images. An interval of the difference follows from those of its
-# terms by MOVER (G. Zou and A. Donner, Construction of confidence limits about effect measures,
-# Statistics in Medicine 27, 2008), which for two proportions with Wilson's intervals is method 10
-# of R. Newcombe, Interval estimation for the difference between independent proportions, Statistics
-# in Medicine 17, 1998. Over seeds, values and limits are averaged, as if all seeds erred together;
-# that both models are tested on the same images is not made use of. Both make it rather too wide.
-_WHAT_HELPED = """
-CALL () {
-  MATCH (j:Job {dataset: $dataset})<-[:OF]-(e:Evaluation) RETURN j, e
-  UNION MATCH (e:Evaluation {train: $dataset})-[:OF]->(j:Job) RETURN j, e
-}
-WITH j, e WHERE e.scored_at IS NOT NULL AND e.training_set <> 'real'
-MATCH (b:Evaluation {train: j.dataset})
-WHERE b.scored_at IS NOT NULL AND b.training_set IN ['real', 'augmented']
-  AND b.test = e.test AND b.test_digest = e.test_digest AND b.method = e.method
-  AND b.settings = e.settings AND coalesce(b.seed = e.seed, b.seed IS NULL AND e.seed IS NULL)
+# Each evaluation beside the one it is compared with. An interval of the difference follows from
+# those of its terms by MOVER (G. Zou and A. Donner, Construction of confidence limits about effect
+# measures, Statistics in Medicine 27, 2008), which for two proportions with Wilson's intervals is
+# method 10 of R. Newcombe, Interval estimation for the difference between independent proportions,
+# Statistics in Medicine 17, 1998. Over seeds, values and limits are averaged, as if all seeds erred
+# together; that both models are tested on the same images is not made use of. Both make it rather
+# too wide.
+_DIFFERENCES = """
+WHERE b.scored_at IS NOT NULL AND b.test = e.test AND b.test_digest = e.test_digest
+  AND coalesce(b.seed = e.seed, b.seed IS NULL AND e.seed IS NULL)
 OPTIONAL MATCH (d:Dataset {name: e.train})
 OPTIONAL MATCH (o:Dataset {name: b.train})
 OPTIONAL MATCH (x:Dataset {name: e.test})
@@ -38,6 +31,39 @@ RETURN training_set, images, j.id AS job, coalesce(p.planner, j.plan) AS planner
    after - before + sqrt((after_high - after) ^ 2 + (before - before_low) ^ 2)] AS interval,
   outdated
 ORDER BY training_set, images, job, method, metric, group, outdated LIMIT $limit"""
+_COLUMNS = (
+    "training_set images job planner backend method seeds metric group before after difference "
+    "interval outdated"
+)
+
+# On a job's result, and on the job's own dataset with the same method.
+_WHAT_HELPED = f"""
+CALL () {{
+  MATCH (j:Job {{dataset: $dataset}})<-[:OF]-(e:Evaluation) RETURN j, e
+  UNION MATCH (e:Evaluation {{train: $dataset}})-[:OF]->(j:Job) RETURN j, e
+}}
+WITH j, e WHERE e.scored_at IS NOT NULL AND e.training_set <> 'real'
+MATCH (b:Evaluation {{train: j.dataset, method: e.method}})
+WHERE b.training_set IN ['real', 'augmented']
+  AND coalesce(b.same_method, b.settings) = coalesce(e.same_method, e.settings)
+WITH j, e, b{_DIFFERENCES}"""
+
+# With a method, and by ERM on the same images.
+_REMEDIES = f"""
+CALL () {{
+  MATCH (e:Evaluation {{train: $dataset}}) RETURN e
+  UNION MATCH (:Job {{dataset: $dataset}})<-[:OF]-(e:Evaluation) RETURN e
+}}
+WITH e WHERE e.scored_at IS NOT NULL AND e.method <> 'erm'
+MATCH (b:Evaluation {{train: e.train, method: 'erm', training_set: e.training_set}})
+WHERE coalesce(b.other_methods, b.settings) = coalesce(e.other_methods, e.settings)
+  AND coalesce(b.most_synthetic, -1) = coalesce(e.most_synthetic, -1)
+OPTIONAL MATCH (e)-[:OF]->(j:Job)
+WITH j, e, b{_DIFFERENCES}"""
+_PARAMETERS = {
+    "metric": Parameter("only this metric"),
+    "limit": Parameter("the most rows to return", int, 1000),
+}
 
 QUERIES = (
     dataset_query(
@@ -45,12 +71,18 @@ QUERIES = (
         "What training on a job's result changed: scores of models trained on the job's dataset "
         "before and after, with the same method, seeds, settings and test images, as means over "
         "seeds, with an interval of the difference by Newcombe's method (MOVER).",
-        "training_set images job planner backend method seeds metric group before after "
-        "difference interval outdated",
+        _COLUMNS,
         _WHAT_HELPED,
-        parameters={
-            "metric": Parameter("only this metric"),
-            "limit": Parameter("the most rows to return", int, 1000),
-        },
+        parameters=_PARAMETERS,
+    ),
+    dataset_query(
+        "remedies",
+        "What each training method, such as upweight or cutmix, changed: scores of models trained "
+        "with ERM (before) and with the method (after) on the same training set, with the same "
+        "seeds, learner and test images; as `what-helped`, and without a job on a dataset as it "
+        "was loaded.",
+        _COLUMNS,
+        _REMEDIES,
+        parameters=_PARAMETERS,
     ),
 )

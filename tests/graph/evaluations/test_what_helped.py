@@ -27,8 +27,10 @@ def wilson(right, n):
 def evaluate(store):
     """Write an evaluation that has scores already."""
 
-    def write(train, test, seed, rows, *, method="erm", settings=SETTINGS, images="augmented"):
-        new = NewEvaluation(method, seed, settings, images)
+    def write(
+        train, test, seed, rows, *, method="erm", settings=SETTINGS, images="augmented", **compared
+    ):
+        new = NewEvaluation(method, seed, settings, images, **compared)
         (made,) = create_evaluations(store, [new], train=train, test=test, extra=None)
         columns = ["metric", "group", "value", "low", "high", "n"]
         save_scores(store, made, pd.DataFrame(rows, columns=columns))
@@ -39,8 +41,8 @@ def evaluate(store):
 
 @pytest.fixture
 def ask(store):
-    def read(dataset, **given):
-        query, bound = bind_named(store, "what-helped", {"dataset": dataset, **given})
+    def read(dataset, query="what-helped", **given):
+        query, bound = bind_named(store, query, {"dataset": dataset, **given})
         return store.read(query.text, **bound)
 
     return read
@@ -110,3 +112,38 @@ def test_groups_without_images_and_metrics_without_intervals_stay(
     assert (found["b"]["difference"], found["b"]["interval"]) == (None, [None, None])
     assert len(ask(original)) == 3
     assert len(ask(original, limit=1)) == 1
+
+
+def test_remedies_stand_beside_erm_on_the_same_images(original, rebalanced, job, evaluate, ask):
+    rows = {n: [("m", "", *wilson(n, 100))] for n in (10, 30, 50, 60, 70)}
+
+    def cutmix(train, n, added, seed=0, **changes):
+        settings = SETTINGS | {"method_options": {"added": added, "alpha": 1}} | changes
+        evaluate(
+            *(train, original, seed, rows[n]),
+            method="cutmix",
+            settings=settings,
+            same_method=SETTINGS | {"method_options": {"alpha": 1}} | changes,
+            other_methods=SETTINGS | changes,
+        )
+
+    evaluate(original, original, 0, rows[10])
+    evaluate(original, original, 1, rows[70], settings={"preset": "gpu"})
+    cutmix(original, 30, 56)
+    cutmix(original, 70, 56, seed=1)  # no ERM of that seed with these settings
+    cutmix(original, 70, 56, preset="huge")  # nor with these
+    (row,) = ask(original, "remedies")
+    assert (row["method"], row["job"], row["training_set"]) == ("cutmix", None, original)
+    assert (row["before"], row["after"], row["seeds"]) == (0.1, 0.3, 1)
+    low, high = confint_proportions_2indep(30, 100, 10, 100, method="newcomb", compare="diff")
+    assert row["interval"] == pytest.approx([low, high])
+
+    assert ask(original) == []
+    evaluate(rebalanced, original, 0, rows[50])
+    cutmix(rebalanced, 60, 0)
+    helped = {row["method"]: (row["before"], row["after"]) for row in ask(original)}
+    assert helped == {"erm": (0.1, 0.5), "cutmix": (0.3, 0.6)}
+    found = {row["job"]: (row["before"], row["after"]) for row in ask(original, "remedies")}
+    assert found == {None: (0.1, 0.3), job: (0.5, 0.6)}
+    assert [row["job"] for row in ask(rebalanced, "remedies")] == [job]
+    assert ask(original, "remedies", metric="other") == []

@@ -14,6 +14,7 @@ from app.services.evaluations.predictions import (
     predictions_uri,
     read_saved_predictions,
 )
+from app.services.evaluations.run_settings import RunSettings
 from app.services.evaluations.runs import predict_dataset, run_evaluation, train_again
 from app.services.evaluations.summaries import (
     differences_frame,
@@ -23,6 +24,7 @@ from app.services.evaluations.summaries import (
     summary_frame,
 )
 from evaluation.training.data.sets import LeakError
+from evaluation.training.methods import METHODS
 from generation.output.folder import OutputFolder
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
@@ -85,6 +87,11 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
     assert row["after"] > row["before"]
     low, high = row["interval"]
     assert low <= row["difference"] <= high
+    query, bound = bind_named(store, "remedies", {"dataset": animals, "metric": "worst_group"})
+    remedies = {row["training_set"]: row for row in store.read(query.text, **bound)}
+    assert {row["method"] for row in remedies.values()} == {"upweight"}
+    assert remedies[animals]["before"] == row["before"]
+    assert remedies[rebalanced]["after"] == rows["upweight"]["after"]
 
     everything = list_evaluations(store, animals)
     summary = summary_frame(store, everything)
@@ -242,3 +249,15 @@ def test_predictions_that_are_gone_are_named(store, animals, own, run):
     folder.delete(found.predictions_uri)
     with pytest.raises(NoPredictionsError, match="COBALANCE_OUTPUT"):
         read_saved_predictions(folder, found)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_is_compared_with_erm_and_with_itself(method):
+    """Whatever it takes to select by, and however many images it adds."""
+    options = {"added": 56} if "added" in METHODS[method].options.model_fields else {}
+    own = RunSettings(method_options=options, validation_share=0.2).compared()
+    assert own["other_methods"] == RunSettings().compared()["other_methods"]
+    plain = RunSettings(validation_share=0.2).compared()
+    assert own["same_method"] == plain["same_method"]
+    assert own["same_method"] != RunSettings(method_options={"eta": 1}).compared()["same_method"]
+    assert own["other_methods"] != RunSettings(learner="network").compared()["other_methods"]
