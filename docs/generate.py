@@ -298,6 +298,7 @@ def graph() -> str:
         ("The concept graph", schema.NODES),
         ("Jobs", schema.JOB_NODES),
         ("Evaluations", schema.EVALUATION_NODES),
+        ("Annotations by models", schema.ANNOTATION_NODES),
         ("Copies", schema.COPIES),
         ("The store as a whole", schema.STORE_NODES),
     ):

@@ -69,11 +69,17 @@ RUN_TASKS = Statement(
 )
 
 DELETE_RUN = Statement(
-    "Delete a run with its tasks; attributes that it proposed stay.",
+    "Delete a run with its tasks and audits; attributes that it proposed stay.",
     """
 MATCH (r:AnnotationRun {id: $run})
-OPTIONAL MATCH (r)<-[:WORKS_FOR]-(t:Task)
-DETACH DELETE r, t""",
+CALL (r) { OPTIONAL MATCH (r)<-[:WORKS_FOR]-(t:Task) RETURN collect(t) AS tasks }
+CALL (r) { OPTIONAL MATCH (r)<-[:AUDITS]-(a:Audit) RETURN collect(a) AS audits }
+CALL (r) {
+  OPTIONAL MATCH (r)<-[:AUDITS]-(:Audit)<-[:GIVEN_IN]-(n:AuditAnswer)
+  RETURN collect(n) AS answers
+}
+FOREACH (node IN tasks + audits + answers | DETACH DELETE node)
+DETACH DELETE r""",
 )
 
 # What people decided stays when an attribute is proposed once more.

@@ -193,6 +193,19 @@ MIGRATIONS = (
             "CREATE INDEX studyanswer_study IF NOT EXISTS FOR (n:StudyAnswer) ON (n.study)",
         ),
     ),
+    Migration(
+        13,
+        "audits of annotation runs and their answers",
+        (
+            "CREATE CONSTRAINT audit_key IF NOT EXISTS FOR (n:Audit) REQUIRE (n.id) IS UNIQUE",
+            "CREATE INDEX audit_dataset IF NOT EXISTS FOR (n:Audit) ON (n.dataset)",
+            "CREATE INDEX audit_run IF NOT EXISTS FOR (n:Audit) ON (n.run)",
+            "CREATE CONSTRAINT auditanswer_key IF NOT EXISTS FOR (n:AuditAnswer) "
+            "REQUIRE (n.key) IS UNIQUE",
+            "CREATE INDEX auditanswer_dataset IF NOT EXISTS FOR (n:AuditAnswer) ON (n.dataset)",
+            "CREATE INDEX auditanswer_audit IF NOT EXISTS FOR (n:AuditAnswer) ON (n.audit)",
+        ),
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE
+from graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE, AUDIT, AUDIT_ANSWER
 from graph.database.declarations import Edge, Json, Node, Property
 from graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
 from graph.database.job_nodes import ASKED, CANDIDATE, EDITED, JOB, JOB_QUERY
@@ -216,12 +216,15 @@ FOUND = Edge(
 STUDIES = Edge("STUDIES", STUDY, JOB, "the job whose images people judge")
 GIVEN_IN = Edge("GIVEN_IN", STUDY_ANSWER, STUDY, "the answer is part of the study")
 JUDGES = Edge("JUDGES", STUDY_ANSWER, CANDIDATE, "the edited image of the pair")
+AUDITS = Edge("AUDITS", AUDIT, ANNOTATION_RUN, "the run whose labels people check")
+AUDIT_GIVEN_IN = Edge("GIVEN_IN", AUDIT_ANSWER, AUDIT, "the answer is part of the audit")
+AUDIT_JUDGES = Edge("JUDGES", AUDIT_ANSWER, IMAGE, "the image, while it exists")
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
 EVALUATION_NODES = (TASK, EVALUATION, SCORE, STUDY, STUDY_ANSWER)
-ANNOTATION_NODES = (ATTRIBUTE, ANNOTATION_RUN)
+ANNOTATION_NODES = (ATTRIBUTE, ANNOTATION_RUN, AUDIT, AUDIT_ANSWER)
 COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE, IMAGE_LIST)
 """Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
@@ -259,4 +262,7 @@ EDGES = (
     STUDIES,
     GIVEN_IN,
     JUDGES,
+    AUDITS,
+    AUDIT_GIVEN_IN,
+    AUDIT_JUDGES,
 )

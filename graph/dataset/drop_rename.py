@@ -11,8 +11,8 @@ from graph.progress import Progress, silent
 # Dependants first, so that an interrupted drop leaves no dangling nodes. Jobs go before their
 # queries and candidates: workers write under a lock on their job, so nothing is written for a job
 # that is gone, and a rename reaches everything that was written before it. So do evaluations and
-# their scores, and studies before their answers. An evaluation belongs to the dataset that it was
-# trained on; one that was tested on a dataset outlives it, and is outdated.
+# their scores, and studies and audits before their answers. An evaluation belongs to the dataset
+# that it was trained on; one that was tested on a dataset outlives it, and is outdated.
 _DROP_ORDER = (
     *schema.EVALUATION_NODES,
     *schema.ANNOTATION_NODES,

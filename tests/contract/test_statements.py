@@ -6,6 +6,8 @@ from types import ModuleType
 import pytest
 from neo4j import GraphDatabase
 
+from graph.annotations import statements as annotation_statements
+from graph.audits import statements as audit_statements
 from graph.console.guard import check_read_only
 from graph.database import schema
 from graph.database import statements as database_statements
@@ -35,7 +37,7 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
 ALL = named(
     *(database_statements, dataset_statements, query_statements),
     *(job_reads, job_statements, verdict_statements, task_statements, evaluation_statements),
-    study_statements,
+    *(study_statements, annotation_statements, audit_statements),
 )
 EVALUATIONS = named(task_statements, evaluation_statements, study_statements)
 JOBS = named(job_reads, job_statements, verdict_statements)

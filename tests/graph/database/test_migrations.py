@@ -28,6 +28,7 @@ FROZEN = {
     10: "20d07f98f31f29233434a038cf60e15d19bb94d9f135cb87d798b4609f854de1",
     11: "2b99438cb6c4e518e345385f90bd65f98ad6196a927d620e3c45ba9db2ae0cfd",
     12: "caabe0f50d6e2c4582aaf962dd37d4cf5d5a9169f67c12c4b7334c8d080023dd",
+    13: "2af10918dc51ca7255150b9472c4bc44d3b692c100250d6c8b7de5ccc21492a2",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}

@@ -1,0 +1,1 @@
+"""Audits: labels of annotation runs that people check, and their answers."""
