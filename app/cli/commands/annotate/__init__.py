@@ -4,6 +4,7 @@ import typer
 
 from app.cli.commands.annotate.decisions import accept, delete, reject, threshold
 from app.cli.commands.annotate.label import label
+from app.cli.commands.annotate.measure import measure
 from app.cli.commands.annotate.runs import runs
 
 app = typer.Typer(
@@ -12,5 +13,5 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-for command in (label, runs, accept, reject, threshold, delete):
+for command in (label, runs, accept, reject, threshold, delete, measure):
     app.command()(command)

@@ -1,0 +1,116 @@
+"""Match names of concepts with those of ground truth, and images by their id or file."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+
+class TruthOf(NamedTuple):
+    """The ground truth's attribute that a concept is compared with, perhaps its opposite."""
+
+    attribute: str
+    inverted: bool = False
+
+
+def match_concepts(
+    concepts: Sequence[str],
+    attributes: Iterable[str],
+    mapping: Mapping[str, TruthOf] | None = None,
+) -> dict[str, TruthOf]:
+    """Find the ground truth of each concept: by a mapping, by name, or by the opposite's name.
+
+    Names are the same whatever their case and punctuation. CelebA says ``No_Beard``: that is the
+    opposite of a concept "beard".
+
+    Parameters
+    ----------
+    concepts : sequence of str
+    attributes : iterable of str
+        Of the ground truth.
+    mapping : mapping or None
+        What to compare some concepts with; it wins.
+
+    Returns
+    -------
+    dict
+        Concepts without ground truth are left out.
+
+    Examples
+    --------
+    >>> match_concepts(["5 o'clock shadow", "beard", "hat"], ["No_Beard", "5_o_Clock_Shadow"])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {"5 o'clock shadow": TruthOf(attribute='5_o_Clock_Shadow', inverted=False),
+     'beard': TruthOf(attribute='No_Beard', inverted=True)}
+    """
+    known = {plain(name): name for name in reversed(list(attributes))}
+    found = {}
+    for concept in concepts:
+        name = plain(concept)
+        opposite = name[3:] if name.startswith("no ") else f"no {name}"
+        if mapping and concept in mapping:
+            found[concept] = mapping[concept]
+        elif name in known:
+            found[concept] = TruthOf(known[name])
+        elif opposite in known:
+            found[concept] = TruthOf(known[opposite], inverted=True)
+    return found
+
+
+def plain(name: str) -> str:
+    """A name in small letters, with one space for whatever else it has.
+
+    Examples
+    --------
+    >>> plain("Wearing_Hat"), plain("has_bill_shape::curved_(up_or_down)")
+    ('wearing hat', 'has bill shape curved up or down')
+    """
+    return " ".join(re.findall(r"[^\W_]+", name.casefold()))
+
+
+def match_images(
+    ids: Sequence[str], uris: Sequence[str | None], known: Sequence[str]
+) -> list[int | None]:
+    """Find images in ground truth: by id, by address, by file name, or by that without its ending.
+
+    Parameters
+    ----------
+    ids, uris : sequence of str, of the same length
+        Of the images.
+    known : sequence of str
+        What ground truth calls its images. A file name that two of them have matches none.
+
+    Returns
+    -------
+    list of int or None
+        The place of each image in `known`.
+
+    Examples
+    --------
+    >>> match_images(["1", "b", "c"], ["celeba/7.jpg", None, "x/z.png"], ["b", "7.jpg"])
+    [1, 0, None]
+    """
+    forms = [_forms(name) for name in known]
+    places = []
+    for of_form in zip(*forms, strict=True):
+        place: dict[str, int | None] = {}
+        for at, form in enumerate(of_form):
+            place[form] = None if form in place else at
+        places.append(place)
+    return [_first(places, [_forms(name) for name in (image, uri) if name])
+            for image, uri in zip(ids, uris, strict=True)]  # fmt: skip
+
+
+def _first(
+    places: Sequence[Mapping[str, int | None]], named: Sequence[tuple[str, ...]]
+) -> int | None:
+    for at, place in enumerate(places):
+        for forms in named:
+            if (found := place.get(forms[at])) is not None:
+                return found
+    return None
+
+
+def _forms(name: str) -> tuple[str, str, str]:
+    """A name as it is, its last part, and that without an ending."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return name, last, last.rpartition(".")[0] or last

@@ -1,0 +1,54 @@
+"""Macro means of published tables of scores by attribute."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from annotation.measuring.label_scores import macro
+from graph.errors import InputError
+
+GROUP = "dataset"
+
+
+def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean over attributes of each column of numbers, for each dataset.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        A row an attribute; a column of scores a model, and perhaps ``dataset``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``dataset``, ``model`` (the column's name), ``macro``, ``attributes`` and ``left_out``
+        (without a value), in the table's order.
+
+    Examples
+    --------
+    >>> macro_table(pd.DataFrame({"attribute": ["a", "b"], "BLIP": [0.5, 0.75]})).values.tolist()
+    [['', 'BLIP', 0.625, 2, 0]]
+    """
+    models = [name for name in scores.select_dtypes(np.number) if name != GROUP]
+    groups = scores[GROUP] if GROUP in scores else pd.Series("", index=scores.index)
+    rows = [
+        (name, model, *macro(of_group[model]))
+        for name, of_group in scores.groupby(groups, sort=False)
+        for model in models
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "model", "macro", "attributes", "left_out"])
+
+
+def read_macro_table(path: Path) -> pd.DataFrame:
+    """Read a CSV table of scores, and return `macro_table` of it; InputError if it has none."""
+    try:
+        scores = pd.read_csv(path, encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        reason = f"is no table that can be read ({error})"
+        raise InputError(str(path), None, reason, "Save it as CSV.") from error
+    found = macro_table(scores)
+    if found.empty:
+        reason = "has no column of numbers"
+        raise InputError(str(path), None, reason, "Write a row an attribute, a column a model.")
+    return found

@@ -1,0 +1,91 @@
+"""Labels in the graph's files, measured against datasets and files."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelSettings
+from annotation.measuring.matching import TruthOf
+from annotation.measuring.truth import GroundTruth
+from app.services.annotations.measuring import measure_run, measure_vocabulary, truth_of_dataset
+from generation.output.folder import OutputFolder
+from graph.annotations.attributes import ProposedAttribute, save_attributes
+from graph.annotations.runs import NewRun, create_run, end_run
+from graph.dataset.write import write_annotations
+from graph.errors import OptionError
+from graph.records import Annotations, ImageRecord, Mention
+from ingest.annotators.annotator import Scores
+
+SCORES = {"sky": [0.9, 0.4, 0.6, 0.1], "o'sea {x}": [0.1, 0.2, 0.3, 0.9]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return OutputFolder(str(tmp_path))
+
+
+@pytest.fixture
+def run(store, dataset, folder):
+    shown = [("sky",), ("sky", "o'sea {x}"), (), ("o'sea {x}",)]
+    records = [
+        ImageRecord(f"{at}", "bird", tuple(Mention(name) for name in names), uri=f"{at}.png")
+        for at, names in enumerate(shown)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="test")
+    settings = LabelSettings.read(
+        {
+            "annotator": "owlv2",
+            "level": "object",
+            "attributes": [{"category": "", "concept": n, "caption": n} for n in SCORES],
+            "rule": "threshold",
+            "threshold": 0.5,
+            "images": 4,
+            "chunk_images": 3,
+        }
+    )
+    new = NewRun("label", "m", settings.model_dump(mode="json"))
+    create_run(store, dataset, new)
+    files = ScoreFiles(folder, new.id)
+    ids = [f"{at}" for at in range(4)]
+    uris = [f"{one}.png" for one in ids]
+    files.write_images(pa.table({"id": ids, "uri": uris, "synthetic": [False] * 4}))
+    matrix = np.array(list(SCORES.values()), np.float32).T
+    files.write_scores(0, ids[:3], Scores(matrix[:3]))
+    files.write_scores(1, ids[3:], Scores(matrix[3:]))
+    end_run(store, new.id)
+    return new.id
+
+
+def test_a_run_is_measured_against_a_dataset(store, dataset, folder, run):
+    found = measure_run(store, folder, run, truth_of_dataset(store, dataset))
+    table = found.scores.set_index("concept")
+    assert table.loc["sky", ["auc", "precision", "recall", "f1"]].tolist() == [0.75, 0.5, 0.5, 0.5]
+    assert table.loc["o'sea {x}", "auc"] == 0.75
+    assert found.macro["auc"] == (0.75, 2, 0)
+    assert found.macro["precision"].value == 0.75
+    assert found.unmatched_images == 0
+
+
+def test_a_run_is_measured_against_files_and_opposites(store, folder, run):
+    shows = pd.DataFrame({"No_Sky": [0.0, 0.0, 1.0]}, index=["x/0.png", "1", "2.jpg"])
+    found = measure_run(store, folder, run, GroundTruth(shows))
+    assert found.scores["truth"].tolist() == ["not No_Sky"]
+    assert found.scores["auc"].tolist() == [0.5]
+    assert (found.unmatched_images, found.unmatched_concepts) == (1, ("o'sea {x}",))
+    with pytest.raises(OptionError, match="No concept"):
+        measure_run(store, folder, run, GroundTruth(shows.rename(columns={"No_Sky": "x"})))
+    with pytest.raises(OptionError, match="No image"):
+        measure_run(store, folder, run, GroundTruth(shows.set_axis(["u", "v", "w"])))
+    with pytest.raises(OptionError, match="no ground truth is for"):
+        measure_run(store, folder, run, GroundTruth(shows), {"sky": TruthOf("Sea")})
+
+
+def test_what_was_proposed_is_measured_by_spelling(store, dataset, run):
+    proposal = create_run(store, dataset, NewRun("propose", "m", {}))
+    attributes = [ProposedAttribute("c", name, "image", name) for name in ("Blue-Bill", "red bill")]
+    save_attributes(store, proposal, attributes)
+    found = measure_vocabulary(store, dataset, ["blue_bill", "zzz"])
+    assert (found.proposed, found.known, found.recall) == (2, 2, 0.5)
+    assert (found.dimension, found.fraction) == (1, 0.5)
