@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from app.settings import Settings
+from graph.annotations.runs import has_accepted
 from graph.database.store import GraphStore
 from graph.dataset import drop_rename
 from graph.dataset.write import IngestReport, write_annotations
+from graph.errors import needs_extra
 from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations
@@ -41,6 +43,8 @@ def load_dataset(
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
+    What accepted annotation runs found is added to them again.
+
     Parameters
     ----------
     source : str
@@ -67,6 +71,11 @@ def load_dataset(
         afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
         progress=progress,
     )
+    if (report.created or report.updated) and has_accepted(store, dataset):
+        with needs_extra("Labels of models", "worker"):
+            from app.services.annotations.decisions import apply_accepted
+            from generation.output.folder import OutputFolder
+        apply_accepted(store, OutputFolder(settings.output_folder()), dataset, progress)
     return report
 
 

@@ -255,6 +255,11 @@ def list_runs(
     return [_run(row) for row in store.read(statements.RUNS, dataset=dataset, limit=limit)]
 
 
+def has_accepted(store: GraphStore, dataset: str) -> bool:
+    """Whether some accepted run labels a dataset's images."""
+    return bool(store.read(statements.ACCEPTED_RUNS, dataset=dataset)[0]["runs"])
+
+
 def _text(settings: Mapping[str, Any]) -> str:
     return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
 

@@ -158,9 +158,9 @@ SET f.score = row[2]
 RETURN count(f) AS written""",
 )
 
-FOUND_RUNS = Statement(
-    "Runs that something was found by.",
+ACCEPTED_RUNS = Statement(
+    "How many runs whose labels count a dataset has.",
     """
-MATCH (r:AnnotationRun {dataset: $dataset, kind: 'label'})
-RETURN r.id AS run, r.model AS model, r.state AS state""",
+MATCH (r:AnnotationRun {dataset: $dataset, state: 'accepted'}) WHERE r.kind <> 'propose'
+RETURN count(r) AS runs""",
 )

@@ -36,6 +36,10 @@ def test_labels_come_and_go(store, dataset, settings, tmp_path, monkeypatch):
                 data.read().annotations.records()}  # fmt: skip
     assert concepts == {"a": {"x", "red"}, "b": {"x", "red", "green"}, "c": {"x"}}
     assert [one.id for one in data.labels()] == [labels.id]
+    cb.Store(store, own).load(cb.Data(Annotations.from_records(records[:2]), dataset), dataset)
+    assert {r.id: len(r.mentions) for r in data.read().annotations.records()} == {
+        "a": 2, "b": 3, "c": 1,
+    }  # fmt: skip
     labels.change(thresholds={"red": 1.0}).reject()
     assert {m.concept for r in data.read().annotations.records() for m in r.mentions} == {"x"}
     assert labels.images()["concept"].tolist() == ["green"]

@@ -45,7 +45,7 @@ def decide_labels(
             f"The run {run} is {found.state}, and can be {state} once it is done. "
             f"{found.error}".strip()
         )
-    return _apply(store, folder, found.dataset, progress)
+    return apply_accepted(store, folder, found.dataset, progress)
 
 
 def change_thresholds(
@@ -92,7 +92,7 @@ def change_thresholds(
     change_settings(store, run, changed.model_dump(mode="json"))
     if found.state != "accepted":
         return None
-    return _apply(store, folder, found.dataset, progress)
+    return apply_accepted(store, folder, found.dataset, progress)
 
 
 def _labelling(store: GraphStore, run: str) -> AnnotationRun:
@@ -102,9 +102,19 @@ def _labelling(store: GraphStore, run: str) -> AnnotationRun:
     return found
 
 
-def _apply(
-    store: GraphStore, folder: OutputFolder, dataset: str, progress: Progress
+def apply_accepted(
+    store: GraphStore, folder: OutputFolder, dataset: str, progress: Progress = silent
 ) -> IngestReport:
+    """Derive a dataset's labels from its accepted runs anew, as after loading other annotations.
+
+    Raises
+    ------
+    OutputMissingError
+        The scores of an accepted run are gone.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+
     def read_found(run: str) -> pd.DataFrame:
         settings = LabelSettings.read(read_run(store, run).settings)
         return read_labels(ScoreFiles(folder, run), settings)
