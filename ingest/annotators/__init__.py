@@ -9,5 +9,6 @@ ANNOTATORS: Plugins[Annotator] = Plugins(
         "owlv2": "ingest.annotators.owlv2",
         "blip-itm": "ingest.annotators.blip_itm",
         "siglip2": "ingest.annotators.siglip2",
+        "grounding-dino": "ingest.annotators.grounding_dino",
     },
 )

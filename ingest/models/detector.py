@@ -1,30 +1,26 @@
-"""Open-vocabulary detection of named objects: scores and boxes."""
+"""Open-vocabulary detection of named objects with OWLv2."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
 
-from graph.records import Box, Mention
 from ingest.images.arrays import ImageArray
+from ingest.models.boxes import BoxDetector, Floats, Found
 from ingest.models.devices import out_of_memory
 from ingest.models.loading import load_processor
 from ingest.models.options import DetectorOptions
-from ingest.models.prompts import prompt_for
-from ingest.models.vision import VisionModel, open_vision
-
-Floats = npt.NDArray[np.float32]
+from ingest.models.vision import open_vision
 
 TEXTS_AT_ONCE = 64
 """Names encoded at once; bounds the memory of a large vocabulary."""
 
 
 @dataclass(frozen=True, eq=False)
-class Detector:
+class Detector(BoxDetector):
     """Finds names in images with OWLv2 [1]_.
 
     Names are scored independently, so that a box may get two names: the library's post-processing
@@ -45,93 +41,17 @@ class Detector:
     .. [1] Minderer, M. et al., *Scaling open-vocabulary object detection* (NeurIPS 2023).
     """
 
-    options: DetectorOptions
-    vision: VisionModel
     tokenizer: Any
     _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
-    def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Mention]]:
-        """Detect objects in images; their areas are unknown, as a box is not an outline.
-
-        Parameters
-        ----------
-        images : sequence of uint8 arrays, shape (height, width, 3)
-            They may differ in size.
-        names : sequence of str
-            Names to search for, such as concepts.
-
-        Returns
-        -------
-        list of list of Mention
-            For each image, in the order of the names and then by falling score, with the label of
-            the checkpoint as the source.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
-        source = self.vision.checkpoint.label
-        limits = self.options.threshold, self.options.overlap
-        return [
-            [
-                Mention(name, source, float(scores[row, column]), box=_box(boxes[row]))
-                for column, name in enumerate(names)
-                for row in suppress_overlaps(scores[:, column], boxes, *limits)
-            ]
-            for scores, boxes in self._look(images, self._texts(names))
-        ]
-
-    def best_scores(self, images: Sequence[ImageArray], names: Sequence[str]) -> Floats:
-        """Highest score of each name in each image, of shape (images, names).
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
-        return self.best(images, self._texts(names))[0]
-
-    def best(self, images: Sequence[ImageArray], texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """Score and box of the best box of each text in each image; texts are taken as they are.
-
-        Returns
-        -------
-        float32 array, shape (images, texts), float32 array, shape (images, texts, 4)
-            0 and NaN where there is no box; a box is x and y of the top left corner, width and
-            height, in pixels.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
-        shape = (len(images), len(texts))
-        highest, places = np.zeros(shape, np.float32), np.full((*shape, 4), np.nan, np.float32)
-        for at, (scores, boxes) in enumerate(self._look(images, texts)):
-            if len(scores):
-                highest[at] = scores.max(axis=0)
-                corners = boxes[scores.argmax(axis=0)]
-                places[at, :, :2] = corners[:, :2]
-                places[at, :, 2:] = corners[:, 2:] - corners[:, :2]
-        return highest, places
-
-    def describe(self) -> Mapping[str, Any]:
-        """The settings, and the model with its weights."""
-        settings = self.options.model_dump(include={"threshold", "overlap", "query"})
-        return {"settings": settings, **self.vision.describe()}
-
-    def _texts(self, names: Sequence[str]) -> list[str]:
-        return [prompt_for([name], self.options.query) for name in names]
-
-    def _look(
-        self, images: Sequence[ImageArray], texts: Sequence[str]
-    ) -> Iterator[tuple[Floats, Floats]]:
-        """Scores, of shape (boxes, texts), and boxes as two corners in pixels, for each image."""
+    def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
+        """For each image, what was found of each text: all share the model's boxes."""
         for batch in self.vision.batches(images):
             with out_of_memory(f"the detector on {len(batch)} images"):
                 found = self._predict(batch, texts)
-            yield from (_inside(image, *one) for image, one in zip(batch, found, strict=True))
+            for image, one in zip(batch, found, strict=True):
+                scores, boxes = _inside(image, *one)
+                yield [(column, boxes) for column in scores.T]
 
     @torch.inference_mode()
     def _predict(
@@ -196,42 +116,3 @@ def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, F
     low = np.clip(centres - sizes / 2, 0, limits)[inside]
     high = np.clip(centres + sizes / 2, 0, limits)[inside]
     return scores[inside], np.concatenate([low, high], axis=1)
-
-
-def suppress_overlaps(scores: Floats, boxes: Floats, threshold: float, overlap: float) -> list[int]:
-    """Rows above the threshold after greedy non-maximum suppression, by falling score.
-
-    Parameters
-    ----------
-    scores : float array, shape (n,)
-        Confidence of each box.
-    boxes : float array, shape (n, 4)
-        Two corners each.
-    threshold : float
-        Lowest score.
-    overlap : float
-        Highest intersection over union with a box that was kept.
-    """
-    left = np.flatnonzero(scores >= threshold)
-    left = left[np.argsort(-scores[left], kind="stable")]
-    kept = []
-    while len(left):
-        kept.append(int(left[0]))
-        left = left[1:][_overlaps(boxes[left[0]], boxes[left[1:]]) <= overlap]
-    return kept
-
-
-def _overlaps(box: Floats, others: Floats) -> Floats:
-    """Intersection over union of one box with others, all as two corners."""
-    low = np.maximum(box[:2], others[:, :2])
-    high = np.minimum(box[2:], others[:, 2:])
-    common = np.clip(high - low, 0, None).prod(axis=1)
-    union = (box[2:] - box[:2]).prod() + (others[:, 2:] - others[:, :2]).prod(axis=1) - common
-    shares: Floats = common / np.maximum(union, np.finfo(np.float32).tiny)
-    return shares
-
-
-def _box(corners: Floats) -> Box:
-    """Two corners as top left corner, width and height."""
-    left, top, right, bottom = (float(value) for value in corners)
-    return left, top, right - left, bottom - top

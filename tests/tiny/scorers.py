@@ -2,17 +2,25 @@
 
 from pathlib import Path
 from string import ascii_lowercase
+from typing import Any
 
 import torch
 from transformers import (
+    BertConfig,
     BertTokenizer,
     BlipConfig,
     BlipForImageTextRetrieval,
     BlipImageProcessorPil,
+    GroundingDinoConfig,
+    GroundingDinoForObjectDetection,
+    GroundingDinoImageProcessorPil,
+    MMGroundingDinoConfig,
+    MMGroundingDinoForObjectDetection,
     Siglip2Tokenizer,
     SiglipConfig,
     SiglipImageProcessorPil,
     SiglipModel,
+    SwinConfig,
 )
 
 from tests.tiny.vision import EYE, LAYERS, save_model
@@ -21,10 +29,16 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]")
 WORDS = ("a", "photo", "of", "cow", "ocean", "fire", "hydrant", "red", "dog", "cat")
 
 
+NUMBERS = {"[CLS]": 101, "[SEP]": 102, ".": 1012, "?": 1029}
+"""Where BERT has what Grounding DINO takes for the end of a name, by number."""
+
+
 def bert_tokenizer() -> BertTokenizer:
     """BERT's tokenizer of a few words, letters and signs."""
-    pieces = [*WORDS, ".", "?", ",", *ascii_lowercase, *(f"##{one}" for one in ascii_lowercase)]
-    known = list(dict.fromkeys([*SPECIAL, *pieces]))
+    pieces = [*WORDS, ",", *ascii_lowercase, *(f"##{one}" for one in ascii_lowercase)]
+    free = iter(dict.fromkeys(word for word in [*SPECIAL, *pieces] if word not in NUMBERS))
+    fixed = {number: word for word, number in NUMBERS.items()}
+    known = [fixed.get(at) or next(free, f"[unused{at}]") for at in range(1030)]
     return BertTokenizer(vocab={word: at for at, word in enumerate(known)})
 
 
@@ -68,5 +82,53 @@ def save_siglip2(folder: Path, seed: int = 0) -> Path:
     model.logit_bias.data.fill_(-0.5)
     save_model(model, folder)
     SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def save_grounding_dino(folder: Path, seed: int = 0) -> Path:
+    return _save_grounding(folder, seed, GroundingDinoConfig, GroundingDinoForObjectDetection)
+
+
+def save_mm_grounding_dino(folder: Path, seed: int = 0) -> Path:
+    """LLMDet's checkpoints are of this class, too."""
+    return _save_grounding(folder, seed, MMGroundingDinoConfig, MMGroundingDinoForObjectDetection)
+
+
+def _save_grounding(folder: Path, seed: int, config_kind: Any, kind: Any) -> Path:
+    torch.manual_seed(seed)
+    tokens = bert_tokenizer()
+    config = config_kind(
+        backbone_config=SwinConfig(
+            image_size=64,
+            embed_dim=8,
+            depths=[1, 1, 1, 1],
+            num_heads=[1, 1, 2, 2],
+            window_size=4,
+            out_indices=[2, 3, 4],
+        ),
+        text_config=BertConfig(
+            **{**LAYERS, "num_hidden_layers": 1},
+            vocab_size=len(tokens),
+            max_position_embeddings=64,
+        ),
+        num_queries=8,
+        encoder_layers=1,
+        encoder_ffn_dim=32,
+        encoder_attention_heads=2,
+        decoder_layers=2,
+        decoder_ffn_dim=32,
+        decoder_attention_heads=2,
+        d_model=64,  # the library divides it into 32 groups
+        max_text_len=64,
+    )
+    model = kind(config)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1 and "bbox_embed" not in name:
+            parameter.data.normal_(0, 0.15)  # so that names and images differ
+    save_model(model, folder)
+    GroundingDinoImageProcessorPil(size={"shortest_edge": 48, "longest_edge": 96}).save_pretrained(
+        folder
+    )
     tokens.save_pretrained(folder)
     return folder

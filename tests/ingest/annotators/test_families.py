@@ -10,13 +10,20 @@ import pytest
 from ingest.annotators import ANNOTATORS
 from ingest.annotators.annotator import Annotator
 from tests.generation.filters.making import noise
-from tests.tiny.scorers import save_blip_itm, save_siglip2
+from tests.tiny.scorers import (
+    save_blip_itm,
+    save_grounding_dino,
+    save_mm_grounding_dino,
+    save_siglip2,
+)
 from tests.tiny.vision import save_owlv2
 
-FAMILIES: Mapping[str, tuple[str, Callable[[Path], Path]]] = {
-    "owlv2": ("owlv2", save_owlv2),
-    "blip-itm": ("blip-itm", save_blip_itm),
-    "siglip2": ("siglip2", save_siglip2),
+FAMILIES: Mapping[str, tuple[str, Callable[[Path], Path], dict[str, Any]]] = {
+    "owlv2": ("owlv2", save_owlv2, {}),
+    "blip-itm": ("blip-itm", save_blip_itm, {}),
+    "siglip2": ("siglip2", save_siglip2, {}),
+    "grounding-dino": ("grounding-dino", save_grounding_dino, {"alone": True}),
+    "mm-grounding-dino": ("grounding-dino", save_mm_grounding_dino, {"alone": True}),
 }
 TEXTS = ("a photo of a cow", "ocean", "a photo of a fire hydrant, red, a dog, a cat", "x")
 GREY = np.repeat(noise(9, 48, 64)[..., :1], 3, axis=2)
@@ -28,11 +35,11 @@ def opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Annotator]:
     """Open an annotator of the family with further options."""
-    name, save = FAMILIES[request.param]
+    name, save, own = FAMILIES[request.param]
     folder = save(tmp_path_factory.mktemp("family") / "model")
 
     def open_with(**options: Any) -> Annotator:
-        return ANNOTATORS.open(name, {"model": str(folder), **options})
+        return ANNOTATORS.open(name, {"model": str(folder), **own, **options})
 
     return open_with
 

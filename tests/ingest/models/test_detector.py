@@ -15,7 +15,8 @@ from transformers import (
 )
 
 from graph.errors import JobBlockedError, OutOfMemoryError
-from ingest.models.detector import Detector, open_detector, suppress_overlaps
+from ingest.models.boxes import suppress_overlaps
+from ingest.models.detector import Detector, open_detector
 from ingest.models.options import DetectorOptions
 from tests.generation.filters.making import noise
 from tests.tiny.vision import save_clip, save_owlv2
