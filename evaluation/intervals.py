@@ -4,6 +4,9 @@ import numpy as np
 
 from graph.arrays import FloatArray
 
+NORMAL_95 = 1.959963984540054
+"""Half the width of a normal interval of 95%, in standard errors."""
+
 
 def wilson(
     hits: FloatArray, n: FloatArray, confidence: float = 0.95

@@ -1,7 +1,7 @@
 """Tables of predictions: reading, checking, and completing what may be left out."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +22,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "predicted": ("prediction", "pred", "predicted_class"),
 }
 """Other names of columns, by ours."""
+PERCENT = "accuracy_percent"
+COLUMNS = ("image", "class_name", "predicted", *RUN, "n", "accuracy", PERCENT)
 
 _MOST_IMAGES = 2**53  # above, float64 has no whole numbers any more
 _INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")
@@ -94,9 +96,10 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
         - ``n``: how many images a row stands for, as in a confusion table; an image may then have
           several rows, and ``image`` may be left out. It may be a fraction, as where a published
           share is multiplied by the size of a test set.
-        - ``accuracy``: in place of ``predicted``, the share of a row's ``n`` images that are right.
+        - ``accuracy``: in place of ``predicted``, the share of a row's ``n`` images that are right;
+          ``accuracy_percent`` for percentages.
 
-        Other columns stay as they are.
+        Names of these columns may have capitals. Other columns stay as they are.
     source : str
         What messages call the table.
 
@@ -122,6 +125,7 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     1     8        dog       cat  1.0
     """
     frame = _without_index(frame.rename(columns=str)).reset_index(drop=True)
+    frame = lower_names(frame, COLUMNS)
     _refuse_double_columns(frame, source)
     frame = frame.rename(columns=_renamed(frame))
     counted = "n" in frame
@@ -146,6 +150,10 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     probable = [PROBABILITY + name for name in class_columns(frame)]
     labelled = bool(class_columns(frame, LABEL))
     given = "predicted" in frame and "class_name" in frame
+    if PERCENT in frame and "accuracy" not in frame:
+        percent = _numbers(frame, PERCENT, source, least=0)
+        _refuse(percent > 100, frame[PERCENT], source, "is more than 100")
+        frame = frame.assign(accuracy=percent / 100).drop(columns=PERCENT)
     if "accuracy" in frame and "class_name" in frame and not (probable or given):
         frame = _from_accuracy(frame, counted, source)
     if "class_name" not in frame and not labelled:
@@ -215,6 +223,19 @@ def known_rows(
             reason += f"; there, ids are such as {str(known.iloc[0])!r}"
         raise InputError(source, None, reason, f"Add them to {where}, or leave their rows out.")
     return found
+
+
+def lower_names(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Rename columns such as Image or N that are known names, or aliases of one, but for capitals.
+
+    Examples
+    --------
+    >>> list(lower_names(pd.DataFrame(columns=["Image_ID", "N", "P_Cat"]), COLUMNS))
+    ['image_id', 'n', 'P_Cat']
+    """
+    known = {alias for name in names for alias in (name, *ALIASES.get(name, ()))}
+    lower = {name: str(name).lower() for name in frame if str(name).lower() in known}
+    return frame.rename(columns={old: new for old, new in lower.items() if new not in frame})
 
 
 def _renamed(frame: pd.DataFrame) -> dict[str, str]:
@@ -311,7 +332,7 @@ def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFr
     if not counted:
         raise _missing("n", frame, source, "how many images each accuracy stands for")
     right = _numbers(frame, "accuracy", source, least=0)
-    _refuse(right > 1, frame["accuracy"], source, "is more than 1: give shares, not percentages")
+    _refuse(right > 1, frame["accuracy"], source, f"is more than 1: name percentages {PERCENT}")
     frame = frame.drop(columns="accuracy")
     hits = frame.assign(predicted=frame["class_name"], n=frame["n"] * right)
     misses = frame.assign(predicted=OTHER, n=frame["n"] * (1 - right))

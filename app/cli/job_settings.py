@@ -1,5 +1,6 @@
 """Read NAME=VALUE options, and a job's settings from options and a TOML file."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def assigned(assignments: Iterable[str] | None, flag: str = "--set") -> dict[str
 
 
 def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None:
-    """Set a value by its path, such as ``making.steps=30``; text needs no quotes.
+    """Set a value by its path, such as ``making.steps=30``; text needs no quotes, tables are JSON.
 
     Raises
     ------
@@ -122,5 +123,13 @@ def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None
         inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
     try:
         inner[last] = decode_toml(f"x = {text.strip()}")["x"]
-    except ValueError:  # a word without quotes
-        inner[last] = text.strip()
+    except ValueError:
+        inner[last] = _json_or_text(text.strip())
+
+
+def _json_or_text(text: str) -> Any:
+    """A table of JSON, which TOML writes otherwise; everything else is a word without quotes."""
+    try:
+        return json.loads(text) if text.startswith(("{", "[")) else text
+    except ValueError:
+        return text

@@ -8,6 +8,7 @@ import pandas as pd
 
 from evaluation.differences import DRAWS, Statistics, bootstrap_differences, mcnemar
 from evaluation.groups import Grouping, group_rows
+from evaluation.intervals import summed_interval
 from evaluation.metrics.gaps import GapSum, gap_sums, training_rates
 from evaluation.predictions import RUN, runs
 from graph.arrays import BoolArray, FloatArray
@@ -77,6 +78,84 @@ def compare_methods(
     return pd.concat(tables, ignore_index=True)
 
 
+def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """How far each method's scores differ from a baseline's, where no images pair them.
+
+    As for tables of counts, such as a paper's. Values and limits are averaged over seeds, as if all
+    seeds erred together. The interval takes the two methods as tested on different images, which
+    makes it too wide where the images were the same: of two proportions it is Newcombe's.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        As metrics return them, of the baseline and of other methods.
+    baseline : str
+        Its method.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `compare_methods`, for the metrics and groups of the scores. NaN where one of two scores
+        is missing, or has no interval.
+
+    Raises
+    ------
+    UnknownNameError
+        No score is of the baseline.
+    InputError
+        All are.
+
+    Examples
+    --------
+    >>> from evaluation.metrics import METRICS, Inputs
+    >>> from evaluation.predictions import check_predictions
+    >>> table = check_predictions(pd.DataFrame({
+    ...     "method": ["before", "after"], "class_name": "cat", "accuracy": [48 / 80, 56 / 70],
+    ...     "n": [80, 70]}))
+    >>> scores = METRICS.open("accuracy")(Inputs(predictions=table))
+    >>> compare_scores(scores, "before")[["method", "difference", "low", "high"]].round(4)
+      method  difference     low    high
+    0  after         0.2  0.0524  0.3339
+    """
+    keys = ["metric", "group"]
+    by_run = scores.groupby(["method", *keys], sort=False)
+    means = by_run.agg(
+        **{name: (name, lambda one: one.to_numpy().mean()) for name in ("value", "low", "high")},
+        seeds=("seed", "nunique"),
+        n=("n", "first"),
+    ).reset_index(keys)
+    if baseline not in means.index:
+        raise UnknownNameError("method", baseline, dict.fromkeys(means.index))
+    before = means.loc[[baseline]].reset_index(drop=True)
+    others = means.drop(index=baseline)
+    if others.empty:
+        reason = f"has no method but {baseline!r}"
+        raise InputError("predictions", None, reason, "Add the predictions of another method.")
+    both = others.reset_index().merge(before, "left", on=keys, suffixes=("", "_before"))
+    limits = [
+        summed_interval(np.array([1.0, -1.0]), *np.array(row).reshape(3, 2))
+        for row in zip(
+            *(both[name + side] for name in ("value", "low", "high") for side in ("", "_before")),
+            strict=True,
+        )
+    ]
+    low, high = np.array(limits).T
+    return pd.DataFrame(
+        {
+            "method": both["method"],
+            "baseline": baseline,
+            **{key: both[key] for key in keys},
+            "before": both["value_before"],
+            "after": both["value"],
+            "difference": both["value"] - both["value_before"],
+            "low": low,
+            "high": high,
+            "seeds": both["seeds"],
+            "n": both["n"],
+        }
+    )
+
+
 def mcnemar_tests(predictions: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """McNemar's exact test of each method against a baseline, seed by seed.
 
@@ -99,6 +178,11 @@ def mcnemar_tests(predictions: pd.DataFrame, baseline: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def is_paired(predictions: pd.DataFrame) -> bool:
+    """Whether each row is of one image, so that runs can be compared image by image."""
+    return not ((predictions["n"] != 1).any() or predictions.duplicated([*RUN, "image"]).any())
+
+
 @dataclass(frozen=True, eq=False)
 class _Pair:
     """A method beside the baseline, on the same seeds and images."""
@@ -111,7 +195,7 @@ class _Pair:
 
 
 def _pairs(predictions: pd.DataFrame, baseline: str) -> Iterator[_Pair]:
-    if (predictions["n"] != 1).any() or predictions.duplicated([*RUN, "image"]).any():
+    if not is_paired(predictions):
         reason = "has several rows for an image, or several images for a row"
         raise InputError("predictions", None, reason, "Give one row for each image and run.")
     by_method: dict[str, dict[int, pd.DataFrame]] = {}

@@ -11,6 +11,12 @@ from graph.arrays import FloatArray
 from graph.errors import InputError
 
 SOURCE = "table"
+TABLE_COLUMNS = (
+    *("image", "class_name", "method", "seed", "n", "object", "group", "before", "after"),
+    *("score", "query", "k", "share", "parity", "attribute", "task", "training", "test"),
+    *("predicted", "predicted_attribute", "caption"),
+)
+"""Columns of tables that files may write with capitals, too."""
 
 
 def rows_of_table(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str]]:

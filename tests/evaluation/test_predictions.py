@@ -195,3 +195,16 @@ def test_an_empty_file_is_to_have_predictions(tmp_path):
     (tmp_path / "empty.csv").write_text("\n")
     with pytest.raises(InputError, match=r"is empty\. Name a file with predictions"):
         read_predictions(tmp_path / "empty.csv")
+
+
+def test_percentages_and_capitals():
+    table = pd.DataFrame(
+        {"Class": ["Cat", "Dog"], "Accuracy_Percent": ["98", "84.5"], "N": [100, 200], "P_x": 1}
+    )
+    checked = check_predictions(table)
+    right = checked[checked["class_name"] == checked["predicted"]]
+    assert right.set_index("class_name")["n"].to_dict() == {"Cat": 98, "Dog": 169}
+    assert "P_x" in checked
+    refused({"class": ["a"], "accuracy": [98], "n": [1]}, "name percentages accuracy_percent")
+    refused({"class": ["a"], "accuracy_percent": [101], "n": [1]}, "is more than 100")
+    refused({"ID": ["1"], "Id": ["2"], "class": ["a"], "predicted": ["a"]}, "two columns 'id'")

@@ -16,7 +16,7 @@ from app.cli.common import (
     opened_store,
     out,
 )
-from app.cli.evaluations import BASELINE, files_of, options_of, predictions_folder
+from app.cli.evaluations import files_of, options_of, predictions_folder
 from app.cli.tables import Format, check_output, write_frame
 from app.settings import Settings
 from evaluation.metrics import METRICS
@@ -115,7 +115,14 @@ def score(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what metrics draw at random.")] = 0,
-    baseline: Annotated[str | None, BASELINE] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="Show how far every other method differs from this one: by a paired bootstrap "
+            "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
+            "table of its predictions."
+        ),
+    ] = None,
     save: Annotated[
         bool,
         typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
@@ -147,6 +154,8 @@ def score(
             raise OptionError(f"{flag} compares --images with --real-images. Give both.")
     tables_given = {**files, **files_of(other, "--with")}
     inputs = tables.read_tables(tables_given, seed, images=images is not None)
+    if baseline is not None and Path(baseline).is_file():
+        inputs, baseline = tables.with_baseline(inputs, Path(baseline))
     if images is not None:
         chosen_metrics = [*(metric or ()), *options]
         inputs = _with_images(inputs, images, real_images, chosen_metrics, features, of_features)
@@ -216,10 +225,18 @@ def _write(
     output: Path | None,
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
-    from evaluation.metrics import compare_methods
+    from evaluation.metrics import compare_methods, compare_scores
+    from evaluation.metrics.comparison import is_paired
 
     frame = scored.frame
-    if baseline is not None:
+    if baseline is not None and (inputs.predictions is None or not is_paired(inputs.predictions)):
+        frame = compare_scores(frame, baseline)
+        notes.print(
+            "Rows stand for several images, so that intervals take methods as tested on different "
+            "ones (Newcombe).",
+            markup=False,
+        )
+    elif baseline is not None:
         frame = compare_methods(
             inputs.need("predictions"),
             inputs.groups,

@@ -10,7 +10,7 @@ from app.services.evaluations.shortcuts import choose_shortcuts
 from evaluation.groups import check_groups
 from evaluation.metrics import METRICS, Inputs
 from evaluation.metrics.metric import Scored, stack
-from evaluation.predictions import known_rows, read_frame
+from evaluation.predictions import known_rows, lower_names, read_frame
 from evaluation.shortcuts import Shortcuts, shortcut_groups
 from graph.database.store import GraphStore
 from graph.dataset.read import read_image_concepts
@@ -94,7 +94,7 @@ def read_groups(path: Path) -> pd.DataFrame:
     InputError
         It cannot be read or used.
     """
-    frame = read_frame(path, "groups")
+    frame = lower_names(read_frame(path, "groups"), ("image",))
     renamed = {} if "image" in frame else {"image_id": "image", "id": "image"}
     return check_groups(frame.rename(columns=renamed), str(path))
 

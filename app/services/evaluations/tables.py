@@ -12,7 +12,8 @@ from app.services.evaluations.predictions import write_predictions
 from app.services.evaluations.run_settings import shortcut_settings
 from app.services.evaluations.scoring import dataset_groups, read_groups, with_groups
 from evaluation.metrics import Inputs
-from evaluation.predictions import known_rows, read_frame, read_predictions, runs
+from evaluation.metrics.tables import TABLE_COLUMNS
+from evaluation.predictions import known_rows, lower_names, read_frame, read_predictions, runs
 from evaluation.shortcuts import Shortcuts
 from graph.database.store import GraphStore
 from graph.errors import InputError, OptionError, check_known
@@ -52,12 +53,36 @@ def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = Fals
     return Inputs(**frames, seed=seed)
 
 
+def with_baseline(inputs: Inputs, path: Path) -> tuple[Inputs, str]:
+    """Predictions together with those of a baseline in a file of its own, and its method.
+
+    That is the file's name without its suffix, unless the table names one.
+
+    Raises
+    ------
+    InputError
+        The file cannot be used, or has several methods.
+    OptionError
+        There are no predictions to compare.
+    """
+    predictions, of_baseline = inputs.need("predictions"), read_predictions(path)
+    names = of_baseline["method"].unique().tolist()
+    if len(names) > 1:
+        reason = f"has {len(names)} methods: {', '.join(names)}"
+        raise InputError(str(path), None, reason, "Keep the rows of one.")
+    name = names[0] or path.stem
+    if name in predictions["method"].to_numpy():
+        name = f"{name} (baseline)"
+    both = [predictions, of_baseline.assign(method=name)]
+    return replace(inputs, predictions=pd.concat(both, join="inner", ignore_index=True)), name
+
+
 def _read(name: str, path: Path) -> pd.DataFrame:
     if name in ("predictions", "edited"):
         return read_predictions(path)
     if name == "groups":
         return read_groups(path)
-    frame = read_frame(path)
+    frame = lower_names(read_frame(path), TABLE_COLUMNS)
     return _numbers(frame, str(path)) if name.endswith("embeddings") or name == "texts" else frame
 
 

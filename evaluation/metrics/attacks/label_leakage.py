@@ -184,5 +184,7 @@ def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
     values: npt.NDArray[np.float64] = frame.to_numpy(np.float64)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
-        raise OptionError(f"predicted, row {row}, column {frame.columns[column]!r} is not finite.")
+        raise OptionError(
+            f"predicted, row {row + 1}, column {frame.columns[column]!r} is not finite."
+        )
     return truth.to_numpy(), values

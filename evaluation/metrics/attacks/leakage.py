@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.intervals import wilson
+from evaluation.intervals import NORMAL_95, wilson
 from evaluation.metrics.bias.scores import Score, score_rows
 from evaluation.metrics.bias.tables import ROUNDING
 from graph.arrays import FloatArray, IntArray
@@ -18,7 +18,6 @@ LeakageScore = Literal["confidence", "accuracy", "folded"]
 Probabilities = pd.DataFrame | npt.ArrayLike
 
 PREFIX = "p_"
-NORMAL_95 = 1.959963984540054
 
 
 def leakage(
@@ -55,8 +54,8 @@ def leakage(
     frame of scores
         ``leakage_model`` and ``attacker_accuracy_model``; with `data` also ``leakage_data``,
         ``attacker_accuracy_data`` and their difference ``leakage``. Intervals are of 95%: Wilson's
-        of accuracies, else by the normal approximation, of the difference paired over images; the
-        folded score has none.
+        of accuracies, else by the normal approximation, cut where no score can be, and paired over
+        images for the difference; the folded score has none.
 
     Raises
     ------
@@ -103,7 +102,7 @@ def leakage(
         if score != "folded" and np.array_equal(first.groups, second.groups):
             paired = first.values(score) - second.values(score)
             error = _standard_error(paired, first.n) if np.array_equal(first.n, second.n) else error
-        scores.append(_score("leakage", difference, error, n=first.total))
+        scores.append(_score("leakage", difference, error, n=first.total, least=-1))
     return score_rows(scores)
 
 
@@ -143,9 +142,11 @@ def _standard_error(values: FloatArray, n: FloatArray) -> float:
     return float(np.sqrt(n @ (values - mean) ** 2 / max(total - 1, 1) / total))
 
 
-def _score(metric: str, value: float, error: float, *, n: float) -> Score:
+def _score(metric: str, value: float, error: float, *, n: float, least: float = 0) -> Score:
+    """A score from `least` to 1; `error` is its standard error."""
     half = NORMAL_95 * error if n > 1 else float("nan")
-    return Score(metric, "", value, value - half, value + half, n)
+    low, high = np.clip([value - half, value + half], least, 1)
+    return Score(metric, "", value, low, high, n)
 
 
 def _read(
@@ -195,13 +196,13 @@ def _check(values: FloatArray, names: list[str], name: str) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise OptionError(
-            f"{name}, row {row}, group {names[column]!r} is {values[row, column]}; give "
+            f"{name}, row {row + 1}, group {names[column]!r} is {values[row, column]}; give "
             "probabilities from 0 to 1."
         )
     off = np.abs(values.sum(axis=1) - 1) > ROUNDING
     if off.any():
         row = int(np.argmax(off))
         raise OptionError(
-            f"{name}, row {row} adds up to {values[row].sum():.3g}; give the probabilities of all "
-            "groups, which add up to 1."
+            f"{name}, row {row + 1} adds up to {values[row].sum():.3g}; give the probabilities of "
+            "all groups, which add up to 1."
         )

@@ -118,7 +118,9 @@ def person_preference(
     values = similarities.to_numpy(dtype=np.float64)
     if np.isnan(values).any():
         row, column = np.argwhere(np.isnan(values))[0]
-        raise OptionError(f"similarities, row {row}, column {similarities.columns[column]} is NaN.")
+        raise OptionError(
+            f"similarities, row {row + 1}, column {similarities.columns[column]} is NaN."
+        )
     prompts = [name for name in similarities if name != person]
     by_group = dict(_by_group(groups, len(similarities)))
     unknown = [name for name in by_group if name not in map(str, prompts)]

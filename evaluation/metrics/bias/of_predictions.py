@@ -13,6 +13,7 @@ from evaluation.metrics.bias.amplification import (
     directional_amplification,
     mals_amplification,
 )
+from evaluation.metrics.bias.counts import directional_of_counts
 from evaluation.metrics.bias.inputs import AttributeOptions, attribute_runs, of_run, table_runs
 from evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
 from evaluation.metrics.bias.published import (
@@ -108,6 +109,11 @@ def _mals_of_predictions(inputs: Inputs, options: MalsOptions) -> Iterator[pd.Da
 
 
 def _directional(inputs: Inputs, options: DirectionalOptions) -> pd.DataFrame:
+    if inputs.table is not None:
+        return stack(
+            of_run(directional_of_counts(rows, options.ties), run)
+            for run, rows in table_runs(inputs.table)
+        )
     return stack(
         run.named(
             directional_amplification(
@@ -207,9 +213,10 @@ PLUGINS = (
     ),
     MetricPlugin(
         "directional_amplification",
-        "Bias amplification from groups to labels, and back where groups are predicted.",
+        "Bias amplification from groups to labels, and back where groups are predicted. A table "
+        "has counts: attribute, task, test, predicted or predicted_attribute, and training.",
         options=DirectionalOptions,
-        takes=("predictions",),
+        takes=("predictions|table",),
         may_take=("groups", "training"),
         compute=_directional,
     ),

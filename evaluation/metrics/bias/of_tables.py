@@ -10,6 +10,7 @@ from pydantic import Field
 from evaluation.groups import check_groups
 from evaluation.metrics.attacks.attackers import CaptionAttackOptions
 from evaluation.metrics.attacks.lic import group_words, lic
+from evaluation.metrics.bias.counts import skew_of_shares
 from evaluation.metrics.bias.inputs import of_run, table_runs
 from evaluation.metrics.bias.markedness import person_preference, self_similarity
 from evaluation.metrics.bias.published import difference_of_attackers
@@ -154,6 +155,10 @@ def rankings_of(table: pd.DataFrame) -> list[list[str | None]]:
 
 def _ranked(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
     def compute(inputs: Inputs, options: RankingOptions) -> pd.DataFrame:
+        if inputs.texts is None and "share" in inputs.need("table"):
+            name = "ndkl" if function is ndkl else "max_skew"
+            runs = table_runs(inputs.need("table"))
+            return stack(of_run(skew_of_shares(rows, name), run) for run, rows in runs)
         return _of_rankings(inputs, lambda ranked: function(ranked, **options.model_dump()))
 
     return compute
@@ -163,7 +168,10 @@ def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
     if not (options.first and options.second):
         raise OptionError("first and second are empty. Name two groups, such as man and woman.")
     pair = (options.first, options.second)
-    if inputs.texts is None:
+    if inputs.texts is not None:
+        groups = _groups_of_embeddings(inputs)
+        check_known("group", pair, sorted({*groups.to_numpy().ravel()} - {NONE}))
+    else:
         ranked = {group for query in rankings_of(inputs.need("table")) for group in query if group}
         if ranked - {*pair}:  # a third group: not a ranking in which no image of one is left
             check_known("group", pair, sorted(ranked))
@@ -240,14 +248,15 @@ PLUGINS = (
     MetricPlugin(
         "max_skew",
         "MaxSkew@K: the most over-represented group among retrieved images. A table has score and "
-        "group, and query.",
+        "group, and query; or group, share and parity, and query and k.",
         options=RankingOptions,
         takes=RANKED,
         compute=_ranked(max_skew),
     ),
     MetricPlugin(
         "ndkl",
-        "NDKL@K: how far rankings are from fair shares. A table has score and group, and query.",
+        "NDKL@K: how far rankings are from fair shares. A table has score and group, and query; or "
+        "group, share and parity for each k from 1.",
         options=RankingOptions,
         takes=RANKED,
         compute=_ranked(ndkl),

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from evaluation.intervals import NORMAL_95
 from evaluation.metrics.metric import score_frame
 
 
@@ -65,5 +66,5 @@ def mean_score(metric: str, values: npt.ArrayLike, *, group: str = "") -> Score:
         return Score(metric, group)
     value, half = float(found.mean()), float("nan")
     if n > 1:
-        half = 1.959963984540054 * float(found.std(ddof=1)) / n**0.5
+        half = NORMAL_95 * float(found.std(ddof=1)) / n**0.5
     return Score(metric, group, value, value - half, value + half, n)

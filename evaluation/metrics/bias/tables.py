@@ -195,8 +195,8 @@ def _indicators(labels: Labels, name: str) -> pd.DataFrame:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise OptionError(
-            f"{name}, row {row}, column {frame.columns[column]!r} is {values[row, column]}; give "
-            "0 or 1: scores have to be compared with a threshold first."
+            f"{name}, row {row + 1}, column {frame.columns[column]!r} is {values[row, column]}; "
+            "give 0 or 1: scores have to be compared with a threshold first."
         )
     return frame.astype(np.int64)
 

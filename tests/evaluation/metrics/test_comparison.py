@@ -3,8 +3,11 @@ import pandas as pd
 import pytest
 
 from evaluation.metrics import (
+    METRICS,
+    Inputs,
     balanced_accuracy,
     compare_methods,
+    compare_scores,
     group_accuracy,
     mcnemar_tests,
     out_of_distribution,
@@ -112,3 +115,25 @@ def test_what_cannot_be_paired_is_refused():
         mcnemar_tests(other, "erm")
     with pytest.raises(InputError, match="several images for a row"):
         mcnemar_tests(frame_f(), "")
+
+
+def test_counts_are_compared_with_unpaired_intervals():
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    tables = [frame_f().assign(method="before"), BETTER.assign(method="after")]
+    table = check_predictions(pd.concat(tables, ignore_index=True))
+    scored = METRICS.score(Inputs(predictions=table), {"group_accuracy": {}, "worst_group": {}})
+    found = compare_scores(scored.frame, "before")
+    assert set(found["method"]) == {"after"}
+    by_metric = found.set_index(["metric", "group"])
+    worst = by_metric.loc[("worst_group", "")]
+    assert (worst["before"], worst["after"]) == pytest.approx((0.40, 0.60))
+    limits = confint_proportions_2indep(60, 100, 40, 100, method="newcomb", compare="diff")
+    assert (worst["low"], worst["high"]) == pytest.approx(limits)
+    assert len(found) == 9
+    with pytest.raises(UnknownNameError, match="unknown method 'x'"):
+        compare_scores(scored.frame, "x")
+    with pytest.raises(InputError, match="no method but 'before'"):
+        compare_scores(scored.frame[scored.frame["method"] == "before"], "before")
+    empty = scored.frame.assign(low=np.nan, high=np.nan)  # as scores without intervals
+    assert compare_scores(empty, "before")["low"].isna().all()

@@ -138,6 +138,17 @@ def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_p
     said = score(tmp_path / "p.parquet", "--groups", tmp_path / "g.csv", exit_code=1).stderr
     assert "names 1 image missing from" in said
     assert ": '5'" in said
+    counts = pd.read_csv(frame_f).rename(columns=str.upper)
+    rates = 'shortcut_gaps.rates={"BACKGROUND": 0.95, "OBJECT": 0.95}'
+    counts.assign(N=50).to_csv(tmp_path / "before.csv", index=False)
+    counts.to_csv(tmp_path / "after.csv", index=False)
+    compared = score(
+        *(tmp_path / "after.csv", "--baseline", tmp_path / "before.csv", "--set", rates),
+        *("-f", "csv"),
+    )
+    gaps = table(compared).set_index("metric")
+    assert gaps.loc["id_accuracy", "after"] == pytest.approx(0.95055)
+    assert "Newcombe" in compared.stderr
     plain.loc[3, "p_a"] = np.nan
     plain.to_csv(tmp_path / "nan.csv", index=False)
     assert "row 4: p_a is" in score(tmp_path / "nan.csv", exit_code=1).stderr

@@ -204,7 +204,7 @@ def test_both_directions_equal_brute_force(data: st.DataObject) -> None:
     ("options", "message"),
     [
         ({}, "Nothing is predicted"),
-        ({"predicted_labels": [[0.5], [1]]}, "predicted_labels, row 0, column '0' is 0.5"),
+        ({"predicted_labels": [[0.5], [1]]}, "predicted_labels, row 1, column '0' is 0.5"),
         ({"predicted_labels": [[1]]}, "predicted_labels has 1"),
         ({"predicted_labels": [[1, 0], [0, 1]]}, "Give the same labels in both"),
         ({"predicted_labels": [[1], [1]], "training_labels": [[1]]}, "together"),

@@ -95,7 +95,7 @@ def test_what_cannot_be_used_says_why() -> None:
         person_preference(frame, ["woman"])
     with pytest.raises(OptionError, match="no column 'human'"):
         person_preference(frame, ["man"], person="human")
-    with pytest.raises(OptionError, match="row 0, column man is NaN"):
+    with pytest.raises(OptionError, match="row 1, column man is NaN"):
         person_preference(frame.assign(man=math.nan), ["man"])
     with pytest.raises(OptionError, match=r"embeddings\[1\] is zero"):
         self_similarity([(1, 0), (0, 0)])

@@ -388,6 +388,9 @@ def test_texts_rank_images(name: str) -> None:
     assert found["group"].item().startswith("gender")
     with pytest.raises(CobalanceError, match="needs"):
         score(name, options, texts=tables["texts"])
+    if name == "bias_at_k":
+        with pytest.raises(UnknownNameError, match="'women'"):
+            score(name, options | {"second": "women"}, **tables)
 
 
 def test_markedness_of_embeddings_and_cosines() -> None:
