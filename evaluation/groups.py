@@ -7,12 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from evaluation.predictions import (
-    class_columns,
-    known_rows,
-    names_text,
-    require_classes,
-)
+from evaluation.cells import names_text
+from evaluation.predictions import class_columns, known_rows, require_classes
 from evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import InputError, OptionError

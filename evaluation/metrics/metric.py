@@ -7,8 +7,9 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from evaluation.cells import names_text
 from evaluation.metrics.images.image_set import ImageSet
-from evaluation.predictions import RUN, names_text
+from evaluation.predictions import RUN
 from graph.arrays import FloatArray
 from graph.errors import CobalanceError, InputError, OptionError
 from graph.options import Options

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluation.predictions import ALIASES, RUN
+from evaluation.cells import ALIASES
+from evaluation.predictions import RUN
 from graph.arrays import FloatArray
 from graph.errors import InputError
 

@@ -11,8 +11,9 @@ from evaluation.metrics.ratios import caption_predictions
 from evaluation.training.examples import Examples, Floats
 from evaluation.training.learners import LEARNERS
 from evaluation.training.learners.learner import LearnerPlugin
-from evaluation.training.method import Captioner, Learner, MethodPlugin, Model, Run, SavableModel
+from evaluation.training.method import Learner, MethodPlugin, Run
 from evaluation.training.methods import METHODS
+from evaluation.training.model import Captioner, Model, SavableModel
 from evaluation.training.selection import READS_GROUPS
 from graph.errors import OptionError
 

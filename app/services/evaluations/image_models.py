@@ -12,7 +12,7 @@ from evaluation.metrics import METRICS, Inputs
 from evaluation.metrics.captions import caption_cosines, clip_score
 from evaluation.metrics.metric import COLUMNS, Scored, stack
 from evaluation.training.examples import Examples, Pixels
-from evaluation.training.method import TextModel
+from evaluation.training.model import TextModel
 from graph.errors import CobalanceError
 from ingest.concepts.word_lists import load_group_words
 

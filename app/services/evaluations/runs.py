@@ -20,8 +20,9 @@ from app.services.evaluations.scoring import score_run, with_groups
 from app.settings import Settings
 from evaluation.metrics import Inputs
 from evaluation.predictions import check_predictions
-from evaluation.training.method import Captioner, Model, Run, TextModel
+from evaluation.training.method import Run
 from evaluation.training.methods import METHODS
+from evaluation.training.model import Captioner, Model, TextModel
 from evaluation.training.run import kept_model, predict, train_run
 from generation.output.folder import OutputFolder
 from generation.worker.resources import AskGraph

@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 
 from app.services.evaluations.shortcuts import choose_shortcuts
+from evaluation.cells import lower_names, read_frame
 from evaluation.groups import check_groups
 from evaluation.metrics import METRICS, Inputs
 from evaluation.metrics.metric import Scored, stack
-from evaluation.predictions import known_rows, lower_names, read_frame
+from evaluation.predictions import known_rows
 from evaluation.shortcuts import Shortcuts, shortcut_groups
 from graph.database.store import GraphStore
 from graph.dataset.read import read_image_concepts

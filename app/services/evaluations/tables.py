@@ -11,9 +11,10 @@ import pandas as pd
 from app.services.evaluations.predictions import write_predictions
 from app.services.evaluations.run_settings import shortcut_settings
 from app.services.evaluations.scoring import dataset_groups, read_groups, with_groups
+from evaluation.cells import lower_names, read_frame
 from evaluation.metrics import Inputs
 from evaluation.metrics.tables import TABLE_COLUMNS
-from evaluation.predictions import known_rows, lower_names, read_frame, read_predictions, runs
+from evaluation.predictions import known_rows, read_predictions, runs
 from evaluation.shortcuts import Shortcuts
 from graph.database.store import GraphStore
 from graph.errors import InputError, OptionError, check_known

@@ -1,6 +1,6 @@
 """Bias of rankings: which groups' images a neutral caption retrieves first."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -64,15 +64,8 @@ def max_skew(
     >>> float(max_skew("MMMF", parity="equal")["value"].round(4).item())
     0.4055
     """
-    _check(k, absent)
-    rankings = read_rankings(ranked)
-    groups, values = rankings.groups, []
-    for query in rankings.queries:
-        codes = query[query >= 0]
-        best = codes[:k]
-        if not len(best):
-            values.append(np.nan)
-            continue
+
+    def skew(groups: list[str], codes: IntArray, best: IntArray) -> float:
         fair = _parity(groups, codes, parity)
         counts = np.bincount(best, minlength=len(fair)).astype(np.float64)
         if (fair[counts > 0] == 0).any():
@@ -82,8 +75,9 @@ def max_skew(
             )
         used = counts > 0 if absent == "skip" else fair > 0
         shares = np.maximum(counts, 1 if absent == "one" else 0) / len(best)
-        values.append(float(np.log(shares[used] / fair[used]).max()))
-    return score_rows([mean_score(_named("max_skew", k), values)])
+        return float(np.log(shares[used] / fair[used]).max())
+
+    return _averaged("max_skew", ranked, k, absent, skew)
 
 
 def bias_at_k(
@@ -153,25 +147,37 @@ def ndkl(
     >>> float(ndkl(["a", "b"])["value"].round(4).item())  # ln 2 / (1 + 1 / log2(3))
     0.425
     """
-    _check(k, absent)
-    rankings = read_rankings(ranked)
-    groups, values = rankings.groups, []
-    for query in rankings.queries:
-        codes = query[query >= 0]
-        best = codes[:k]
-        if not len(best):
-            values.append(np.nan)
-            continue
+
+    def divergence(groups: list[str], codes: IntArray, best: IntArray) -> float:
         fair = _parity(groups, codes, parity)
         if absent == "one":
             fair = np.maximum(fair, 1 / len(codes))
         places = np.arange(1, len(best) + 1)
         shares = np.cumsum(best[:, None] == np.arange(len(fair)), axis=0) / places[:, None]
         used = fair > 0
-        divergence = xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
+        of_prefix = xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
         weights = 1 / np.log2(places + 1)
-        values.append(float(divergence @ weights / weights.sum()))
-    return score_rows([mean_score(_named("ndkl", k), values)])
+        return float(of_prefix @ weights / weights.sum())
+
+    return _averaged("ndkl", ranked, k, absent, divergence)
+
+
+def _averaged(
+    metric: str,
+    ranked: Ranking | Rankings,
+    k: int | None,
+    absent: str,
+    score: Callable[[list[str], IntArray, IntArray], float],
+) -> pd.DataFrame:
+    """Mean over queries of a score of the groups, of all ranked images, and of the k best.
+
+    Images of no group are left out; a query without others is NaN.
+    """
+    _check(k, absent)
+    rankings = read_rankings(ranked)
+    known = (query[query >= 0] for query in rankings.queries)
+    values = [score(rankings.groups, one, one[:k]) if len(one) else np.nan for one in known]
+    return score_rows([mean_score(_named(metric, k), values)])
 
 
 def _named(metric: str, k: int | None) -> str:

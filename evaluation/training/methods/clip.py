@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pydantic import field_validator
 
 from evaluation.training.examples import Examples
-from evaluation.training.method import Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.method import Learner, Method, MethodPlugin, Run
+from evaluation.training.model import Model
 from evaluation.training.tuning.options import TuningOptions
 from ingest.models.prompts import PHOTO, check_template
 

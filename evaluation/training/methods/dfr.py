@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from evaluation.training.examples import Examples, Floats, IntArray
-from evaluation.training.method import Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.method import Learner, Method, MethodPlugin, Run
 from evaluation.training.methods.grouping import rows_by_unit
+from evaluation.training.model import Model
 from graph.errors import OptionError
 from graph.options import Options
 

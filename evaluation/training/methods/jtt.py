@@ -7,7 +7,8 @@ import numpy.typing as npt
 from pydantic import Field
 
 from evaluation.training.examples import Examples, Floats
-from evaluation.training.method import Learner, Method, MethodPlugin, Model, Run
+from evaluation.training.method import Learner, Method, MethodPlugin, Run
+from evaluation.training.model import Model
 from graph.options import Options
 
 

@@ -18,7 +18,7 @@ from ingest.models.options import ModelOptions
 
 @dataclass(frozen=True, eq=False)
 class NetworkModel:
-    """A trained network; see `evaluation.training.method.Model`.
+    """A trained network; see `evaluation.training.model.Model`.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from evaluation.predictions import check_predictions
 from evaluation.training.data.examples import code_examples
 from evaluation.training.data.folder import read_folder_images
 from evaluation.training.examples import Examples
-from evaluation.training.method import TextModel
+from evaluation.training.model import TextModel
 from evaluation.training.run import predict
 from graph.errors import InputError
 from ingest.models.prompts import prompt_for
