@@ -10,5 +10,6 @@ ANNOTATORS: Plugins[Annotator] = Plugins(
         "blip-itm": "ingest.annotators.blip_itm",
         "siglip2": "ingest.annotators.siglip2",
         "grounding-dino": "ingest.annotators.grounding_dino",
+        "linear-probe": "ingest.annotators.linear_probe",
     },
 )

@@ -9,6 +9,7 @@ from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from annotation.measuring.matching import TruthOf
 from annotation.measuring.truth import GroundTruth
+from app.services.annotations.comparing import compare_generator
 from app.services.annotations.measuring import measure_run, measure_vocabulary, truth_of_dataset
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import ProposedAttribute, save_attributes
@@ -89,3 +90,23 @@ def test_what_was_proposed_is_measured_by_spelling(store, dataset, run):
     found = measure_vocabulary(store, dataset, ["blue_bill", "zzz"])
     assert (found.proposed, found.known, found.recall) == (2, 2, 0.5)
     assert (found.dimension, found.fraction) == (1, 0.5)
+
+
+def test_a_generated_dataset_is_compared_with_its_training_set(store, dataset, folder, run):
+    found = compare_generator(store, folder, dataset, dataset).table
+    assert found[["category", "attribute", "real"]].to_numpy().tolist() == [
+        ["concepts", "o'sea {x}", 50],
+        ["concepts", "sky", 50],
+    ]
+    assert found["difference"].tolist() == [0, 0]
+    both = compare_generator(
+        store, folder, dataset, dataset, real_run=run, generated_run=run
+    )  # as labelled: sky in two, o'sea in one of four
+    assert dict(zip(both.table["attribute"], both.table["real"], strict=True)) == {
+        "sky": 50,
+        "o'sea {x}": 25,
+    }
+    with pytest.raises(OptionError, match="a run of each"):
+        compare_generator(store, folder, dataset, dataset, real_run=run)
+    with pytest.raises(OptionError, match="does not label"):
+        compare_generator(store, folder, dataset, "other", real_run=run, generated_run=run)

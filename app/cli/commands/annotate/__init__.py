@@ -2,6 +2,7 @@
 
 import typer
 
+from app.cli.commands.annotate.compare import compare
 from app.cli.commands.annotate.decisions import accept, delete, reject, threshold
 from app.cli.commands.annotate.label import label
 from app.cli.commands.annotate.measure import measure
@@ -13,5 +14,5 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-for command in (label, runs, accept, reject, threshold, delete, measure):
+for command in (label, runs, accept, reject, threshold, delete, measure, compare):
     app.command()(command)
