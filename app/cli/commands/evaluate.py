@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.commands.clusters import clusters
 from app.cli.commands.evaluated_images import artefact, cam
 from app.cli.commands.score import score
 from app.cli.commands.study import study
@@ -189,4 +190,5 @@ def delete(
 app.command()(score)
 app.command()(artefact)
 app.command()(cam)
+app.command()(clusters)
 app.command()(study)

@@ -1,5 +1,6 @@
 """Clusters of captions: what is shown with one group more often than with the others."""
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -14,12 +15,14 @@ from evaluation.metrics.images.distances import embedding_matrix
 from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from graph.arrays import FloatArray
 from graph.errors import OptionError, needs_extra
+from graph.names import clean_name
 from graph.options import Options
 
 SOURCE = "cluster"
 """The source of mentions that clusters give, where they become concepts."""
 
 _NAMED_BY = 3  # words in a cluster's name
+_LONGEST = 40  # characters of each
 
 
 def cluster_captions(
@@ -49,13 +52,14 @@ def cluster_captions(
     Raises
     ------
     OptionError
-        An embedding is not finite, there are not as many as captions, or fewer images than
-        clusters.
+        An embedding is not finite, there are not as many as captions, or fewer images, or images
+        with different captions, than clusters.
     MissingExtraError
         scikit-learn is not installed.
     """
     with needs_extra("Clusters of captions", "evaluate"):
         from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
     points = np.asarray(embeddings, dtype=np.float64)
     if points.ndim != 2 or len(points) != len(captions):
         raise OptionError(
@@ -72,7 +76,15 @@ def cluster_captions(
     np.add.at(means, codes, points)
     means /= np.bincount(codes)[:, np.newaxis]
     seed = int(rng.integers(2**31))
-    found = KMeans(k, n_init=10, random_state=seed).fit_predict(means)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)  # of fewer points than clusters
+        try:
+            found = KMeans(k, n_init=10, random_state=seed).fit_predict(means)
+        except ConvergenceWarning as warning:
+            raise OptionError(
+                f"{len(images):,} images have fewer than {k} different embeddings. Ask for fewer "
+                "clusters."
+            ) from warning
     sizes = np.bincount(found, minlength=k)
     place = np.empty(k, np.int64)
     place[np.lexsort((np.arange(k), -sizes))] = np.arange(k)
@@ -175,18 +187,32 @@ def caption_clusters(
     return stack(frames)
 
 
-def cluster_names(words: Mapping[int, list[str]]) -> dict[int, str]:
-    """A name for each cluster, of its first words; where two agree, the second has its number.
+def cluster_names(words: Mapping[int, list[str]], taken: Collection[str] = ()) -> dict[int, str]:
+    """A name for each cluster, of its first words; with its number where that name is taken.
+
+    Parameters
+    ----------
+    words : mapping of int to list of str
+        From `salient_words`.
+    taken : collection of str
+        Names of others, such as a dataset's concepts.
 
     Examples
     --------
     >>> cluster_names({0: ["ski", "snow", "slope"], 1: ["ski", "snow", "slope"], 2: []})
-    {0: 'ski, snow, slope', 1: 'ski, snow, slope 1', 2: 'cluster 2'}
+    {0: 'ski, snow, slope', 1: 'ski, snow, slope (cluster 1)', 2: 'cluster 2'}
+    >>> cluster_names({0: ["dog"]}, taken=["dog"])
+    {0: 'dog (cluster 0)'}
     """
+    used = set(taken)
     named: dict[int, str] = {}
     for number, of_cluster in words.items():
-        name = ", ".join(of_cluster[:_NAMED_BY]) or f"cluster {number}"
-        named[number] = f"{name} {number}" if name in named.values() else name
+        first = [clean_name(word[:_LONGEST]) for word in of_cluster[:_NAMED_BY]]
+        name = ", ".join(first) or f"cluster {number}"
+        while name in used:
+            name = f"{name} (cluster {number})"
+        named[number] = name
+        used.add(name)
     return named
 
 

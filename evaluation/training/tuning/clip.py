@@ -19,6 +19,7 @@ from evaluation.training.tuning.options import TuningOptions
 from generation.filters.clip import CLIP_REVISION
 from graph.errors import OptionError
 from ingest.models.loading import load_processor, quiet
+from ingest.models.options import ModelOptions
 from ingest.models.prompts import prompt_for
 from ingest.models.vision import VisionModel, open_vision
 
@@ -118,7 +119,7 @@ class ZeroShotClip:
         return functional.normalize(found.pooler_output.float())
 
 
-def open_clip(options: TuningOptions, prompt: str = PROMPT) -> ZeroShotClip:
+def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
     """Open CLIP, in single precision.
 
     Raises
