@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from graph.errors import CobalanceError
 from ingest.images.arrays import ImageArray
+
+
+class LanguageModelError(CobalanceError):
+    """A language model that cannot be reached, refuses, or gives no usable reply in three tries."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,8 @@ class Question:
     round : int
         Tells repetitions of the same question apart, from 0; also the seed where the model takes
         one.
+    attempt : int
+        Tells further tries of a round apart, after a reply that could not be read.
     images : sequence of uint8 arrays, shape (height, width, 3)
         What it is about; none for a question about words.
     """
@@ -30,7 +37,13 @@ class Question:
     schema: Mapping[str, Any] | None = None
     temperature: float = 0.0
     round: int = 0
+    attempt: int = 0
     images: Sequence[ImageArray] = ()
+
+    @property
+    def seed(self) -> int:
+        """One for each round and attempt."""
+        return 1000 * self.attempt + self.round
 
 
 @dataclass(frozen=True)

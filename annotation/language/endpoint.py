@@ -1,0 +1,216 @@
+"""Ask a language model behind an OpenAI-compatible URL."""
+
+import base64
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import openai
+from PIL import Image
+from pydantic import SecretStr
+
+from annotation.language.chat import LanguageModelError, Question, Reply
+from graph.errors import OptionError, Part, Setting
+from graph.safe_text import mask_credentials
+from ingest.images.arrays import ImageArray
+
+TRIES = 3
+_OPTIONAL = ("response_format", "seed")  # left out, in this order, where a server refuses them
+
+
+def read_key(file: Path) -> SecretStr:
+    """Read a key from a file; OptionError if there is none in it."""
+    try:
+        key = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = f"The key file {file} cannot be read: {why}. Name another one with "
+        raise OptionError(reason, Setting("key_file"), ".") from error
+    if not key or not key.isascii() or not key.isprintable():
+        reason = f"The key file {file} has no key: one line of ASCII. Name another one with "
+        raise OptionError(reason, Setting("key_file"), ".")
+    return SecretStr(key)
+
+
+class Endpoint:
+    """A language model behind an OpenAI-compatible URL; see `annotation.language.chat.ChatModel`.
+
+    A reply in the form of a JSON schema is asked for where a question has one; a server that
+    refuses it (400 or 422) is asked without. Rate limits, server errors, timeouts and replies that
+    are cut off are retried with growing pauses: three tries in all. Nothing of the environment but
+    proxies is used.
+
+    Parameters
+    ----------
+    url : str
+        Base of the API, such as ``http://127.0.0.1:8000/v1``.
+    model : str
+        The model's name there.
+    key : SecretStr or None
+        Sent with each question, and found nowhere else.
+    timeout_s : float
+        Of one try.
+    send_images : bool
+        Whether questions with images may be asked: these then leave the machine.
+
+    Raises
+    ------
+    OptionError
+        The URL is none of HTTP, or has a login in it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: SecretStr | None = None,
+        timeout_s: float = 120.0,
+        send_images: bool = False,
+    ) -> None:
+        if not url.startswith(("http://", "https://")) or mask_credentials(url) != url:
+            raise OptionError(
+                f"{mask_credentials(url)!r} is not the address of a language model. Give one such "
+                "as http://127.0.0.1:8000/v1, without login; a key goes into a file: ",
+                Setting("key_file"),
+            )
+        self.url, self.model = url, model
+        self._key, self._send_images = key, send_images
+        self._refused: set[str] = set()
+        self._headers: dict[str, Any] = {name: openai.Omit() for name in _AMBIENT}
+        if key is None:
+            self._headers["Authorization"] = openai.Omit()
+        self._client = openai.OpenAI(
+            base_url=url,
+            api_key=key.get_secret_value() if key else "none",
+            timeout=timeout_s,
+        )
+
+    def ask(self, question: Question) -> Reply:
+        """Ask a question.
+
+        Raises
+        ------
+        LanguageModelError
+            The model cannot be reached, refuses, or gives no whole reply in three tries.
+        OptionError
+            The question has images, and these may not be sent.
+        """
+        if question.images and not self._send_images:
+            raise OptionError(
+                f"The images would be sent to {self.url}. Allow that with ",
+                *(Setting("send_images"), ", or take a model on this machine."),
+            )
+        request = self._request(question)
+        for name in self._refused:
+            request.pop(name, None)
+        dropped: set[str] = set()
+        left, why = TRIES, ""
+        while left > 0:
+            try:
+                raw = self._client.with_options(
+                    max_retries=left - 1
+                ).chat.completions.with_raw_response.create(extra_headers=self._headers, **request)
+                left -= 1 + raw.retries_taken
+                completion = raw.parse()
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                refusable = [name for name in _OPTIONAL if name in request]
+                if not refusable:
+                    raise self._failed(error) from None
+                dropped.add(refusable[0])
+                del request[refusable[0]]
+                continue
+            except openai.APIError as error:
+                raise self._failed(error) from None
+            except ValueError:
+                why = "the answer is not of this API"
+                continue
+            reply, why = _read(completion)
+            if reply is not None:
+                self._refused |= dropped
+                return Reply(self._hidden(reply.text), reply.tokens_in, reply.tokens_out)
+        raise LanguageModelError(
+            f"The language model {self.model} at {self.url} gave no usable reply in {TRIES} tries: "
+            f"{why}. Raise the server's limit of tokens, or take another model."
+        )
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model's name and where it is."""
+        return {"model": self.model, "url": self.url}
+
+    def _request(self, question: Question) -> dict[str, Any]:
+        content: Any = question.text
+        if question.images:
+            shown = [
+                {"type": "image_url", "image_url": {"url": _png(one)}} for one in question.images
+            ]
+            content = [*shown, {"type": "text", "text": question.text}]
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            "temperature": question.temperature,
+            "seed": question.seed,
+        }
+        if question.schema is not None:
+            request["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "strict": True, "schema": dict(question.schema)},
+            }
+        return request
+
+    def _failed(self, error: openai.APIError) -> LanguageModelError:
+        parts: tuple[Part, ...]
+        status = getattr(error, "status_code", None)
+        said = " ".join(self._hidden(error.message).split())[:300]
+        if isinstance(error, openai.APITimeoutError):
+            parts = (f"it gave no answer in {TRIES} tries. Allow more time with ",)
+            parts += (Setting("timeout_s"), ", or try again later.")
+        elif status is None:
+            parts = (f"it cannot be reached ({said}). Check the address, and that it is running.",)
+        elif status in (401, 403):
+            parts = (f"it refuses the login ({status}: {said}). Give its key with ",)
+            parts += (Setting("key_file"), ".")
+        elif status == 429 or status >= 500:
+            parts = (
+                f"it failed in {TRIES} tries ({status}: {said}). Run the same command again later: "
+                "what was answered is kept.",
+            )
+        else:
+            parts = (f"it refuses the question ({status}: {said}). Check address and model.",)
+        return LanguageModelError(f"The language model {self.model} at {self.url}: ", *parts)
+
+    def _hidden(self, text: str) -> str:
+        """A server's text without the key, which some echo."""
+        return text.replace(self._key.get_secret_value(), "***") if self._key else text
+
+
+_AMBIENT = ("OpenAI-Organization", "OpenAI-Project")
+"""Headers that the library would fill from the environment."""
+
+
+def _read(completion: Any) -> tuple[Reply | None, str]:
+    """The reply of an answer, or why there is none."""
+    choices = getattr(completion, "choices", None)
+    if not choices:
+        return None, "the answer has no choices"
+    if choices[0].finish_reason == "length":
+        return None, "the replies are cut off"
+    text = getattr(choices[0].message, "content", None)
+    if not isinstance(text, str) or not text.strip():
+        return None, "the replies are empty"
+    usage = completion.usage
+    read, written = (
+        int(getattr(usage, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens")
+    )
+    return Reply(text, read, written), ""
+
+
+def _png(image: ImageArray) -> str:
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,134 @@
+import json
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from annotation.language.chat import LanguageModelError, Question
+from annotation.language.endpoint import Endpoint, read_key
+from annotation.language.transcript import Transcript
+from app.demo.scripted_endpoint import Answer, scripted_endpoint
+from generation.output.folder import OutputFolder
+from graph.errors import OptionError
+
+KEY = "sk-very-secret-0123456789"
+SCHEMA = {"type": "object"}
+IMAGE = np.zeros((2, 3, 3), np.uint8)
+
+
+def script(*answers):
+    """Answer with these, one after the other, and then with the last."""
+    left = list(answers)
+    return lambda body: left.pop(0) if len(left) > 1 else left[0]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Answer("slow down", 429),
+        Answer("oops", 500),
+        Answer("[", finish_reason="length"),
+        Answer(""),
+    ],
+    ids=["429", "500", "truncated", "empty"],
+)
+def test_passing_trouble_is_retried_and_lasting_trouble_is_an_error_after_three_tries(trouble):
+    with scripted_endpoint(script(trouble, trouble, Answer("yes"))) as served:
+        assert Endpoint(served.url, "m").ask(Question("?")).text == "yes"
+        assert len(served.requests) == 3
+    with scripted_endpoint(script(trouble)) as served:
+        with pytest.raises(LanguageModelError, match="3 tries"):
+            Endpoint(served.url, "m").ask(Question("?"))
+        assert len(served.requests) == 3
+
+
+def test_different_troubles_share_the_three_tries():
+    answers = Answer("", 500), Answer("[", finish_reason="length"), Answer("", 429), Answer("yes")
+    with scripted_endpoint(script(*answers)) as served, pytest.raises(LanguageModelError):
+        Endpoint(served.url, "m").ask(Question("?"))
+    assert len(served.requests) == 3
+
+
+def test_a_schema_is_sent_and_left_out_once_the_server_refuses_it():
+    def answer(body):
+        return Answer("no schemas", 400) if "response_format" in body else "[1]"
+
+    with scripted_endpoint(answer) as served:
+        chat = Endpoint(served.url, "m")
+        for round_ in range(2):
+            assert chat.ask(Question("?", SCHEMA, 0.3, round_)).text == "[1]"
+    first, second, third = served.requests
+    assert first["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert "response_format" not in {**second, **third}
+    assert (third["temperature"], second["seed"], third["seed"]) == (0.3, 0, 1)
+
+
+def test_the_key_is_sent_alone_and_shown_nowhere(monkeypatch, tmp_path):
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, "http://from.the.environment")
+    file = tmp_path / "key"
+    file.write_text(f"{KEY}\n")
+    with scripted_endpoint(script(Answer(f"echo {KEY}"), Answer(f"bad key {KEY}", 401))) as served:
+        chat = Endpoint(served.url, "m", key=read_key(file))
+        assert chat.ask(Question("?")).text == "echo ***"
+        with pytest.raises(LanguageModelError, match="refuses the login") as raised:
+            chat.ask(Question("?"))
+        Endpoint(served.url, "m", key=SecretStr(KEY))
+        with pytest.raises(LanguageModelError, match="key_file"):
+            Endpoint(served.url, "m").ask(Question("?"))
+    assert raised.value.__cause__ is None
+    assert KEY not in f"{raised.value}{raised.value.args}{chat.describe()}{vars(chat)}"
+    assert [one.get("authorization") for one in served.headers] == [*[f"Bearer {KEY}"] * 2, None]
+    assert "from.the.environment" not in json.dumps(served.headers)
+
+
+def test_images_are_sent_only_when_that_is_allowed():
+    with scripted_endpoint(script("yes")) as served:
+        with pytest.raises(OptionError, match="send_images"):
+            Endpoint(served.url, "m").ask(Question("?", images=[IMAGE]))
+        assert not served.requests
+        Endpoint(served.url, "m", send_images=True).ask(Question("?", images=[IMAGE]))
+    sent = served.requests[0]["messages"][0]["content"]
+    assert sent[0]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    assert sent[1]["text"] == "?"
+
+
+def test_what_cannot_be_asked_says_what_to_do(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(LanguageModelError, match="cannot be reached"):
+        Endpoint(f"http://127.0.0.1:{port}/v1", "m").ask(Question("?"))
+    with scripted_endpoint(script(Answer("no model m", 404))) as served:
+        with pytest.raises(LanguageModelError, match=r"404: .*no model m"):
+            Endpoint(served.url, "m").ask(Question("?"))
+        assert len(served.requests) == 1
+    for url in ("api.example.org/v1", "http://user:word@host/v1"):
+        with pytest.raises(OptionError, match="without login") as raised:
+            Endpoint(url, "m")
+        assert "word@" not in str(raised.value)
+    (tmp_path / "empty").write_text("\n")
+    for name in ("empty", "missing"):
+        with pytest.raises(OptionError, match=name):
+            read_key(Path(tmp_path / name))
+
+
+def test_a_transcript_asks_nothing_twice_and_has_no_key(tmp_path):
+    folder = OutputFolder(str(tmp_path))
+    question = Question("What?", SCHEMA, 0.3, images=[IMAGE])
+    with scripted_endpoint(lambda body: f"reply to seed {body['seed']} {KEY}") as served:
+        for _ in range(2):  # as two processes would
+            chat = Endpoint(served.url, "m", key=SecretStr(KEY), send_images=True)
+            kept = Transcript(chat, folder, "annotations/r/replies")
+            assert kept.ask(question).text == "reply to seed 0 ***"
+            assert kept.ask(Question("What?", SCHEMA, 0.3, 1, images=[IMAGE])).tokens_out > 0
+        assert len(served.requests) == 2
+        assert (kept.usage.asked, kept.usage.kept, kept.usage.tokens_in) == (0, 2, 0)
+        files = sorted((tmp_path / "annotations/r/replies").iterdir())
+        assert [len(file.stem) for file in files] == [64, 64]
+        assert all(KEY not in file.read_text() for file in files)
+        files[0].write_text('{"reply": ')  # as a full disk leaves it
+        kept.ask(question)
+        kept.ask(Question("What?", SCHEMA, 0.3, 1, images=[IMAGE]))
+        assert len(served.requests) == 3
