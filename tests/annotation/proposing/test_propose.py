@@ -1,0 +1,186 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from annotation.language.chat import LanguageModelError, Reply
+from annotation.language.endpoint import Endpoint
+from annotation.language.transcript import Transcript
+from annotation.proposing.cost import chat_cost, measure_seconds
+from annotation.proposing.options import read_preset
+from annotation.proposing.propose import propose
+from app.demo.scripted_endpoint import Answer, scripted_endpoint
+from generation.output.folder import OutputFolder
+from graph.errors import OptionError, UnknownNameError
+
+CAPTION = "a photo of a bird"
+
+
+def reply_to(body):
+    """Ten categories of five attributes; those of even number are objects."""
+    text = body["messages"][0]["content"]
+    if "attribute categories" in text:
+        return repr([f"category {at}" for at in range(10)])
+    if "different examples" in text:
+        category = text.partition("category category ")[2].split()[0]
+        return f"Of course: {[f'thing {category}, {at}' for at in range(5)]}"
+    if text.startswith("Are "):
+        return "Yes, all." if int(text.split()[2][:-1]) % 2 == 0 else "No. They are not."
+    return f"A caption of {text.partition(' is ')[2].partition('.')[0]}."
+
+
+class Scripted:
+    """A language model whose replies are a function of the question."""
+
+    def __init__(self, reply):
+        self.reply, self.asked = reply, []
+
+    def ask(self, question):
+        self.asked.append(question)
+        return Reply(self.reply(question))
+
+    def describe(self):
+        return {"model": "scripted"}
+
+
+@pytest.mark.parametrize("llm_prompts", [False, True])
+def test_an_unruly_endpoint_is_asked_as_often_as_the_cost_says(tmp_path, llm_prompts):
+    trouble = {3: Answer("slow", 429), 9: Answer("oops", 500), 20: Answer("['x", 200, "length"),
+               33: Answer("I would rather not.")}  # fmt: skip
+    good = []
+
+    def answer(body):
+        if "response_format" in body:
+            return Answer("response_format is not supported", 400)
+        if len(served.requests) in trouble:
+            return trouble[len(served.requests)]
+        good.append(body)
+        return reply_to(body)
+
+    options = read_preset("gelda", {"llm_prompts": llm_prompts, "with_schema": True})
+    with scripted_endpoint(answer) as served:
+        kept = Transcript(Endpoint(served.url, "m"), OutputFolder(str(tmp_path)), "replies")
+        found = propose(kept, CAPTION, options).attributes
+        expected = 115 if llm_prompts else 65
+        assert len(good) == expected == chat_cost(options, CAPTION).calls
+        asked = len(served.requests)
+        again = Transcript(Endpoint(served.url, "m"), OutputFolder(str(tmp_path)), "replies")
+        assert propose(again, CAPTION, options).attributes == found
+        assert len(served.requests) == asked
+    assert len(found) == 50
+    assert found[0].key == ("category 0", "thing 0, 0")
+    assert {one.level for one in found[:5]} == {"object"}
+    assert (found[5].level, found[5].votes, found[5].rounds) == ("image", 5, 5)
+    assert found[5].caption == (
+        "A caption of thing 1, 0" if llm_prompts else "a bird with thing 1, 0"
+    )
+
+
+def test_what_is_asked_is_what_the_paper_asks():
+    def reply(question):
+        if question.text.startswith("Are "):
+            return "No. Explanation."
+        return '["wings"]' if "categories" in question.text else '["red", "blue"]'
+
+    chat = Scripted(reply)
+    options = read_preset("gelda", {"rounds": 1, "phrases": {"wings": "has"}})
+    found = propose(chat, CAPTION, options).attributes
+    assert [one.text for one in chat.asked] == [
+        "What are 10 attribute categories that can be used to visually distinguish images "
+        "described by the caption a photo of a bird? Output the categories in one Python list.",
+        "What are 5 different examples of the category wings that can be used to distinguish "
+        "images described by the caption a photo of a bird? Output the examples in one Python "
+        "list.",
+        "Are red, blue examples of objects or items? Answer with a yes or no. Explain your answer.",
+    ]
+    assert {one.temperature for one in chat.asked} == {0.3}
+    assert {one.schema for one in chat.asked} == {None}
+    assert [one.caption for one in found] == ["a bird has red wings", "a bird has blue wings"]
+
+
+def test_half_of_the_rounds_must_agree_and_seeds_ask_anew():
+    def reply(question):
+        assert question.schema
+        if "Are " in question.text:
+            return '{"answer": "no", "explanation": ""}'
+        if "categories" in question.text:
+            return '{"items": ["color", "size"]}' if question.round % 3 else '{"items": ["color"]}'
+        return '{"items": ["red", "blue"]}' if question.round % 3 == 1 else '{"items": ["red"]}'
+
+    chat = Scripted(reply)
+    options = read_preset("default", {"rounds": 3, "seed": 2})
+    found = propose(chat, CAPTION, options).attributes
+    assert [one.key for one in found] == [("color", "red"), ("size", "red")]
+    assert {one.round for one in chat.asked} == {6, 7, 8}
+
+
+def test_sensitive_categories_are_left_out_or_called_perceived():
+    def reply(question):
+        if "categories" in question.text:
+            return '["Gender", "pose", "Age group", "scene"]'
+        return "no" if question.text.startswith("Are ") else '["x"]'
+
+    options = read_preset("gelda", {"rounds": 1, "categories": 2})
+    proposal = propose(Scripted(reply), "a photo of a person", options)
+    assert proposal.left_out == ("gender", "age group")
+    assert [one.category for one in proposal.attributes] == ["pose", "scene"]
+    allowed = options.model_copy(update={"sensitive": True})
+    proposal = propose(Scripted(reply), "a photo of a person", allowed)
+    assert proposal.left_out == ()
+    assert [one.category for one in proposal.attributes] == ["perceived gender", "pose"]
+
+
+def test_replies_that_cannot_be_read_are_an_error_after_three_tries():
+    chat = Scripted(lambda question: "<think>['a']</think> I cannot say.")
+    with pytest.raises(LanguageModelError, match="No reply of 3"):
+        propose(chat, CAPTION, read_preset("gelda"))
+    assert [one.attempt for one in chat.asked] == [0, 1, 2]
+    assert len({one.seed for one in chat.asked}) == 3
+
+
+def test_the_order_does_not_depend_on_the_hash_seed():
+    program = (
+        "from annotation.proposing.voting import vote;"
+        "said=[['Color','Size','Pose'],['size','background','color'],['size','color','pose']];"
+        "print([one.name for one in vote(said, 3)])"
+    )
+    results = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert results == {"['size', 'color', 'pose']\n"}
+
+
+def test_options_that_cannot_be_used():
+    with pytest.raises(UnknownNameError, match="Known: default, gelda"):
+        read_preset("paper")
+    with pytest.raises(UnknownNameError, match="unknown phrase 'near'"):
+        read_preset("gelda", {"phrases": {"scene": "near"}})
+    for name, value in (("rounds", 0), ("categories", -1), ("temperature", float("nan"))):
+        with pytest.raises(OptionError, match=name):
+            read_preset("gelda", {name: value})
+
+
+def test_costs_follow_the_options():
+    small = read_preset("gelda", {"categories": 3, "attributes": 2, "rounds": 4})
+    cost = chat_cost(small, CAPTION)
+    assert cost.calls == 4 + 4 * 3 + 3
+    longer = chat_cost(small, CAPTION * 9)
+    assert longer.tokens_in > cost.tokens_in
+    assert longer.tokens_out == cost.tokens_out
+
+
+def test_seconds_are_those_of_two_batches_and_the_rest_at_the_pace_of_the_second():
+    times = iter([0.0, 5.0, 7.0])  # 5 s for the first two images, 2 s for the others
+
+    class Annotator:
+        def score(self, images, texts):
+            return json.dumps([len(images), texts])
+
+    seconds = measure_seconds(Annotator(), ["image"] * 4, ["a"], 104, lambda: next(times))
+    assert seconds == 5 + 2 + 100 * 1
