@@ -99,8 +99,8 @@ class Endpoint:
         """
         if question.images and not self._send_images:
             raise OptionError(
-                f"The images would be sent to {self.url}. Allow that with ",
-                *(Setting("send_images"), ", or take a model on this machine."),
+                f"The images would be sent to {self.url}, which send_images does not allow. Set it "
+                "to true if they may leave this machine, or take a model that runs here."
             )
         request = self._request(question)
         for name in self._refused:

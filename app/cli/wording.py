@@ -44,6 +44,7 @@ FLAGS = {
     "pairs": "--pairs",
     "overlap": "--overlap",
     "people": "--people",
+    "key_file": "--key-file",
     "base": "--base",
     "concepts": "--concept",
     "rule": "--rule",

@@ -3,9 +3,12 @@
 import typer
 
 from app.cli.commands.annotate.compare import compare
+from app.cli.commands.annotate.cost import cost
 from app.cli.commands.annotate.decisions import accept, delete, reject, threshold
 from app.cli.commands.annotate.label import label
 from app.cli.commands.annotate.measure import measure
+from app.cli.commands.annotate.propose import propose
+from app.cli.commands.annotate.review import review
 from app.cli.commands.annotate.runs import runs
 
 app = typer.Typer(
@@ -14,5 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-for command in (label, runs, accept, reject, threshold, delete, measure, compare):
+_PROPOSING = (cost, propose, review)
+_LABELLING = (label, runs, accept, reject, threshold, delete)
+for command in (*_PROPOSING, *_LABELLING, measure, compare):
     app.command()(command)

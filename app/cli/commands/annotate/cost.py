@@ -1,0 +1,80 @@
+"""`cobalance annotate cost`: what proposing and labelling will take."""
+
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from app.cli.commands.annotate.propose import (
+    AttributesOption,
+    Caption,
+    CategoriesOption,
+    PresetOption,
+    PromptsOption,
+    RoundsOption,
+    given,
+)
+from app.cli.common import (
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    cleaned,
+    opened_store,
+    out,
+)
+from app.cli.job_settings import assigned
+from app.cli.tables import Format, check_output, write_frame
+from graph.errors import OptionError, needs_extra
+
+
+def cost(
+    caption: Caption = "a photo of an object",
+    preset: PresetOption = "default",
+    categories: CategoriesOption = None,
+    attributes: AttributesOption = None,
+    rounds: RoundsOption = None,
+    llm_prompts: PromptsOption = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", "-d", help="Also the image passes of this dataset.", callback=cleaned
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            metavar="ANNOTATOR",
+            help="Also the seconds, from two batches of the dataset's images that this annotator "
+            "scores now.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show the calls, tokens, image passes and seconds that annotating takes, before it runs.
+
+    Calls are R for the categories, R·N for the attributes and N for the levels, and N·M more with
+    --llm-prompts; retries apart. Tokens are estimated from the questions.
+    """
+    from annotation.proposing.cost import chat_cost
+    from annotation.proposing.options import read_preset
+
+    check_output(format_, output)
+    if annotator is not None and dataset is None:
+        raise OptionError("--with needs the dataset whose images it scores. Give --dataset.")
+    changes = given(categories=categories, attributes=attributes, rounds=rounds)
+    options = read_preset(preset, {**changes, "llm_prompts": llm_prompts})
+    asked = chat_cost(options, caption)
+    row: dict[str, object] = dict(asked.__dict__)
+    if dataset is not None:
+        with needs_extra("Measuring an annotator", "worker"):
+            from app.services.annotations.costs import label_cost
+        texts = options.categories * options.attributes
+        with opened_store() as (store, progress):
+            row |= label_cost(store, dataset, texts, annotator, assigned(setting), progress)
+    write_frame(pd.DataFrame([row]), format_, output, out)

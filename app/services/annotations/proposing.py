@@ -1,0 +1,246 @@
+"""Have a language model propose attributes for a dataset, and keep them in the graph."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annotation.language.chat import ChatModel
+from annotation.language.transcript import Transcript, Usage
+from annotation.proposing.guards import Embed, flagged, ngram_vectors
+from annotation.proposing.options import ProposeOptions
+from annotation.proposing.propose import propose
+from generation.output.folder import OutputFolder
+from graph.annotations.attributes import save_attributes
+from graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
+from graph.database.store import GraphStore
+from graph.dataset.names import class_sizes
+from graph.errors import (
+    CobalanceError,
+    JobBlockedError,
+    JobNotFoundError,
+    OptionError,
+    check_known,
+    needs_extra,
+)
+from graph.plugins import is_installed
+from graph.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from annotation.language.endpoint import Endpoint
+
+BY_LETTERS = "groups of letters"
+
+
+@dataclass(frozen=True)
+class ProposeOrder:
+    """What to propose attributes for.
+
+    Parameters
+    ----------
+    dataset : str
+    caption : str
+        Names the domain, such as "a photo of a bird".
+    options : ProposeOptions
+        From `annotation.proposing.options.read_preset`.
+    """
+
+    dataset: str
+    caption: str
+    options: ProposeOptions
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What came of an order.
+
+    Parameters
+    ----------
+    run : str
+        Its id.
+    attributes : int
+        How many were proposed.
+    flagged : int
+        How many of them a person should look at closely.
+    left_out : tuple of str
+        Sensitive categories that were not asked for.
+    usage : Usage
+        Questions and tokens.
+    compared_by : str
+        What near synonyms were found by.
+    """
+
+    run: str
+    attributes: int
+    flagged: int
+    left_out: tuple[str, ...]
+    usage: Usage
+    compared_by: str
+
+
+def open_endpoint(
+    url: str, model: str, key_file: Path | None = None, timeout_s: float = 120.0
+) -> "Endpoint":
+    """Open a language model behind a URL.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``annotate`` is not installed.
+    OptionError
+        The address or the key cannot be used.
+    """
+    with needs_extra("Asking a language model", "annotate"):
+        from annotation.language.endpoint import Endpoint, read_key
+    key = None if key_file is None else read_key(key_file)
+    return Endpoint(url, model, key=key, timeout_s=timeout_s)
+
+
+def open_local(model: str | None = None) -> ChatModel:
+    """Open a language model that runs here; None for the default one.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``models`` is not installed.
+    JobBlockedError
+        The model is missing or incomplete.
+    OutOfMemoryError
+        The device has no room for it.
+    """
+    with needs_extra("A language model on this machine", "models"):
+        from annotation.language.local import LocalModel, LocalOptions
+    return LocalModel(LocalOptions() if model is None else LocalOptions(model=model))
+
+
+def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
+    """What near synonyms are found by, and its name.
+
+    Parameters
+    ----------
+    kind : str
+        ``letters``; ``clip``, which is downloaded if need be; or ``auto``: CLIP where it is on this
+        machine.
+
+    Raises
+    ------
+    UnknownNameError
+        It is none of these.
+    MissingExtraError, JobBlockedError
+        ``clip`` cannot be loaded.
+    """
+    check_known("embedding", [kind], ("auto", "clip", "letters"))
+    if kind == "auto":
+        kind = "clip" if is_installed("models") and _has_clip() else "letters"
+    if kind == "letters":
+        return ngram_vectors, BY_LETTERS
+    with needs_extra("CLIP", "models"):
+        from annotation.language.embedding import ClipTexts
+        from generation.filters.clip import ClipOptions
+    texts = ClipTexts(ClipOptions())
+    return texts, texts.label
+
+
+def _has_clip() -> bool:
+    from generation.filters.clip import CLIP_REVISION, ClipOptions
+    from ingest.models.hub import find_in_cache
+
+    try:
+        find_in_cache(ClipOptions().model, CLIP_REVISION)
+    except JobBlockedError:
+        return False
+    return True
+
+
+def run_id(chat: ChatModel, order: ProposeOrder) -> str:
+    """The id of an order's run: the same order has the same one, and finds its replies."""
+    described = json.dumps([order.dataset, _settings(chat, order)], sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()[:16]
+
+
+def propose_attributes(
+    store: GraphStore,
+    folder: OutputFolder,
+    chat: ChatModel,
+    order: ProposeOrder,
+    *,
+    embed: Embed = ngram_vectors,
+    compared_by: str = BY_LETTERS,
+    created_by: str = "",
+    progress: Progress = silent,
+) -> Proposed:
+    """Have a language model propose attributes for a dataset, and write them to the graph.
+
+    Requests and replies are kept in the output folder. An order that was interrupted, or that is
+    given again, asks nothing that has a kept reply; what people decided of an attribute stays.
+
+    Parameters
+    ----------
+    embed : Embed
+        For near synonyms.
+    compared_by : str
+        What `embed` is.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    LanguageModelError
+        The model gives no reply that can be read in three tries; the run has then failed.
+    OptionError
+        The caption is empty.
+    """
+    if not order.caption.strip():
+        raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
+    classes = list(class_sizes(store, order.dataset))
+    run = _start(store, chat, order, created_by)
+    transcript = Transcript(chat, folder, f"annotations/{run}/replies")
+    try:
+        proposal = propose(transcript, order.caption, order.options, progress)
+        attributes = flagged(proposal.attributes, classes, embed, compared_by)
+    except CobalanceError as error:
+        end_run(store, run, error=str(error))
+        raise
+    save_attributes(store, run, attributes)
+    usage = transcript.usage
+    known = {"usage": usage.__dict__, "left_out": proposal.left_out, "compared_by": compared_by}
+    if usage.asked:
+        change_settings(store, run, {**_settings(chat, order), **known})
+    end_run(store, run)
+    looked_at = sum(bool(one.flags) for one in attributes)
+    return Proposed(run, len(attributes), looked_at, proposal.left_out, usage, compared_by)
+
+
+def _start(store: GraphStore, chat: ChatModel, order: ProposeOrder, created_by: str) -> str:
+    """Create the order's run, unless there is one; return its id."""
+    run = run_id(chat, order)
+    try:
+        read_run(store, run)
+    except JobNotFoundError:
+        described = chat.describe()
+        known = {
+            name: str(described[name])
+            for name in ("revision", "weights_sha256", "licence")
+            if described.get(name)
+        }
+        questions = order.options.questions.model_dump_json()
+        new = NewRun(
+            "propose",
+            str(described["model"]),
+            _settings(chat, order),
+            prompt_sha256=hashlib.sha256(questions.encode()).hexdigest(),
+            scores_uri=f"annotations/{run}",
+            id=run,
+            **known,
+        )
+        create_run(store, order.dataset, new, created_by=created_by)
+    return run
+
+
+def _settings(chat: ChatModel, order: ProposeOrder) -> Mapping[str, Any]:
+    described = chat.describe()
+    options = order.options.model_dump(mode="json")
+    model = {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
+    return {"caption": order.caption, **model, **options}
