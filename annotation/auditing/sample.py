@@ -6,6 +6,9 @@ import pandas as pd
 from evaluation.study.sample import assign
 from graph.arrays import BoolArray, IntArray
 
+PER_STRATUM = 50
+"""Images of each concept, class and verdict unless told otherwise."""
+
 
 def draw_labels(
     class_codes: IntArray, labelled: BoolArray, n: int, rng: np.random.Generator

@@ -145,7 +145,10 @@ def imbalances(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Show the cliques that lean to one class, the largest gap first."""
+    """Show the cliques that lean to one class, the largest gap first.
+
+    Where labels of models are audited, the last column says which imbalances are supported.
+    """
     if compare is not None:
         for option, given in (
             ("--by", by != BY),
@@ -178,6 +181,7 @@ def imbalances(
         state = dataset_state(store, dataset)
         mined = clique_totals(store, dataset).cliques if frame.empty else len(frame)
         accuracy = None if evaluation is None else _accuracy(store, evaluation, frame)
+        audited = _audited(store, dataset, frame)
     if format_ is Format.TABLE and output is None:
         sizes, mining = dict(state.mined_classes), mining_of(state)
         if frame.empty:
@@ -189,13 +193,24 @@ def imbalances(
         if accuracy is not None:
             frame["accuracy % [95%]"] = accuracy_texts(accuracy)
             frame["test images"] = accuracy["test_images"]
+        if audited is not None:
+            frame["audit"] = audited
         notes.print(describe_mining(mining), markup=False)
         for warning in (not_compared(sizes, mining.split), small_classes(sizes, mining)):
             if warning:
                 notes.print(warning, markup=False)
-    elif accuracy is not None:
-        frame = frame.join(accuracy)
+    else:
+        frame = frame if accuracy is None else frame.join(accuracy)
+        frame = frame if audited is None else frame.assign(audit=audited)
     write_frame(frame, format_, output, out)
+
+
+def _audited(store: GraphStore, dataset: str, frame: pd.DataFrame) -> "pd.Series[str] | None":
+    """What audits say of each imbalance of a table; None where no accepted run is audited."""
+    from app.services.audits.results import imbalance_verdicts
+
+    found = imbalance_verdicts(store, dataset, frame)
+    return None if found is None else pd.Series(found, index=frame.index, dtype=object)
 
 
 def _accuracy(store: GraphStore, evaluation: str, frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,22 +1,18 @@
 """`cobalance evaluate study`: people judge a job's edited images blind."""
 
 from typing import Annotated
-from urllib.parse import urlencode
 
 import typer
 
+from app.cli.addresses import page_address
 from app.cli.common import FormatOption, OutputOption, notes, opened_store, out
 from app.cli.job_ids import JobId
 from app.cli.tables import Format, check_output, write_frame
-from app.server.login import read_login
-from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.errors import OptionError, Setting
 from graph.studies.reading import Study, studies_of_job
 from graph.studies.writing import close_study
 from ingest.concepts.plurals import counted
-
-_PORT = "8501"  # of the web app, unless it is told another
 
 
 def study(
@@ -74,7 +70,11 @@ def study(
             names = tuple(name.strip() for name in people.split(",") if name.strip())
             sample = Sample(names, pairs, overlap, seed, tuple(words or ()))
             made = draw_study(store, job, sample)
-            out.print(_address(made), markup=False, soft_wrap=True)
+            out.print(
+                page_address("study", dataset=made.dataset, study=made.id),
+                markup=False,
+                soft_wrap=True,
+            )
             notes.print(
                 f"{counted(len(made.pairs), 'pairs')} for {counted(len(made.people), 'people')}, "
                 f"at this address of `cobalance app`. Results: cobalance evaluate study {job} "
@@ -90,7 +90,7 @@ def study(
         frame = frame[(frame["n"] > 0)]
     write_frame(frame, format_, output, out)
     if not results:
-        notes.print(_address(found), markup=False)
+        notes.print(page_address("study", dataset=found.dataset, study=found.id), markup=False)
 
 
 def _find(store: GraphStore, job: str, which: str | None) -> Study:
@@ -103,10 +103,3 @@ def _find(store: GraphStore, job: str, which: str | None) -> Study:
         known = ", ".join(one.id for one in studies)
         raise OptionError(f"The job {job} has not one study {which!r}. It has: {known}.")
     return found[0]
-
-
-def _address(study: Study) -> str:
-    file = Settings.from_environment().cobalance_auth_file
-    origin = "http://127.0.0.1:{port}" if file is None else read_login(file).origin
-    query = urlencode({"dataset": study.dataset, "study": study.id})
-    return f"{origin.replace('{port}', _PORT)}/study?{query}"

@@ -7,18 +7,16 @@ import numpy as np
 import pandas as pd
 
 from app.services.ordering.group_words import combined_words
+from app.services.studies.people import people_named
 from evaluation.study.questions import blind_sentence
 from evaluation.study.sample import assign, draw_pairs
 from generation.recipes import RECIPES
 from graph.database.store import GraphStore
 from graph.dataset.plans import read_plan_options
-from graph.errors import OptionError, Setting
 from graph.jobs.status import Job, read_job
-from graph.names import clean_name
 from graph.studies.reading import Assignment, Study, StudyPair, read_pairs, read_study
 from graph.studies.writing import create_study
 from ingest.concepts.group_words import GroupWords
-from ingest.names import name_fault
 
 MOST_PAIRS = 300
 """That are drawn unless told otherwise, as in Resampled Datasets (section 3.4)."""
@@ -69,7 +67,7 @@ def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = ""
         A word list cannot be used.
     """
     found = read_job(store, job)
-    people = _people(sample.people)
+    people = people_named(sample.people)
     edits = read_pairs(store, job).rename(columns={"candidate": "pair"})
     originals = edits["original"].nunique()
     n = sample.pairs
@@ -95,24 +93,6 @@ def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = ""
         created_by=created_by,
     )
     return read_study(store, study)
-
-
-def _people(given: Sequence[str]) -> list[str]:
-    """Names of people as the graph has them."""
-    people = [clean_name(name) for name in given]
-    if not people:
-        raise OptionError("Nobody is named who judges. Name them with ", Setting("people"), ".")
-    for name in people:
-        fault = name_fault(name)
-        if fault is None and people.count(name) > 1:
-            fault = "is there twice"
-        if fault is not None:
-            raise OptionError(
-                f"{name!r} among the people who judge {fault}. Give a name for each with ",
-                Setting("people"),
-                ".",
-            )
-    return people
 
 
 def _words(store: GraphStore, job: Job, given: Sequence[str]) -> GroupWords | None:

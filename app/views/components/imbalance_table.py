@@ -33,6 +33,12 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
             help="Of the chosen model, on the test images that show all of these concepts.",
         ),
         "test images": count_column("Tested", width=60),
+        "audit": config.TextColumn(
+            "Audit",
+            width=100,
+            help="Whether the imbalance is left once the errors of models' labels are taken off, "
+            "as people found them. A dash: no model labelled these concepts.",
+        ),
         "size": config.NumberColumn("Size", width=50),
         "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
         "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=140),
@@ -49,12 +55,15 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
 
 
 def imbalance_view(
-    frame: pd.DataFrame, class_sizes: Mapping[str, int], accuracy: pd.DataFrame | None = None
+    frame: pd.DataFrame,
+    class_sizes: Mapping[str, int],
+    accuracy: pd.DataFrame | None = None,
+    audited: Sequence[str | None] | None = None,
 ) -> pd.DataFrame:
     """The columns of `read_imbalances` as a page shows them, most telling first.
 
     Where classes are unequal, counts have their rates beside them. A model's accuracy on each row,
-    from `app.services.evaluations.failures`, comes after the gap.
+    from `app.services.evaluations.failures`, comes after the gap; then what audits say of each row.
     """
     classes = list(class_sizes)
     shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
@@ -62,6 +71,8 @@ def imbalance_view(
     if accuracy is not None:
         shown["accuracy"] = accuracy_texts(accuracy)
         shown["test images"] = accuracy["test_images"].to_numpy()
+    if audited is not None:
+        shown["audit"] = [verdict or "-" for verdict in audited]
     if len(classes) <= MAX_BARS:
         for name in classes:
             shown[COUNT + name] = frame[COUNT + name].to_numpy()

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.services.audits.results import imbalance_verdicts
 from app.services.findings import no_clique, not_compared, small_classes
 from app.services.reports import describe_mining
 from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
@@ -104,7 +105,8 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     cliques = frame["concepts"].tolist()
     model = failures.choose(current)
     judged = None if model is None else failures.accuracy(current, model, cliques)
-    shown = imbalance_view(frame, current.class_sizes, judged)
+    audited = imbalance_verdicts(current.store, current.name, frame)
+    shown = imbalance_view(frame, current.class_sizes, judged, audited)
     selected = url.selected_cliques()
     if selected != st.session_state.get("_from_table"):
         # Cleared, or come from the URL: what the browser has ticked is out of date.

@@ -2,6 +2,7 @@
 
 import typer
 
+from app.cli.commands.annotate.audit import audit
 from app.cli.commands.annotate.compare import compare
 from app.cli.commands.annotate.cost import cost
 from app.cli.commands.annotate.decisions import accept, delete, reject, threshold
@@ -19,5 +20,5 @@ app = typer.Typer(
 )
 _PROPOSING = (cost, propose, review)
 _LABELLING = (label, runs, accept, reject, threshold, delete)
-for command in (*_PROPOSING, *_LABELLING, measure, compare):
+for command in (*_PROPOSING, *_LABELLING, measure, compare, audit):
     app.command()(command)

@@ -1,0 +1,1 @@
+"""Audits of labelling runs: drawn, answered by people, and what they say of imbalances."""

@@ -1,0 +1,147 @@
+"""What a person of an audit is asked, and their answers: one by one, or as a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from annotation.auditing.answers import ANSWERS
+from graph.audits.reading import Audit, read_answers, read_audit
+from graph.audits.writing import save_answers
+from graph.database.store import GraphStore
+from graph.errors import OptionError, check_known
+
+SHEET = ("person", "image", "uri", "concept", "answer")
+"""Columns of the table of answers: it tells neither class nor verdict."""
+
+
+@dataclass(frozen=True)
+class AuditTask:
+    """What a person sees of a task, and nothing that tells the class or the label.
+
+    Parameters
+    ----------
+    image, concept : str
+        The image's id, and what it may show.
+    uri : str or None
+        Where its file is.
+    answer : str or None
+        The person's own so far.
+    """
+
+    image: str
+    concept: str
+    uri: str | None
+    answer: str | None
+
+
+def audit_tasks(audit: Audit, person: str, answers: pd.DataFrame) -> list[AuditTask]:
+    """All tasks of a person, in order.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        See `graph.audits.reading.read_answers`; the person's, or everybody's.
+    """
+    own = answers[answers["person"] == person]
+    given = dict(zip(zip(own["image"], own["concept"], strict=True), own["answer"], strict=True))
+    labels = audit.labels_of(person)
+    return [
+        AuditTask(image, concept, uri, given.get((image, concept)))
+        for image, concept, uri in zip(
+            labels["image"], labels["concept"], labels["uri"], strict=True
+        )
+    ]
+
+
+def answer_audit(store: GraphStore, audit: str, person: str, number: int, answer: str) -> None:
+    """Record a person's answer to one of their tasks, in place of an earlier one.
+
+    Parameters
+    ----------
+    number : int
+        Position of the task among the person's.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such audit.
+    OptionError
+        The person has no such task.
+    UnknownNameError
+        It is none of `annotation.auditing.answers.ANSWERS`.
+    """
+    labels = read_audit(store, audit).labels_of(person)
+    if not 0 <= number < len(labels):
+        raise OptionError(f"{person!r} has no task {number + 1:,} in the audit {audit}. Reload it.")
+    check_known("answer", [answer], ANSWERS)
+    row = labels.iloc[[number]][["image", "concept"]].assign(person=person, answer=answer)
+    save_answers(store, audit, row)
+
+
+def answer_sheet(store: GraphStore, audit: Audit) -> pd.DataFrame:
+    """All tasks of an audit with the answers so far, None without one; columns `SHEET`."""
+    answers = read_answers(store, audit.id)
+    rows = [
+        (person, task.image, task.uri, task.concept, task.answer)
+        for person in audit.people
+        for task in audit_tasks(audit, person, answers)
+    ]
+    return pd.DataFrame(rows, columns=list(SHEET), dtype=object)
+
+
+def take_answers(store: GraphStore, audit: Audit, sheet: pd.DataFrame) -> int:
+    """Record the answers of a table, in place of earlier ones; how many.
+
+    Parameters
+    ----------
+    sheet : pandas.DataFrame
+        Texts in the columns ``person``, ``image``, ``concept`` and ``answer``; others are ignored,
+        and so are rows whose answer is empty.
+
+    Raises
+    ------
+    OptionError
+        A column is missing, or a row is no task of its person. Nothing is recorded then.
+    UnknownNameError
+        An answer is none of `annotation.auditing.answers.ANSWERS`.
+    """
+    keys = ["person", "image", "concept"]
+    missing = [name for name in (*keys, "answer") if name not in sheet]
+    if missing:
+        raise OptionError(
+            f"The answers have no column {missing[0]!r}. Their columns are "
+            f"{', '.join((*keys, 'answer'))}."
+        )
+    given = sheet[[*keys, "answer"]].copy()
+    given["answer"] = given["answer"].fillna("").astype(str).str.strip()
+    given = given[given["answer"] != ""]
+    check_known("answer", _distinct(given["answer"]), ANSWERS)
+    tasks = {
+        (person, image, concept)
+        for person in audit.people
+        for image, concept in audit.labels_of(person)[["image", "concept"]].to_numpy().tolist()
+    }
+    for key in given[keys].to_numpy().tolist():
+        if tuple(key) not in tasks:
+            person, image, concept = key
+            raise OptionError(
+                f"{person!r} is not asked whether the image {image!r} shows {concept!r} in the "
+                f"audit {audit.id}. Fill in the table that this audit has given."
+            )
+    save_answers(store, audit.id, given.drop_duplicates(keys, keep="last"))
+    return len(given)
+
+
+def audit_progress(store: GraphStore, audit: Audit) -> pd.DataFrame:
+    """How far each person is: ``person``, ``answered``, ``tasks``."""
+    answered = read_answers(store, audit.id)["person"].value_counts()
+    rows = [
+        (person, int(answered.get(person, 0)), len(audit.labels_of(person)))
+        for person in audit.people
+    ]
+    return pd.DataFrame(rows, columns=["person", "answered", "tasks"])
+
+
+def _distinct(values: "pd.Series[str]") -> Sequence[str]:
+    return sorted(set(values))

@@ -1,0 +1,83 @@
+"""What audits say of labels and of the imbalances that rest on them."""
+
+import pandas as pd
+
+from annotation.auditing.answers import decided
+from annotation.auditing.correction import corrected_counts, rates
+from annotation.auditing.imbalance import (
+    Verdict,
+    clique_verdicts,
+    corrected_imbalances,
+)
+from annotation.labelling.settings import LabelSettings
+from graph.annotations.runs import list_runs
+from graph.audits.reading import Audit, audits_of_dataset, read_answers
+from graph.database.store import GraphStore
+
+KEYS = ["concept", "class_name"]
+
+
+def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:
+    """Rates of right labels of each concept and class so far, and counts corrected by them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``concept``, ``class_name``, ``labelled`` and ``unlabelled`` images, ``precision`` and
+        ``false_omission`` with ``_low``, ``_high`` and ``_n`` (images that people agree on), and
+        ``corrected``, ``low`` and ``high``; NaN where nothing is known.
+    """
+    found = rates(decided(audit.labels, read_answers(store, audit.id)))
+    counts = audit.counts.merge(found, how="left", on=KEYS)
+    for name in ("precision_n", "false_omission_n"):
+        counts[name] = counts[name].fillna(0).astype("int64")
+    corrected = corrected_counts(audit.counts, found)
+    counts[["corrected", "low", "high"]] = corrected[["corrected", "low", "high"]].to_numpy()
+    return counts
+
+
+def audit_imbalances(store: GraphStore, audit: Audit) -> pd.DataFrame:
+    """The imbalance of each concept before and after its labels are corrected.
+
+    See `annotation.auditing.imbalance.corrected_imbalances`.
+    """
+    return corrected_imbalances(audit_rates(store, audit))
+
+
+def imbalance_verdicts(
+    store: GraphStore, dataset: str, cliques: pd.DataFrame
+) -> list[Verdict | None] | None:
+    """What the audits of a dataset's accepted runs say of the imbalances of cliques.
+
+    A concept counts as the newest audit of it that has answers corrects it.
+
+    Parameters
+    ----------
+    cliques : pandas.DataFrame
+        ``concepts``, ``over_represented`` and ``under_represented``.
+
+    Returns
+    -------
+    list of str or None
+        See `annotation.auditing.imbalance.clique_verdicts`; None where no accepted run is audited.
+    """
+    audits = audits_of_dataset(store, dataset)
+    if not audits:
+        return None
+    runs = {
+        run.id: LabelSettings.read(run.settings)
+        for run in list_runs(store, dataset)
+        if run.state == "accepted" and run.kind != "propose"
+    }
+    audits = [audit for audit in audits if audit.run in runs]
+    if not audits:
+        return None
+    by_models = {one.concept for settings in runs.values() for one in settings.attributes}
+    known: dict[str, pd.DataFrame] = {}
+    for audit in audits:
+        found = audit_rates(store, audit)
+        answered = found.groupby("concept", observed=True)["corrected"].transform("count") > 0
+        for concept, of in found[answered].groupby("concept", observed=True):
+            known.setdefault(str(concept), of)
+    frames = [*known.values()] or [audit_rates(store, audits[0])]
+    return clique_verdicts(cliques, pd.concat(frames), by_models)

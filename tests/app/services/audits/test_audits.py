@@ -1,0 +1,150 @@
+"""Audits of a run that errs by class: drawn, answered one by one and as a table, and their use."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.services.annotations.decisions import decide_labels
+from app.services.audits.answering import (
+    answer_audit,
+    answer_sheet,
+    audit_progress,
+    audit_tasks,
+    take_answers,
+)
+from app.services.audits.creating import AuditSample, draw_audit
+from app.services.audits.results import audit_imbalances, audit_rates, imbalance_verdicts
+from generation.output.folder import OutputFolder
+from graph.annotations.runs import NewRun, create_run
+from graph.audits.reading import read_answers
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.errors import OptionError, UnknownNameError
+from graph.queries.imbalances import Ranking, read_imbalances
+from tests.audited_run import CLASSES, CONCEPTS, labelled, shows, write_audited_run
+
+IMAGES = 65
+SKY, SEA = CONCEPTS
+
+
+@pytest.fixture
+def folder(own):
+    return OutputFolder(own.output_folder())
+
+
+@pytest.fixture
+def run(store, dataset, folder, tmp_path):
+    return write_audited_run(store, dataset, folder, tmp_path / "pictures", IMAGES)
+
+
+def filled(sheet):
+    """Everybody is right, but for eve, who cannot tell."""
+    said = [
+        "shows" if shows(int(image), concept) else "does not"
+        for image, concept in zip(sheet["image"], sheet["concept"], strict=True)
+    ]
+    return sheet.assign(answer=np.where(sheet["person"] == "eve", "unknown", said))
+
+
+def counts_of(of):
+    """Images with and without, of those that the run could read."""
+    return {
+        (concept, name): (
+            sum(of(image, concept) for image in range(at or 2, IMAGES, 2)),
+            len(range(at or 2, IMAGES, 2)),
+        )
+        for concept in CONCEPTS
+        for at, name in enumerate(CLASSES)
+    }
+
+
+def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left(
+    store, dataset, folder, run
+):
+    audit = draw_audit(store, folder, run, AuditSample(("ann", "bob", "eve"), n=100))
+    told = counts_of(labelled)
+    counts = audit.counts.set_index(["concept", "class_name"])
+    assert {key: (row["labelled"], row.sum()) for key, row in counts.iterrows()} == told
+    assert len(audit.labels) == 2 * (IMAGES - 1)
+    assert set(audit.labels["image"]) == {f"{at}" for at in range(1, IMAGES)}
+    assert all(
+        labelled(int(row["image"]), row["concept"]) == row["labelled"]
+        for row in audit.labels.to_dict("records")
+    )
+    assert audit_imbalances(store, audit)["verdict"].tolist() == ["not audited"] * 2
+    decide_labels(store, folder, run, "accepted")
+    mine_dataset(store, dataset, MiningOptions(2, common=()), max_cliques=100)
+    cliques = read_imbalances(store, dataset, Ranking(limit=100))
+    assert set(filter(None, imbalance_verdicts(store, dataset, cliques))) == {"not audited"}
+    sheet = answer_sheet(store, audit)
+    assert "class_name" not in sheet
+    assert "labelled" not in sheet
+    assert take_answers(store, audit, filled(sheet)) == len(sheet) == 6 * (IMAGES - 1)
+    assert audit_progress(store, audit)["answered"].tolist() == [2 * (IMAGES - 1)] * 3
+    rates = audit_rates(store, audit).set_index(["concept", "class_name"])
+    truth = counts_of(shows)
+    assert rates["corrected"].to_dict() == pytest.approx({key: n for key, (n, _) in truth.items()})
+    assert (rates["precision"].dropna() == 1).all()
+    found = audit_imbalances(store, audit).set_index("concept")
+    assert found.loc[SKY, "verdict"] == "not supported"
+    assert found.loc[SEA, "verdict"] == "supported"
+    assert found.loc[SKY, "gap"] == told[(SKY, "gull")][0] - told[(SKY, "owl")][0] > 10
+    said = dict(zip(cliques["concepts"], imbalance_verdicts(store, dataset, cliques), strict=True))
+    assert said[(SKY,)] == "not supported"
+    assert said[(SEA,)] == said[("bird", SEA)] == "supported"
+    assert said[("bird",)] is None
+    assert said[tuple(sorted(CONCEPTS))] == "not supported"
+    decide_labels(store, folder, run, "rejected")
+    assert imbalance_verdicts(store, dataset, cliques) is None
+
+
+def test_people_answer_one_by_one_and_change_their_minds(store, folder, run):
+    sample = AuditSample(("ann", "bob"), n=2, overlap=1, seed=4, concepts=(SEA,))
+    audit = draw_audit(store, folder, run, sample)
+    assert draw_audit(store, folder, run, sample).labels.equals(audit.labels)
+    assert set(audit.labels["concept"]) == {SEA}
+    assert len(audit.labels) == 6  # no owl is labelled with the sea
+    none = read_answers(store, audit.id)
+    tasks = audit_tasks(audit, "ann", none)
+    assert len(tasks) == len(audit_tasks(audit, "bob", none)) == 3
+    assert audit_tasks(audit, "eve", none) == []
+    answer_audit(store, audit.id, "ann", 1, "shows")
+    answer_audit(store, audit.id, "ann", 1, "unknown")
+    answers = read_answers(store, audit.id)
+    assert [task.answer for task in audit_tasks(audit, "ann", answers)] == [None, "unknown", None]
+    with pytest.raises(UnknownNameError):
+        answer_audit(store, audit.id, "ann", 1, "maybe")
+    with pytest.raises(OptionError, match="no task 4"):
+        answer_audit(store, audit.id, "ann", 3, "shows")
+    sheet = answer_sheet(store, audit)
+    for problem, changed in {
+        "no column 'answer'": sheet.drop(columns="answer"),
+        "'maybe'": sheet.assign(answer="maybe"),
+        "not asked": filled(sheet.assign(person="bob")),
+    }.items():
+        with pytest.raises((OptionError, UnknownNameError), match=problem):
+            take_answers(store, audit, changed)
+    assert len(read_answers(store, audit.id)) == 1
+    assert take_answers(store, audit, sheet.assign(answer=["", " shows ", None, *" " * 3])) == 1
+
+
+def test_what_cannot_be_audited_is_refused(store, dataset, folder, run):
+    proposal = create_run(store, dataset, NewRun("propose", "m", {}))
+    waiting = create_run(store, dataset, NewRun("label", "m", {}), tasks=[{"chunk": 0}])
+    for of, sample, problem in (
+        (proposal, AuditSample(("ann",)), "labels nothing"),
+        (waiting, AuditSample(("ann",)), "once it is done"),
+        (run, AuditSample(()), "Nobody is named"),
+        (run, AuditSample(("ann", "ann")), "is there twice"),
+        (run, AuditSample(("ann",), overlap=2), "2 of 1 people"),
+        (run, AuditSample(("ann",), concepts=("bird",)), "bird"),
+    ):
+        with pytest.raises((OptionError, UnknownNameError), match=problem):
+            draw_audit(store, folder, of, sample)
+
+
+def test_nothing_is_said_where_there_is_no_audit(store, dataset, run):
+    cliques = pd.DataFrame(
+        {"concepts": [(SKY,)], "over_represented": "a", "under_represented": "b"}
+    )
+    assert imbalance_verdicts(store, dataset, cliques) is None
