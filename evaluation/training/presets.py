@@ -18,6 +18,8 @@ class Preset(Declaration):
         A name in `evaluation.training.learners.LEARNERS`.
     learner_options : mapping
         What differs from the learner's defaults.
+    method_options : mapping of str to mapping
+        What differs from the defaults of methods, by method.
     validation_share : float
         Of the training images, held out to select by; 0 for none.
     seeds : int
@@ -30,6 +32,7 @@ class Preset(Declaration):
 
     learner: str = "linear"
     learner_options: Mapping[str, Any] = field(default_factory=dict)
+    method_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     validation_share: float = 0.0
     seeds: int = 3
     labels: str = "class"
@@ -106,6 +109,19 @@ for _preset in (
         validation_share=0.2,
         reference="A Whac-A-Mole Dilemma, and its authors' code. Its validation images are its "
         "own; without such, 20% of the training images are held out here.",
+    ),
+    Preset(
+        "pinpoint",
+        "The method clip with OpenCLIP's ViT-B/16; other methods as small.",
+        method_options={
+            "clip": {
+                "model": "laion/CLIP-ViT-B-16-laion2B-s34B-b88K",
+                "revision": "7288da5a0d6f0b51c4a2b27c624837a9236d0112",
+                "layout": "open_clip",
+                "weights_file": "open_clip_model.safetensors",
+            }
+        },
+        reference="Pinpoint Counterfactuals, section 4.4. The weights are under the MIT licence.",
     ),
     Preset(
         "gpu",

@@ -182,7 +182,8 @@ def _settings(
         preset=order.preset,
         learner=preset.learner,
         learner_options=dict(preset.learner_options) | dict(order.learner_options),
-        method_options=_own_options(method, order.method_options),
+        method_options=dict(preset.method_options.get(method, {}))
+        | _own_options(method, order.method_options),
         labels="concepts" if preset.labels == "concepts" else "class",
         train_split=order.train_split or _usual(sizes, _TRAIN),
         test_split=test_split,

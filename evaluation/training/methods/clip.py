@@ -7,11 +7,11 @@ from pydantic import field_validator
 from evaluation.training.examples import Examples
 from evaluation.training.method import Learner, Method, MethodPlugin, Run
 from evaluation.training.model import Model
-from evaluation.training.tuning.options import TuningOptions
+from evaluation.training.tuning.options import ClipOptions
 from ingest.models.prompts import PHOTO, check_template
 
 
-class ClipTuningOptions(TuningOptions):
+class ClipTuningOptions(ClipOptions):
     """Options of the method clip.
 
     Parameters

@@ -15,10 +15,11 @@ from evaluation.training.examples import Examples, Floats
 from evaluation.training.method import Run
 from evaluation.training.networks.model import consecutive
 from evaluation.training.tuning.fit import tune
-from evaluation.training.tuning.options import TuningOptions
+from evaluation.training.tuning.options import ClipOptions, TuningOptions
 from generation.filters.clip import CLIP_REVISION
 from graph.errors import OptionError
 from ingest.models.loading import load_processor, quiet
+from ingest.models.open_clip import load_open_clip
 from ingest.models.options import ModelOptions
 from ingest.models.prompts import prompt_for
 from ingest.models.vision import VisionModel, open_vision
@@ -120,7 +121,7 @@ class ZeroShotClip:
 
 
 def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
-    """Open CLIP, in single precision.
+    """Open CLIP, in single precision, from files of transformers or of open_clip.
 
     Raises
     ------
@@ -129,6 +130,8 @@ def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
     JobBlockedError
         The model is missing, incomplete or of the wrong kind.
     """
+    if isinstance(options, ClipOptions) and options.layout == "open_clip":
+        return ZeroShotClip(*load_open_clip(options, options.weights_file), prompt)
     single = options.model_copy(update={"dtype": "float32"})
     vision = open_vision(single, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION)
     return ZeroShotClip(vision, load_processor(CLIPTokenizer, vision.checkpoint), prompt)

@@ -31,7 +31,10 @@ from ingest.models.devices import choose_dtype, out_of_memory
 from ingest.models.loading import load_model
 from ingest.models.vision import VisionModel
 
-_ELSEWHERE = ("device", "offline", "model", "revision", "language_model", "scorer", "folder")
+_ELSEWHERE = (
+    *("device", "offline", "model", "revision", "layout", "weights_file", "language_model"),
+    *("scorer", "folder"),
+)
 """Options that do not decide the weights beside the pretrained ones, whose digest is known."""
 RECORD = "training.json"
 """Written last into a model's folder: where it is, the model is whole."""

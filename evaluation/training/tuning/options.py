@@ -44,3 +44,19 @@ class TuningOptions(ModelOptions):
         if dtype == "float16":
             raise ValueError("gradients underflow in float16; use bfloat16, which needs no scaling")
         return dtype
+
+
+class ClipOptions(TuningOptions):
+    """Which files of a CLIP are read.
+
+    Parameters
+    ----------
+    layout : {"transformers", "open_clip"}
+        Whose files the model has; those of open_clip are its configuration, a tokenizer and
+        `weights_file`.
+    weights_file : str
+        Name of the weights of open_clip, as safetensors.
+    """
+
+    layout: Literal["transformers", "open_clip"] = "transformers"
+    weights_file: str = "open_clip_model.safetensors"

@@ -25,6 +25,7 @@ from app.services.evaluations.summaries import (
 )
 from evaluation.training.data.sets import LeakError
 from evaluation.training.methods import METHODS
+from evaluation.training.presets import PRESETS
 from generation.output.folder import OutputFolder
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
@@ -169,6 +170,18 @@ def test_training_sets_get_equal_numbers_of_synthetic_images(store, own, animals
     order = EvaluationOrder((animals, rebalanced), seeds=(0,), equal_numbers=True)
     ids = order_evaluations(store, order).ids
     assert [read_evaluation(store, one).most_synthetic for one in ids] == [56, 56]
+    clip = EvaluationOrder(
+        (animals,), methods=("clip", "upweight"), preset="pinpoint", seeds=(0,),
+        method_options={"epochs": 2},
+    )  # fmt: skip
+    of_methods = {
+        one.method: one.settings["method_options"]
+        for one in (read_evaluation(store, made) for made in order_evaluations(store, clip).ids)
+    }
+    assert of_methods == {
+        "clip": {**PRESETS["pinpoint"].method_options["clip"], "epochs": 2},
+        "upweight": {},
+    }
     store.write("MATCH (e:Evaluation {id: $id}) SET e.most_synthetic = 9", id=ids[1])
     done = train_again(lambda ask: ask(store), own, ids[1], silent)
     assert len(done.images.training) == 64 + 9

@@ -1,7 +1,6 @@
 """Realism scores: checkpoints in the published layouts, of tiny random models."""
 
 import hashlib
-import re
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from evaluation.metrics.images.image_set import ImageSet  # noqa: E402
 from evaluation.training.features import FEATURES  # noqa: E402
 from generation.filters import FILTERS  # noqa: E402
 from graph.errors import CobalanceError  # noqa: E402
+from tests.tiny.open_clip import as_open_clip  # noqa: E402
 from tests.tiny.vision import save_clip  # noqa: E402
 
 PROMPTS = ["the sea", "a photo of the cat", "in and of the sea"]
@@ -94,42 +94,6 @@ def test_aesthetic_is_a_head_on_normalised_embeddings(inputs, tmp_path):
     ):
         with pytest.raises(CobalanceError, match=said):
             scored("aesthetic", inputs, given)
-
-
-def as_open_clip(weights):
-    """Names of open_clip for those of transformers."""
-    found, whole = {}, {}
-    names = {
-        "text_model.embeddings.token_embedding.weight": "token_embedding.weight",
-        "text_model.embeddings.position_embedding.weight": "positional_embedding",
-        "vision_model.embeddings.patch_embedding.weight": "visual.conv1.weight",
-        "vision_model.embeddings.position_embedding.weight": "visual.positional_embedding",
-        "vision_model.embeddings.class_embedding": "visual.class_embedding",
-    }
-    for name, values in weights.items():
-        new = names.get(name, name)
-        for old, own in (
-            ("text_model.final_layer_norm", "ln_final"),
-            ("vision_model.pre_layrnorm", "visual.ln_pre"),
-            ("vision_model.post_layernorm", "visual.ln_post"),
-            ("text_model.encoder.layers", "transformer.resblocks"),
-            ("vision_model.encoder.layers", "visual.transformer.resblocks"),
-            ("layer_norm", "ln_"),
-            ("mlp.fc1", "mlp.c_fc"),
-            ("mlp.fc2", "mlp.c_proj"),
-            ("self_attn.out_proj", "attn.out_proj"),
-        ):
-            new = new.replace(old, own)
-        if new in ("text_projection.weight", "visual_projection.weight"):
-            new = "text_projection" if new.startswith("text") else "visual.proj"
-            found[new] = values.T.contiguous()
-        elif share := re.fullmatch(r"(.*)\.self_attn\.([qkv])_proj\.(.*)", new):
-            whole.setdefault(f"{share[1]}.attn.in_proj_{share[3]}", {})[share[2]] = values
-        else:
-            found[new] = values
-    for name, shares in whole.items():
-        found[name] = torch.cat([shares[one] for one in "qkv"])
-    return found
 
 
 def test_hps_reads_open_clips_layout(inputs, tmp_path):

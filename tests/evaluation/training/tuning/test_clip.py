@@ -20,12 +20,15 @@ from evaluation.training.data.examples import code_examples
 from evaluation.training.data.folder import read_folder_images
 from evaluation.training.examples import Examples
 from evaluation.training.method import Run
+from evaluation.training.methods import METHODS
 from evaluation.training.methods.clip import ClipTuningOptions
+from evaluation.training.presets import PRESETS
 from evaluation.training.run import Recipe, Trained, predict, train_run
 from evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
 from evaluation.training.tuning.profiling import profile_folder, profile_groups
 from graph.errors import InputError, JobBlockedError, OptionError
 from tests.tiny.captioned import captioned
+from tests.tiny.open_clip import save_as_open_clip
 from tests.tiny.vision import save_clip
 
 Tune = Callable[..., ZeroShotClip]
@@ -269,3 +272,44 @@ def test_refusals(settings: dict[str, Any], tmp_path: Path) -> None:
         open_clip(ClipTuningOptions(model=str(tmp_path / "none")))
     with pytest.raises(OptionError, match="no last layer"):
         open_clip(options).with_head(np.ones((2, 2)), np.ones(2))
+
+
+def test_files_of_open_clip_are_read_as_those_of_transformers(folder: Path, tmp_path: Path) -> None:
+    quick = save_as_open_clip(folder, tmp_path / "quick", quick_gelu=True)
+    options = {"model": str(quick), "layout": "open_clip", "device": "cpu"}
+    opened = open_clip(ClipTuningOptions(**options))
+    expected = open_clip(ClipTuningOptions(model=str(folder), device="cpu"))
+    assert same(opened, expected)
+    test = captioned(4, 9)
+    np.testing.assert_allclose(opened.features(test), expected.features(test), atol=1e-6)
+    texts = ["a photo of a cat", "a dog"]
+    np.testing.assert_allclose(opened.embed_texts(texts), expected.embed_texts(texts), atol=1e-6)
+    plain = save_as_open_clip(folder, tmp_path / "plain")
+    exact = open_clip(ClipTuningOptions(**options | {"model": str(plain)}))
+    assert exact.vision.model.config.text_config.hidden_act == "gelu"
+    assert exact.vision.model.config.vision_config.hidden_act == "gelu"
+    assert not np.allclose(exact.features(test), expected.features(test), atol=1e-6)
+    run = Run(0, tmp_path / "run")
+    settings = options | {"batch_size": 8, "epochs": 1}
+    tuned = tune_clip(ClipTuningOptions(**settings), captioned(), None, run)
+    kept = open_clip(ClipTuningOptions(model=str(tmp_path / "run/seed-0/model"), device="cpu"))
+    assert same(tuned, kept)
+    for changed, said in (
+        ({"model": str(folder)}, "has no open_clip_config.json"),
+        ({"weights_file": "other.safetensors"}, "has no other.safetensors"),
+        ({"model": str(save_as_open_clip(folder, tmp_path / "b", text_cfg={}))}, "describes no"),
+    ):
+        with pytest.raises(JobBlockedError, match=said):
+            open_clip(ClipTuningOptions(**options | changed))
+    for changed, said in (
+        ({"weights_file": "model.bin"}, "are no name of"),
+        ({"revision": "main"}, "has no revision"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            open_clip(ClipTuningOptions(**options | changed))
+
+
+def test_the_preset_of_the_paper_names_its_clip() -> None:
+    options = METHODS.check("clip", PRESETS["pinpoint"].method_options["clip"])
+    assert options.model_dump()["layout"] == "open_clip"
+    assert (options.model_dump()["epochs"], options.model_dump()["learning_rate"]) == (30, 5e-5)
