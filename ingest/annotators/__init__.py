@@ -11,5 +11,7 @@ ANNOTATORS: Plugins[Annotator] = Plugins(
         "siglip2": "ingest.annotators.siglip2",
         "grounding-dino": "ingest.annotators.grounding_dino",
         "linear-probe": "ingest.annotators.linear_probe",
+        "vlm": "ingest.annotators.vlm",
+        "captions": "ingest.annotators.captions",
     },
 )

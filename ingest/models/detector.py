@@ -15,6 +15,7 @@ from ingest.models.loading import load_processor
 from ingest.models.options import DetectorOptions
 from ingest.models.vision import open_vision
 
+REVISION = "cfd3195ba4ea9592eec887ded089f4c08eff231d"
 TEXTS_AT_ONCE = 64
 """Names encoded at once; bounds the memory of a large vocabulary."""
 
@@ -99,7 +100,7 @@ def open_detector(options: DetectorOptions) -> Detector:
     JobBlockedError
         The model is missing, incomplete or of the wrong kind.
     """
-    vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil)
+    vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil, REVISION)
     return Detector(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
 
 

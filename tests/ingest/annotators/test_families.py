@@ -10,6 +10,7 @@ import pytest
 from ingest.annotators import ANNOTATORS
 from ingest.annotators.annotator import Annotator
 from tests.generation.filters.making import noise
+from tests.tiny.conversation import save_qwen3_vl
 from tests.tiny.scorers import (
     save_blip_itm,
     save_grounding_dino,
@@ -24,6 +25,7 @@ FAMILIES: Mapping[str, tuple[str, Callable[[Path], Path], dict[str, Any]]] = {
     "siglip2": ("siglip2", save_siglip2, {}),
     "grounding-dino": ("grounding-dino", save_grounding_dino, {"alone": True}),
     "mm-grounding-dino": ("grounding-dino", save_mm_grounding_dino, {"alone": True}),
+    "vlm": ("vlm", save_qwen3_vl, {}),
 }
 TEXTS = ("a photo of a cow", "ocean", "a photo of a fire hydrant, red, a dog, a cat", "x")
 GREY = np.repeat(noise(9, 48, 64)[..., :1], 3, axis=2)
