@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo demo-full demo-counterfactual app worker test check bench docs lock clean
+.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -13,6 +13,9 @@ demo-full: $(VENV)/demo
 
 demo-counterfactual: $(VENV)/demo
 	$(BIN)/cobalance demo --counterfactual
+
+demo-annotate: $(VENV)/demo
+	$(BIN)/cobalance demo --annotate
 
 app: $(VENV)/app
 	$(BIN)/cobalance app --demo

@@ -67,15 +67,28 @@ def demo(
             "plan by the recipe resampled, choose the best of six, and count again.",
         ),
     ] = False,
+    annotate: Annotated[
+        bool,
+        typer.Option(
+            "--annotate",
+            help="Label small pictures with a small classifier that errs by class, and correct "
+            "the imbalances that it invents by an audit.",
+        ),
+    ] = False,
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
-    if full and counterfactual:
-        raise OptionError("--full and --counterfactual exclude each other; give one of them.")
+    if full + counterfactual + annotate > 1:
+        raise OptionError(
+            "--full, --counterfactual and --annotate exclude each other; give one of them."
+        )
     if full:
         _full()
         return
     if counterfactual:
         _counterfactual()
+        return
+    if annotate:
+        _annotate()
         return
     with opened_store() as (store, progress):
         load_demo(store, progress, street=street)
@@ -103,6 +116,18 @@ def _counterfactual() -> None:
         found = run_counterfactual_demo(store, settings, progress=progress)
     show_counterfactual(found)
     shown = "on Jobs, the pictures beside what was made of them, with scores and ranks"
+    _print_further([*further_commands(found), *web_app_command(shown)])
+
+
+def _annotate() -> None:
+    with needs_extra("The demonstration of annotations", "worker,annotate,demo"):
+        from app.cli.annotate_demo import further_commands, show_annotate
+        from app.demo.annotate import run_annotate_demo
+    settings = Settings.from_environment()
+    with progress_bars() as progress, open_store(settings, progress) as store:
+        found = run_annotate_demo(store, settings, progress=progress)
+    show_annotate(found)
+    shown = "on Diagnose, imbalances with what the audit says of them"
     _print_further([*further_commands(found), *web_app_command(shown)])
 
 

@@ -1,0 +1,57 @@
+"""`cobalance demo --annotate`: an audit tells invented imbalances from the one that there is."""
+
+import pytest
+
+from app.cli.annotate_demo import show_annotate
+from app.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.state import find_dataset
+
+
+@pytest.fixture
+def own(settings, store, tmp_path, monkeypatch):
+    """Settings with places of this test's own."""
+    monkeypatch.setenv("COBALANCE_HOME", str(settings.cobalance_home))
+    yield settings.model_copy(update={"cobalance_output": str(tmp_path / "generated")})
+    if find_dataset(store, NAME) is not None:
+        drop_dataset(store, NAME)
+
+
+def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
+    found = run_annotate_demo(store, own)
+    things = found.pictures.table
+    true = {
+        name: (things[things["thing"] == name]["class_name"] == "town").sum()
+        - (things[things["thing"] == name]["class_name"] == "garden").sum()
+        for name in CONCEPTS
+    }
+    assert {name for name, gap in true.items() if gap} == {RARE[0]}
+
+    assert found.asked == 3 + 2 * 3 + 2
+    states = found.attributes.set_index("proposed")["state"]
+    assert states.to_dict() == dict.fromkeys(CONCEPTS, "accepted") | {
+        "town": "rejected",
+        "garden": "rejected",
+    }
+
+    # The labels are a real classifier's, neither right nor blind; the graph believes them.
+    assert 0.5 < found.measured.macro["auc"].value < 0.95
+    significant = found.believed[found.believed["q_value"] < 0.05]
+    invented = {names[0] for names in significant["concepts"]} - {RARE[0]}
+    assert len(invented) >= 3
+
+    rows = found.corrected.set_index("concept")
+    assert set(rows.index) == set(CONCEPTS)
+    for name, row in rows.iterrows():
+        sign = 1 if row["over_represented"] == "town" else -1
+        assert sign * true[name] == row["true_gap"]
+        assert row["corrected_gap_low"] <= row["true_gap"] <= row["corrected_gap_high"], name
+        assert (row["verdict"] == "supported") == (name == RARE[0]), name
+    before = (rows["gap"] - rows["true_gap"]).abs().sum()
+    after = (rows["corrected_gap"] - rows["true_gap"]).abs().sum()
+    assert after < before / 3
+
+    show_annotate(found)
+    said = capsys.readouterr().out
+    assert "invented" in said
+    assert "6 of 6 true gaps" in " ".join(said.split())
