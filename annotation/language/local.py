@@ -10,6 +10,7 @@ from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
 from annotation.language.chat import LanguageModelError, Question, Reply
+from ingest.concepts.plurals import counted
 from ingest.models.checkpoints import find_checkpoint
 from ingest.models.devices import SMALLER_MODEL, choose_device, choose_dtype, out_of_memory
 from ingest.models.loading import load_model, load_processor, quiet, software
@@ -89,8 +90,9 @@ class LocalModel:
             if question.temperature == 0:
                 break  # it would say the same again
         raise LanguageModelError(
-            f"The language model {self.checkpoint.label} gave no whole reply of up to "
-            f"{self.options.max_tokens} tokens. Allow more with max_tokens, or take another model."
+            f"The replies of the language model {self.checkpoint.label} are empty, or cut off "
+            f"after {counted(self.options.max_tokens, 'tokens')}. Set max_tokens to more, or take "
+            "another model."
         )
 
     def describe(self) -> Mapping[str, Any]:
@@ -113,10 +115,10 @@ class LocalModel:
 
     def _inputs(self, question: Question) -> Any:
         template = self._processor if question.images else self._tokenizer
-        content: Any = question.text
-        if question.images:
-            shown = [{"type": "image", "image": Image.fromarray(one)} for one in question.images]
-            content = [*shown, {"type": "text", "text": question.text}]
+        content: list[dict[str, Any]] = [
+            {"type": "image", "image": Image.fromarray(one)} for one in question.images
+        ]
+        content.append({"type": "text", "text": question.text})
         with quiet():
             inputs = template.apply_chat_template(
                 [{"role": "user", "content": content}],

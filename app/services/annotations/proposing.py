@@ -137,10 +137,10 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
     if kind == "letters":
         return ngram_vectors, BY_LETTERS
     with needs_extra("CLIP", "models"):
-        from annotation.language.embedding import ClipTexts
+        from evaluation.training.tuning.clip import open_clip
         from generation.filters.clip import ClipOptions
-    texts = ClipTexts(ClipOptions())
-    return texts, texts.label
+    clip = open_clip(ClipOptions())
+    return clip.embed_texts, clip.vision.checkpoint.label
 
 
 def _has_clip() -> bool:
