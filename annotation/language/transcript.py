@@ -14,12 +14,17 @@ _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
 
 @dataclass
 class Usage:
-    """What questions took: asked anew, found among the kept ones, tokens of the former."""
+    """What questions took: asked anew, found among the kept ones, and the tokens of both."""
 
     asked: int = 0
     kept: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+
+    def add(self, reply: Reply) -> None:
+        """Count a reply's tokens."""
+        self.tokens_in += reply.tokens_in
+        self.tokens_out += reply.tokens_out
 
 
 class Transcript:
@@ -55,11 +60,11 @@ class Transcript:
         kept = self._read(path)
         if kept is not None:
             self.usage.kept += 1
+            self.usage.add(kept)
             return kept
         reply = self._chat.ask(question)
         self.usage.asked += 1
-        self.usage.tokens_in += reply.tokens_in
-        self.usage.tokens_out += reply.tokens_out
+        self.usage.add(reply)
         content = {"request": request, "reply": reply.__dict__}
         self._folder.write(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
         return reply

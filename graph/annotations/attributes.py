@@ -183,6 +183,14 @@ def decide_attributes(
         )
 
 
+def write_flags(
+    store: GraphStore, dataset: str, flags: Mapping[AttributeKey, Sequence[str]]
+) -> None:
+    """Write why people should look at attributes, in place of what was written before."""
+    rows = [{"key": list(key), "flags": list(reasons)} for key, reasons in flags.items()]
+    store.write(statements.WRITE_FLAGS, dataset=dataset, rows=rows)
+
+
 def link_concepts(store: GraphStore, dataset: str, concepts: Mapping[AttributeKey, str]) -> None:
     """Lead accepted attributes to their concepts, where an image shows these."""
     rows = [{"key": list(key), "concept": name} for key, name in concepts.items()]

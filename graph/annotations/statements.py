@@ -128,6 +128,14 @@ FOREACH (one IN CASE WHEN b IS NULL THEN [] ELSE [b] END | MERGE (a)-[:MERGED_IN
 RETURN count(DISTINCT a) AS written""",
 )
 
+WRITE_FLAGS = Statement(
+    "Write why people should look at attributes.",
+    """
+UNWIND $rows AS row
+MATCH (a:Attribute {dataset: $dataset, key: row.key})
+SET a.flags = row.flags""",
+)
+
 LINK_CONCEPTS = Statement(
     "Lead attributes to the concepts that they become, and no longer to others.",
     """

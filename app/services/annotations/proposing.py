@@ -205,10 +205,14 @@ def propose_attributes(
         raise
     save_attributes(store, run, attributes)
     usage = transcript.usage
-    known = {"usage": usage.__dict__, "left_out": proposal.left_out, "compared_by": compared_by}
-    if usage.asked:
-        change_settings(store, run, {**_settings(chat, order), **known})
     end_run(store, run)
+    spent = {
+        "replies": usage.asked + usage.kept,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+    }
+    known = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
+    change_settings(store, run, {**_settings(chat, order), **known})
     looked_at = sum(bool(one.flags) for one in attributes)
     return Proposed(run, len(attributes), looked_at, proposal.left_out, usage, compared_by)
 

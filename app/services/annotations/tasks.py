@@ -9,6 +9,7 @@ import numpy as np
 from annotation.labelling.chunk import score_chunk
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
+from app.services.annotations.unseen import flag_unseen
 from app.services.image_files import image_reader
 from app.settings import Settings
 from generation.output.folder import OutputFolder
@@ -44,6 +45,8 @@ class _Labelling:
         if chunk not in files.scored(settings.chunks):
             note = self._score(task, run.id, files, settings, chunk)
         if len(files.scored(settings.chunks)) == settings.chunks:
+            flag = partial(flag_unseen, dataset=run.dataset, files=files, settings=settings)
+            task.graph(flag)
             task.graph(partial(end_run, run=run.id))
         return note
 

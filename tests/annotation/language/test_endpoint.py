@@ -124,7 +124,8 @@ def test_a_transcript_asks_nothing_twice_and_has_no_key(tmp_path):
             assert kept.ask(question).text == "reply to seed 0 ***"
             assert kept.ask(Question("What?", SCHEMA, 0.3, 1, images=[IMAGE])).tokens_out > 0
         assert len(served.requests) == 2
-        assert (kept.usage.asked, kept.usage.kept, kept.usage.tokens_in) == (0, 2, 0)
+        assert (kept.usage.asked, kept.usage.kept) == (0, 2)
+        assert kept.usage.tokens_in > kept.usage.tokens_out > 0
         files = sorted((tmp_path / "annotations/r/replies").iterdir())
         assert [len(file.stem) for file in files] == [64, 64]
         assert all(KEY not in file.read_text() for file in files)

@@ -154,8 +154,8 @@ def propose(
     usage = done.usage
     notes.print(
         f"{counted(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
-        f"{counted(usage.asked, 'replies')} asked for ({usage.tokens_in:,} tokens in, "
-        f"{usage.tokens_out:,} out), {usage.kept} kept from before. Near synonyms by "
+        f"{counted(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
+        f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out. Near synonyms by "
         f"{done.compared_by}.",
         markup=False,
     )

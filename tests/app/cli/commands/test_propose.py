@@ -66,7 +66,7 @@ def test_from_a_caption_to_accepted_attributes(store, environment, birds, tmp_pa
     assert [(run.kind, run.state, run.id) for run in runs] == [
         ("propose", "done", done.stdout.strip())
     ]
-    assert runs[0].settings["usage"]["asked"] == 8
+    assert runs[0].settings["usage"]["replies"] == 8
 
     file = tmp_path / "review.csv"
     annotate("review", birds, "--csv", file)
