@@ -14,7 +14,7 @@ from ingest.models.families.options import BlipItmOptions
 from ingest.models.loading import load_processor
 from ingest.models.vision import VisionModel, open_vision
 
-REVISION = "c0273606"
+REVISION = "c0273606af96037e7a3b2fb0ff4ae9620b517be6"
 """The commit whose weights are safetensors; the main branch has a pickle alone."""
 TEXTS_AT_ONCE = 32
 """Texts that are read beside one image at once; bounds the memory."""
