@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 
@@ -10,6 +11,14 @@ from graph.database.store import GraphStore
 from graph.errors import OptionError, check_known
 from graph.studies.reading import Study, read_answers, read_study
 from graph.studies.writing import save_answer
+
+
+class Asked(Protocol):
+    """A task of a person, of a study or of anything else that people answer one by one."""
+
+    @property
+    def answer(self) -> str | None:
+        """The person's own answer so far."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ def shown_tasks(study: Study, person: str, answers: pd.DataFrame) -> list[ShownT
     return [_shown(study, task, given) for task in _tasks(study, person)]
 
 
-def first_open(tasks: Sequence[ShownTask]) -> int:
+def first_open(tasks: Sequence[Asked]) -> int:
     """Position of the first task without an answer; behind the last one where all have one."""
     return next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
 

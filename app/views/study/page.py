@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from app.views.components.person import person_of
 from app.views.state import session
 from app.views.state.refreshing import refreshing
 from app.views.state.url import in_url
 from app.views.study import task
-from app.views.study.person import person_of
 from app.views.widgets.messages import empty_state
 from graph.studies.reading import Study, studies_of_dataset
 
@@ -28,7 +28,7 @@ def page() -> None:
     with st.container(width=_WIDTH_PX):
         with st.container(horizontal=True):
             study = _choose(found)
-            person = person_of(study)
+            person = person_of(study.people, "study")
         if person is not None:
             refreshing(None)(task.show)(study.id, person)
 

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.services.studies.creating import Sample, draw_study
+from app.views.components import person as people
 from app.views.state.access import User
-from app.views.study import person as people
 from graph.database.store import GraphStore
 from graph.studies.reading import Study, read_answers
 from graph.studies.writing import close_study

@@ -1,0 +1,1 @@
+"""Page Audit: people check labels of models, blind."""

@@ -1,0 +1,44 @@
+"""Page Audit: choose an audit, say who you are, and check one image after the other."""
+
+import streamlit as st
+
+from app.views.audit import task
+from app.views.components.person import person_of
+from app.views.state import session
+from app.views.state.refreshing import refreshing
+from app.views.state.url import in_url
+from app.views.widgets.messages import empty_state
+from graph.audits.reading import Audit, audits_of_dataset
+
+AUDIT = "audit"  # the query parameter
+_WIDTH_PX = 900
+
+
+def page() -> None:
+    """Draw the page."""
+    current = session.current()
+    found = audits_of_dataset(current.store, current.name)
+    if not found:
+        empty_state(
+            "No audit yet",
+            "Draw one from a run that labels images: `cobalance annotate audit RUN --people "
+            "ann,bob`.",
+        )
+        return
+    with st.container(width=_WIDTH_PX):
+        with st.container(horizontal=True):
+            audit = _choose(found)
+            person = person_of(audit.people, "audit")
+        if person is not None:
+            refreshing(None)(task.show)(audit.id, person)
+
+
+def _choose(found: list[Audit]) -> Audit:
+    """The audit of the address, else the newest; a choice is drawn where there are several."""
+    by_id = {audit.id: audit for audit in found}
+    if len(found) == 1:
+        return found[0]
+    if st.session_state.get(AUDIT) not in (None, *by_id):
+        del st.session_state[AUDIT]  # of another dataset
+    chosen: str = st.selectbox("Audit", list(by_id), **in_url(AUDIT), required=True, width=420)
+    return by_id[chosen]

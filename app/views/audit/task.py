@@ -1,0 +1,39 @@
+"""One task of an audit: an image, a concept, and whether the one shows the other."""
+
+import streamlit as st
+
+from annotation.auditing.answers import DOES_NOT, SHOWS
+from annotation.auditing.consensus import UNKNOWN
+from app.services.audits.answering import AuditTask, answer_audit, audit_tasks
+from app.views.components.one_by_one import Choice, Questions, draw_blind
+from app.views.components.person import require_person
+from app.views.state import session
+from app.views.widgets.messages import errors_in_fragment
+from app.views.widgets.theme import escape
+from graph.audits.reading import read_answers, read_audit
+
+CHOICES = (
+    Choice(SHOWS, "Yes", "y"),
+    Choice(DOES_NOT, "No", "n"),
+    Choice(UNKNOWN, "Cannot tell", "u"),
+)
+
+
+def show(audit: str, person: str) -> None:
+    """Draw the first task without an answer, or the one that the person went back to."""
+    with errors_in_fragment():
+        store = session.store()
+        tasks = audit_tasks(read_audit(store, audit), person, read_answers(store, audit, person))
+
+        def save(at: int, choice: str) -> None:
+            require_person(read_audit(session.store(), audit).people, person, "audit")
+            answer_audit(session.store(), audit, person, at, choice)
+
+        Questions("audit", (audit, person), tasks, _draw, lambda _: CHOICES, save).show()
+
+
+def _draw(task: AuditTask) -> None:
+    """Draw a task's image, with nothing that names it, its class or its label."""
+    with st.columns(2)[0]:
+        draw_blind(task.uri, "The image", "audit")
+    st.markdown(f"Does the image show **{escape(task.concept)}**?")
