@@ -30,12 +30,15 @@ class FormField:
         What it does, in Markdown.
     placeholder : str
         What an empty field shows.
+    choices : tuple of str
+        The names that an option of text can have; empty for any text.
     """
 
     option: str
     label: str
     help: str = ""
     placeholder: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ def draw_options(
 def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -> Any:
     """Draw the field of an option, as its type asks; return its value."""
     kinds = [kind for kind in get_args(option.annotation) if kind is not type(None)]
-    choices = kinds if get_origin(option.annotation) is Literal else []
+    choices = kinds if get_origin(option.annotation) is Literal else list(offered.choices)
     kind = kinds[0] if kinds else option.annotation
     drawn: dict[str, Any] = {**in_url(key), "help": offered.help or None}
     if choices:

@@ -63,7 +63,8 @@ def draw_bars(bars: pd.DataFrame, dots: pd.DataFrame, metric: str) -> None:
         base.mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(
             x="low:Q", x2="high:Q", tooltip=tooltips
         ),
-        points.mark_circle(size=26, opacity=1).encode(
+        # On a bar of its own colour, in either theme: a ring tells a dot apart.
+        points.mark_circle(size=36, opacity=1, stroke="white", strokeWidth=1.2).encode(
             x="value:Q",
             color=color,
             tooltip=[alt.Tooltip("run:N"), alt.Tooltip("seed:Q"), alt.Tooltip("value:Q")],

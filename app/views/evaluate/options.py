@@ -14,6 +14,7 @@ from app.views.state.uploading import accept_uploads
 from app.views.widgets.messages import show_error
 from app.views.widgets.theme import escape, shorten
 from evaluation.shortcuts import Shortcuts
+from evaluation.training.features import FEATURES
 from evaluation.training.learners import LEARNERS
 from evaluation.training.methods import METHODS
 from evaluation.training.presets import PRESETS
@@ -24,6 +25,7 @@ from ingest.concepts.plurals import counted
 from ingest.concepts.wording import readable
 
 _SHOWN = 6  # concepts of a class
+_NAMES = {"features": tuple(FEATURES)}
 
 
 def choose_learner_options(preset: str) -> dict[str, Any]:
@@ -31,7 +33,9 @@ def choose_learner_options(preset: str) -> dict[str, Any]:
     chosen = PRESETS[preset]
     kind = LEARNERS[chosen.learner].options
     st.markdown(f"**Learner {escape(chosen.learner)}**")
-    offered = [FormField(name, readable(name)) for name in _offered(kind)]
+    offered = [
+        FormField(name, readable(name), choices=_NAMES.get(name, ())) for name in _offered(kind)
+    ]
     with st.container(horizontal=True):
         return draw_options(offered, kind, chosen.learner_options, f"{preset}_")
 

@@ -181,6 +181,7 @@ def test_options_validation_and_a_file_of_shortcuts_are_part_of_an_order(
         evaluate_seeds="1",
         evaluate_shortcuts="A file",
         small_c="0.1, 1",
+        small_features="dinov2",
         small_select="loss",
         dfr_refits="3",
         upweight_by="class",
@@ -204,7 +205,8 @@ def test_options_validation_and_a_file_of_shortcuts_are_part_of_an_order(
     (ordered,) = seen
     assert isinstance(ordered.shortcuts, Shortcuts)
     assert ordered.shortcuts.concepts["place"]["country"] == ("cow", "field")
-    assert ordered.learner_options == {"c": ("0.1", "1"), "select": "loss"}
+    assert ordered.learner_options == {"features": "dinov2", "c": ("0.1", "1"), "select": "loss"}
+    assert app.button_group(key="small_features").value == "dinov2"  # one of those there are
     assert ordered.method_options == {"refits": 3, "by": "class"}
 
 
