@@ -135,6 +135,8 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
     if kind == "auto":
         kind = "clip" if is_installed("models") and _has_clip() else "letters"
     if kind == "letters":
+        with needs_extra("Comparing names by their letters", "annotate"):
+            import sklearn  # noqa: F401
         return ngram_vectors, BY_LETTERS
     with needs_extra("CLIP", "models"):
         from evaluation.training.tuning.clip import open_clip

@@ -95,6 +95,18 @@ def test_images_are_sent_only_when_that_is_allowed():
     assert sent[1]["text"] == "?"
 
 
+def test_a_server_that_never_answers_is_tried_three_times():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        chat = Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/v1", "m", timeout_s=0.02)
+        with pytest.raises(LanguageModelError, match="no answer in 3 tries"):
+            chat.ask(Question("?"))
+        silent.setblocking(False)
+        for _ in range(3):
+            silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+
 def test_what_cannot_be_asked_says_what_to_do(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]

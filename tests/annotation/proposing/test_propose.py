@@ -8,6 +8,7 @@ import pytest
 from annotation.language.chat import LanguageModelError, Reply
 from annotation.language.endpoint import Endpoint
 from annotation.language.transcript import Transcript
+from annotation.proposing.captions import caption_of
 from annotation.proposing.cost import chat_cost, measure_seconds
 from annotation.proposing.options import read_preset
 from annotation.proposing.propose import propose
@@ -98,6 +99,22 @@ def test_what_is_asked_is_what_the_paper_asks():
     assert {one.temperature for one in chat.asked} == {0.3}
     assert {one.schema for one in chat.asked} == {None}
     assert [one.caption for one in found] == ["a bird has red wings", "a bird has blue wings"]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "paper", "ours"),
+    [("is", "a orange bird", "an orange bird"),
+     ("from", "a bird from orange", "a bird from orange"),
+     ("has", "a bird has orange wing", "a bird has orange wing"),
+     ("with", "a bird with orange", "a bird with orange"),
+     ("in", "a bird in orange", "a bird in orange")],
+)  # fmt: skip
+def test_captions_follow_table_s1(phrase, paper, ours):
+    for preset, expected in (("gelda", paper), ("default", ours)):
+        options = read_preset(preset, {"phrases": {"wing": phrase}})
+        assert caption_of(options, CAPTION, "wing", "orange", "image") == expected
+        assert caption_of(options, CAPTION, "wing", "orange", "object") == "orange"
+        assert caption_of(options, CAPTION, "wing", "a photo of x", "image") == "a photo of x"
 
 
 def test_half_of_the_rounds_must_agree_and_seeds_ask_anew():
