@@ -31,7 +31,7 @@ def accuracy_by_clique(
     Parameters
     ----------
     cliques : sequence of collection of str
-        Concepts that an image shows all of.
+        Concepts that an image shows all of; every image shows none.
 
     Returns
     -------
@@ -87,10 +87,11 @@ def accuracy_of_cliques(
     for row, names in enumerate(concepts_of):
         for name in wanted.intersection(names):
             shows[name][row] = True
+    everywhere = np.ones(len(right), dtype=bool)
     n = np.zeros(len(cliques))
     hits = np.zeros(len(cliques))
     for at, clique in enumerate(cliques):
-        images = np.logical_and.reduce([shows[name] for name in clique], axis=0)
+        images = np.logical_and.reduce([everywhere, *(shows[name] for name in clique)], axis=0)
         n[at], hits[at] = images.sum(), (images & right).sum()
     with np.errstate(invalid="ignore"):
         accuracy = hits / n

@@ -10,13 +10,20 @@ from app.concept_graph.component import concept_graph
 from app.services.audits.results import imbalance_verdicts
 from app.services.findings import no_clique, not_compared, small_classes
 from app.services.reports import describe_mining
-from app.views.components import concept_picture, gallery, imbalance_filters, mine_button
+from app.views.components import (
+    accuracy_colors,
+    concept_picture,
+    gallery,
+    imbalance_filters,
+    mine_button,
+    model_accuracy,
+)
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.components.name_choices import names_of
-from app.views.diagnose import charts, failures
+from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url, number_in_url
+from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape, shorten
@@ -25,6 +32,7 @@ from graph.database import schema
 from graph.dataset.cliques import clique_totals
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import worded
+from graph.evaluations.reading import Evaluation
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
 from ingest.concepts.plurals import counted
@@ -33,6 +41,7 @@ GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
 VIEWS = ("Graph", "Matrix", "Combinations")
 EDGES = (100, 200, 400, 800)
+COLORS = ("Class", "Accuracy")
 HEIGHT_PX = 560
 
 
@@ -57,9 +66,10 @@ def page() -> None:
     frame = current.read(read_imbalances, ranking)
     left, right = st.columns([6, 7])
     with left:
-        cell = _table(current, frame)
+        model = model_accuracy.choose(current)
+        cell = _table(current, frame, model)
     with right:
-        _pictures(current, ranking)
+        _pictures(current, ranking, model)
     _selection_bar(cell)
     if cell is not None:
         gallery.show(current, cell.clique, cell.counts, cell.class_name)
@@ -92,7 +102,7 @@ def _take_nodes_from_graph() -> None:
         st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
-def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
+def _table(current: CurrentDataset, frame: pd.DataFrame, model: Evaluation | None) -> Cell | None:
     """Draw the table and keep its selection; return the cell that was clicked."""
     if frame.empty:
         if current.read(clique_totals).cliques:
@@ -103,8 +113,7 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
         return None
     classes = list(current.class_sizes)
     cliques = frame["concepts"].tolist()
-    model = failures.choose(current)
-    judged = None if model is None else failures.accuracy(current, model, cliques)
+    judged = None if model is None else model_accuracy.accuracy(current, model, cliques)
     audited = imbalance_verdicts(current.store, current.name, frame)
     shown = imbalance_view(frame, current.class_sizes, judged, audited)
     selected = url.selected_cliques()
@@ -139,14 +148,16 @@ def _table(current: CurrentDataset, frame: pd.DataFrame) -> Cell | None:
     )
 
 
-def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
+def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         view = st.segmented_control(
             "Picture", VIEWS, default=VIEWS[0], **in_url("view"), required=True
         )
-        edges = EDGES[1]
+        edges, color = EDGES[1], COLORS[0]
         if view == VIEWS[0]:
             edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
+            if model is not None:
+                color = st.selectbox("Colour", COLORS, **choice_in_url("color"), width=120)
         axis = concept_picture.choose_axis(current.class_sizes) if view != VIEWS[2] else None
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
@@ -164,6 +175,11 @@ def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
         return
     overview: Overview = current.read(read_overview, max_edges=edges, include=include)
     drawn = concept_picture.of_overview(overview, axis)
+    judged = None
+    if model is not None and color == COLORS[1]:
+        judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))
+    if judged is not None:
+        drawn = accuracy_colors.colored_by_accuracy(drawn, judged)
     filtered = st.session_state[imbalance_filters.CONCEPTS]
     found = concept_graph(
         drawn,
@@ -177,6 +193,8 @@ def _pictures(current: CurrentDataset, ranking: Ranking) -> None:
     if set(chosen) != set(filtered):
         st.session_state[_NODES] = chosen
         st.rerun()  # the filter stands above, and has been drawn already
+    if judged is not None:
+        accuracy_colors.legend(judged)
     _legend(axis, overview)
 
 

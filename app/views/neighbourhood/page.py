@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.services.frames import to_csv
-from app.views.components import concept_picture
+from app.views.components import accuracy_colors, concept_picture, model_accuracy
 from app.views.components.concept_picture import Axis, node_id
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
@@ -61,7 +61,7 @@ def page() -> None:
         found = with_chain(found, *current.read(read_chain, link.concepts))
     left, right = st.columns([6, 5])
     with left:
-        _graph(choices, found, axis, link)
+        _graph(current, choices, found, axis, link)
     with right:
         _table(choices, found, axis)
     if not current.is_mined:
@@ -86,8 +86,19 @@ def _link(current: CurrentDataset, choices: Choices) -> Link | None:
     return link
 
 
-def _graph(choices: Choices, found: Neighbourhood, axis: Axis, link: Link | None) -> None:
+def _graph(
+    current: CurrentDataset,
+    choices: Choices,
+    found: Neighbourhood,
+    axis: Axis,
+    link: Link | None,
+) -> None:
     drawn = picture_of(found, axis)
+    model, judged = model_accuracy.choose(current), None
+    if model is not None:
+        judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))
+    if judged is not None:
+        drawn = accuracy_colors.colored_by_accuracy(drawn, judged)
     path = [[node_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
     selection = concept_graph(
         drawn,
@@ -101,6 +112,8 @@ def _graph(choices: Choices, found: Neighbourhood, axis: Axis, link: Link | None
         toggle_later(name)
     _selected(choices, [name for name in map(_concept_of, selection.nodes) if name is not None])
     _hidden(choices, found)
+    if judged is not None:
+        accuracy_colors.legend(judged)
     left, right = (bold(side) for side in (axis.left_name, axis.right_name))
     if left != right:
         st.caption(

@@ -21,7 +21,7 @@ _MODEL = "model"
 
 
 def choose(current: CurrentDataset) -> Evaluation | None:
-    """Draw the choice of a model whose accuracy the table has; nothing without evaluations."""
+    """Draw the choice of a model whose accuracy is shown; nothing without evaluations."""
     found = newest(list_evaluations(current.store, current.name))
     known = {_name(one): one for one in found if one.predictions_uri is not None}
     if not known:
