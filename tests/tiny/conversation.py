@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from string import ascii_letters
 from typing import Any
 
 import torch
@@ -12,6 +13,13 @@ from transformers import (
     Florence2Config,
     Florence2ForConditionalGeneration,
     Florence2Processor,
+    Gemma4AudioFeatureExtractor,
+    Gemma4Config,
+    Gemma4ForConditionalGeneration,
+    Gemma4ImageProcessorPil,
+    Gemma4Processor,
+    Gemma4VideoProcessor,
+    GemmaTokenizer,
     Qwen2Tokenizer,
     Qwen2VLImageProcessorPil,
     Qwen3VLConfig,
@@ -99,6 +107,67 @@ def save_qwen3_vl(
         Qwen3VLVideoProcessor(patch_size=8, merge_size=2),
         chat_template=TEMPLATE,
     ).save_pretrained(folder)
+    return folder
+
+
+def save_gemma4(folder: Path, seed: int = 0) -> Path:
+    """Gemma 4, whose checkpoints also hear: here it has no model for sound."""
+    torch.manual_seed(seed)
+    signs = {
+        "image_token": "<|image|>",
+        "boi_token": "<|image>",
+        "eoi_token": "<image|>",
+        "audio_token": "<|audio|>",
+        "boa_token": "<|audio>",
+        "eoa_token": "<audio|>",
+    }
+    pieces = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "\u2581", *ascii_letters]
+    merges = [("y", "e"), ("ye", "s"), ("n", "o"), ("\u2581", "no")]
+    pieces += ["ye", "yes", "no", "\u2581no", "<|turn>", "<turn|>", *signs.values()]
+    pieces += [f"<0x{byte:02X}>" for byte in range(256)]
+    vocabulary = {piece: at for at, piece in enumerate(pieces)}
+    tokens = GemmaTokenizer(vocab=vocabulary, merges=merges, extra_special_tokens=signs)
+    images = Gemma4ImageProcessorPil(patch_size=4, max_soft_tokens=70, pooling_kernel_size=3)
+    processor = Gemma4Processor(
+        Gemma4AudioFeatureExtractor(), images, tokens, Gemma4VideoProcessor(),
+        chat_template=TEMPLATE.replace("<|vision_start|><|image_pad|><|vision_end|>", "<|image|>")
+        .replace("<|im_start|>", "<|turn>").replace("<|im_end|>", "<turn|>"),
+    )  # fmt: skip
+    config = Gemma4Config(
+        text_config={
+            "vocab_size": len(tokens),
+            "vocab_size_per_layer_input": len(tokens),
+            "hidden_size_per_layer_input": 8,
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "num_key_value_heads": 1,
+            "head_dim": 16,
+            "global_head_dim": 16,
+            "layer_types": ["sliding_attention", "full_attention"],
+        },
+        vision_config={
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+            "num_key_value_heads": 2,
+            "head_dim": 16,
+            "patch_size": 4,
+            "position_embedding_size": 256,
+        },
+        audio_config=None,
+        image_token_id=vocabulary["<|image|>"],
+        boi_token_id=vocabulary["<|image>"],
+        eoi_token_id=vocabulary["<image|>"],
+        audio_token_id=vocabulary["<|audio|>"],
+        video_token_id=tokens.convert_tokens_to_ids("<|video|>"),
+    )
+    model = Gemma4ForConditionalGeneration(config)
+    spread(model, 0.2)
+    save_model(model, folder)
+    processor.save_pretrained(folder)
     return folder
 
 

@@ -34,7 +34,7 @@ class Said:
         return {"model": "tiny"}
 
 
-@pytest.mark.parametrize("save", [save_florence2, save_qwen3_vl])
+@pytest.mark.parametrize("save", [save_florence2, save_qwen3_vl], ids=["florence2", "qwen3-vl"])
 def test_captions_depend_on_no_other_image(save: Callable[[Path], Path], tmp_path: Path) -> None:
     folder = save(tmp_path / "model")
     options = {"model": str(folder), "max_tokens": 6, "prompt": "<CAPTION>"}

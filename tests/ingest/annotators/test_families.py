@@ -1,6 +1,7 @@
 """Contract of the annotators that score texts, with tiny random models in the real code."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from ingest.annotators import ANNOTATORS
 from ingest.annotators.annotator import Annotator
 from tests.generation.filters.making import noise
-from tests.tiny.conversation import save_qwen3_vl
+from tests.tiny.conversation import save_gemma4, save_qwen3_vl
 from tests.tiny.scorers import (
     save_blip_itm,
     save_grounding_dino,
@@ -26,6 +27,7 @@ FAMILIES: Mapping[str, tuple[str, Callable[[Path], Path], dict[str, Any]]] = {
     "grounding-dino": ("grounding-dino", save_grounding_dino, {"alone": True}),
     "mm-grounding-dino": ("grounding-dino", save_mm_grounding_dino, {"alone": True}),
     "vlm": ("vlm", save_qwen3_vl, {}),
+    "gemma4": ("vlm", save_gemma4, {}),
 }
 TEXTS = ("a photo of a cow", "ocean", "a photo of a fire hydrant, red, a dog, a cat", "x")
 GREY = np.repeat(noise(9, 48, 64)[..., :1], 3, axis=2)
@@ -40,6 +42,7 @@ def opened(
     name, save, own = FAMILIES[request.param]
     folder = save(tmp_path_factory.mktemp("family") / "model")
 
+    @cache
     def open_with(**options: Any) -> Annotator:
         return ANNOTATORS.open(name, {"model": str(folder), **own, **options})
 

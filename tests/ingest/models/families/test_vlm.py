@@ -1,5 +1,6 @@
 """Questions to a vision-language model, with a tiny random Qwen3-VL."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ingest.annotators import ANNOTATORS
 from ingest.models.families.options import VlmOptions
 from ingest.models.families.vlm import YesNo, open_vlm
 from tests.generation.filters.making import noise
-from tests.tiny.conversation import ANSWERS, byte_words, save_florence2, save_qwen3_vl
+from tests.tiny.conversation import ANSWERS, byte_words, save_florence2, save_gemma4, save_qwen3_vl
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +52,16 @@ def test_the_share_of_yes_in_the_first_token_of_the_answer(model: Path) -> None:
     assert opened.describe()["question"] == "Is it {text}?"
 
 
-def test_an_image_is_encoded_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, calls = asked(model), []
-    encoder = opened.conversation.vision.model.model.visual
+@pytest.mark.parametrize(
+    ("save", "part"),
+    [(save_qwen3_vl, "visual"), (save_gemma4, "vision_tower")],
+    ids=["qwen3-vl", "gemma4"],
+)
+def test_an_image_is_encoded_once(
+    save: Callable[[Path], Path], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, calls = asked(save(tmp_path / "model")), []
+    encoder = getattr(opened.conversation.vision.model.model, part)
     forward = encoder.forward
 
     def count(*values: object, **options: object) -> object:
