@@ -8,7 +8,7 @@ import pandas as pd
 from annotation.measuring.label_scores import macro
 from graph.errors import InputError
 
-GROUP = "dataset"
+GROUP, STANDS_FOR = "dataset", "attributes"
 
 
 def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
@@ -17,7 +17,8 @@ def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     scores : pandas.DataFrame
-        A row an attribute; a column of scores a model, and perhaps ``dataset``.
+        A row an attribute; a column of scores a model, and perhaps ``dataset``. A row that is the
+        mean of several attributes has their number in ``attributes``, and counts as so many.
 
     Returns
     -------
@@ -30,7 +31,10 @@ def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
     >>> macro_table(pd.DataFrame({"attribute": ["a", "b"], "BLIP": [0.5, 0.75]})).values.tolist()
     [['', 'BLIP', 0.625, 2, 0]]
     """
-    models = [name for name in scores.select_dtypes(np.number) if name != GROUP]
+    models = [name for name in scores.select_dtypes(np.number) if name not in (GROUP, STANDS_FOR)]
+    if STANDS_FOR in scores:
+        rows_of = pd.to_numeric(scores[STANDS_FOR], errors="coerce").fillna(0).clip(lower=0)
+        scores = scores.loc[scores.index.repeat(rows_of.astype(int))].reset_index(drop=True)
     groups = scores[GROUP] if GROUP in scores else pd.Series("", index=scores.index)
     rows = [
         (name, model, *macro(of_group[model]))

@@ -120,20 +120,16 @@ class ClipFilter:
             for batch in self.vision.batches(images)
         ]
         known = list(dict.fromkeys(texts))  # a query's images share their prompt
-        of_texts = self.embed_texts(known)
+        of_texts = [
+            _rows(model.get_text_features(**self._tokens(batch)))
+            for batch in self.vision.batches(known)
+        ]
         positions = {text: position for position, text in enumerate(known)}
         rows = [positions[text] for text in texts]
-        cosines: npt.NDArray[np.float64] = np.vecdot(np.concatenate(of_images), of_texts[rows])
+        cosines: npt.NDArray[np.float64] = np.vecdot(
+            np.concatenate(of_images), np.concatenate(of_texts)[rows]
+        )
         return cosines
-
-    def embed_texts(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Embeddings of texts, of unit length, one a row."""
-        model = self.vision.model
-        rows = [
-            _rows(model.get_text_features(**self._tokens(batch)))
-            for batch in self.vision.batches(list(texts))
-        ]
-        return np.concatenate(rows) if rows else np.empty((0, model.config.projection_dim))
 
     def _text(self, request: ImageRequest) -> str:
         text = self.options.text

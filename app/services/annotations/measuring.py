@@ -1,8 +1,7 @@
 """Measure a run's labels, and what was proposed, against ground truth."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,9 @@ from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from annotation.measuring.label_scores import Macro, label_scores, macro
 from annotation.measuring.matching import TruthOf, match_concepts, match_images, plain
-from annotation.measuring.texts import tfidf_embeddings
 from annotation.measuring.truth import GroundTruth
 from annotation.measuring.vocabulary import effective_dimension, vocabulary_recall
+from annotation.proposing.guards import Embed, ngram_vectors
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import list_attributes
 from graph.annotations.found import source_of
@@ -23,9 +22,6 @@ from graph.arrays import BoolArray, FloatArray
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
 from graph.errors import OptionError
-
-Embed = Callable[[Sequence[str]], FloatArray]
-"""Embeds texts: shape (texts, dimensions)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,25 +155,17 @@ def measure_vocabulary(
     dataset: str,
     known: Sequence[str],
     *,
-    embed: Embed = tfidf_embeddings,
+    embed: Embed = ngram_vectors,
     beta: float = 0.8,
 ) -> VocabularyMeasured:
     """Compare all attributes that were proposed for a dataset with known ones."""
     attributes = list_attributes(store, dataset)
     proposed = [plain(name) for name in attributes["proposed"]]
     named = [plain(name) for name in known]
-    vectors = embed([*named, *proposed]) if named or proposed else np.empty((0, 1))
+    vectors = embed([*named, *proposed]) if any([*named, *proposed]) else np.empty((0, 1))
     of_known, of_proposed = vectors[: len(named)], vectors[len(named) :]
     recall = vocabulary_recall(of_known, of_proposed, beta)
     return VocabularyMeasured(len(proposed), len(named), recall, *effective_dimension(of_proposed))
-
-
-def clip_embeddings(settings: Mapping[str, Any]) -> Embed:
-    """Embed texts by the text encoder of CLIP, with options as of the filter ``clip``."""
-    from generation.filters.clip import ClipOptions, open_filter
-    from graph.options import read_options
-
-    return open_filter(read_options(ClipOptions, settings, "The text encoder")).embed_texts
 
 
 def _check_mapping(

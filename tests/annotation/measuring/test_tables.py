@@ -44,6 +44,24 @@ def test_means_of_the_published_aucs(tmp_path):
     assert found["attributes"].tolist() == [26, 26, 40, 40]
 
 
+# GELDA's table S5: mean AUCs of CUB's categories, in percent, of 15 colours or fewer attributes.
+CUB = {
+    "BLIP": "79 74 78 71 78 77 77 65 63 77 73 58 78 79 72 76 58 59 57 60 60 58 65 68 55 60 54 55",
+    "OWLv2": "71 72 76 66 69 71 70 65 67 71 66 64 68 74 64 67 56 57 58 58 55 55 68 68 55 57 55 53",
+}
+CUB_ATTRIBUTES = [15] * 11 + [14] + [15] * 4 + [11, 4, 4, 4, 4, 4, 14, 5, 3, 9, 5, 6]
+
+
+def test_a_mean_of_several_attributes_counts_as_so_many():
+    table = pd.DataFrame(
+        {name: [int(value) / 100 for value in text.split()] for name, text in CUB.items()}
+    ).assign(attributes=CUB_ATTRIBUTES)
+    found = macro_table(table).set_index("model")
+    assert found["attributes"].tolist() == [312, 312]
+    assert found.loc["BLIP", "macro"] == pytest.approx(0.70, abs=0.01)
+    assert found.loc["OWLv2", "macro"] == pytest.approx(0.67, abs=0.01)
+
+
 def test_attributes_without_a_value_are_left_out_and_counted():
     found = macro_table(pd.DataFrame({"m": [0.5, None, 1.0]}))
     assert found.to_dict("records") == [

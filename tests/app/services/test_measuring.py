@@ -10,6 +10,7 @@ from annotation.labelling.settings import LabelSettings
 from annotation.measuring.matching import TruthOf
 from annotation.measuring.truth import GroundTruth
 from app.services.annotations.comparing import compare_generator
+from app.services.annotations.decisions import decide_labels
 from app.services.annotations.measuring import measure_run, measure_vocabulary, truth_of_dataset
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import ProposedAttribute, save_attributes
@@ -67,6 +68,9 @@ def test_a_run_is_measured_against_a_dataset(store, dataset, folder, run):
     assert found.macro["auc"] == (0.75, 2, 0)
     assert found.macro["precision"].value == 0.75
     assert found.unmatched_images == 0
+    before = truth_of_dataset(store, dataset).shows
+    decide_labels(store, folder, run, "accepted")
+    assert truth_of_dataset(store, dataset).shows.equals(before)  # no truth that a model found
 
 
 def test_a_run_is_measured_against_files_and_opposites(store, folder, run):

@@ -10,24 +10,20 @@ from app.cli.annotations import find_run, output_folder
 from app.cli.common import (
     FormatOption,
     OutputOption,
-    assignments_option,
     cleaned,
     notes,
     opened_store,
     out,
 )
-from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame
 from graph.database.store import GraphStore
 from graph.dataset.state import find_dataset
-from graph.errors import OptionError, check_known, needs_extra
+from graph.errors import OptionError, needs_extra
 from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
     from annotation.measuring.truth import GroundTruth
     from app.services.annotations.measuring import Measured
-
-_EMBEDDERS = ("tfidf", "clip")
 
 
 def measure(
@@ -58,12 +54,10 @@ def measure(
     embed: Annotated[
         str,
         typer.Option(
-            help="How names are compared: tfidf, by spelling; or clip, by CLIP's text encoder."
+            help="How names are compared: letters, by spelling (TF-IDF of groups of letters); "
+            "clip, by CLIP's text encoder; auto, by CLIP where it is on this machine."
         ),
-    ] = "tfidf",
-    setting: Annotated[
-        list[str] | None, assignments_option("--set", "An option of CLIP, such as model=FOLDER.")
-    ] = None,
+    ] = "auto",
     beta: Annotated[
         float, typer.Option(min=-1, max=1, help="Names match above this cosine.")
     ] = 0.8,
@@ -71,7 +65,8 @@ def measure(
         Path | None,
         typer.Option(
             help="Print the means of a published table instead: a CSV file with a row an "
-            "attribute, a column of scores a model, and perhaps a column dataset."
+            "attribute, a column of scores a model, and perhaps dataset; a row that is the mean of "
+            "several has their number in a column attributes."
         ),
     ] = None,
     format_: FormatOption = Format.TABLE,
@@ -83,7 +78,6 @@ def measure(
     (GELDA, equation 1) and effective dimension.
     """
     check_output(format_, output)
-    check_known("embed", [embed], _EMBEDDERS)
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
@@ -96,7 +90,7 @@ def measure(
     with opened_store() as (store, _):
         known = _truth(store, truth)
         if find_dataset(store, which) is not None:
-            frame = _vocabulary(store, which, known, embed, beta, setting)
+            frame = _vocabulary(store, which, known, embed, beta)
         else:
             from annotation.measuring.truth import read_mapping
             from app.services.annotations.measuring import measure_run
@@ -125,19 +119,14 @@ def _vocabulary(
     truth: "GroundTruth",
     embed: str,
     beta: float,
-    setting: list[str] | None,
 ) -> pd.DataFrame:
-    from annotation.measuring.texts import tfidf_embeddings
-    from app.services.annotations.measuring import clip_embeddings, measure_vocabulary
+    from app.services.annotations.measuring import measure_vocabulary
+    from app.services.annotations.proposing import open_embedder
 
-    if embed == "clip":
-        with needs_extra("CLIP", "models"):
-            embedder = clip_embeddings(assigned(setting))
-    else:
-        embedder = tfidf_embeddings
+    embedder, compared_by = open_embedder(embed)
     known = [str(name) for name in truth.shows.columns]
     found = measure_vocabulary(store, dataset, known, embed=embedder, beta=beta)
-    return pd.DataFrame([{**found.__dict__, "embeddings": embed, "beta": beta}])
+    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": beta}])
 
 
 def _means(found: "Measured") -> pd.DataFrame:
