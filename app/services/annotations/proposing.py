@@ -156,9 +156,15 @@ def _has_clip() -> bool:
     return True
 
 
-def run_id(chat: ChatModel, order: ProposeOrder) -> str:
-    """The id of an order's run: the same order has the same one, and finds its replies."""
-    described = json.dumps([order.dataset, _settings(chat, order)], sort_keys=True)
+def run_id(chat: ChatModel, order: ProposeOrder, earlier: int = 0) -> str:
+    """The id of an order's run: the same order has the same one, and finds its replies.
+
+    Parameters
+    ----------
+    earlier : int
+        Datasets that had this name when the order was given, and have another one now.
+    """
+    described = json.dumps([order.dataset, earlier, _settings(chat, order)], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
@@ -221,9 +227,12 @@ def propose_attributes(
 
 def _start(store: GraphStore, chat: ChatModel, order: ProposeOrder, created_by: str) -> str:
     """Create the order's run, unless there is one; return its id."""
+    earlier = 0
     run = run_id(chat, order)
     try:
-        read_run(store, run)
+        while read_run(store, run).dataset != order.dataset:
+            earlier += 1
+            run = run_id(chat, order, earlier)
     except JobNotFoundError:
         described = chat.describe()
         known = {

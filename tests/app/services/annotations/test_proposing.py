@@ -17,6 +17,7 @@ from app.services.annotations.unseen import flag_unseen
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import decide_attributes, list_attributes
 from graph.annotations.runs import list_runs
+from graph.dataset.drop_rename import rename_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import OptionError, UnknownNameError
 from graph.records import Annotations, ImageRecord
@@ -78,6 +79,12 @@ def test_an_interrupted_order_goes_on_where_it_stopped(store, birds, tmp_path):
     silent = Scripted(lasts=0)
     propose_attributes(store, folder, silent, order)
     assert set(list_attributes(store, birds)["state"]) == {"accepted"}
+    rename_dataset(store, birds, f"{birds} renamed")
+    records = [ImageRecord("other", "a", ())]
+    write_annotations(store, birds, Annotations.from_records(records), source="a test")
+    assert propose_attributes(store, folder, Scripted(), order).run != done.run
+    assert set(list_attributes(store, birds)["state"]) == {"proposed"}
+    decide_attributes(store, birds, accept_all(list_attributes(store, birds)))
     with pytest.raises(OptionError, match="caption is empty"):
         propose_attributes(store, folder, silent, ProposeOrder(birds, " ", order.options))
 
