@@ -102,11 +102,14 @@ class Run:
         Of every random choice.
     folder : Path or None
         Where checkpoints are kept to resume from; None to keep none.
+    cache : Path or None
+        Where features of frozen models are kept for all runs; None to keep none.
     """
 
     seed: int
     folder: Path | None = None
     progress: Progress = silent
+    cache: Path | None = None
 
     @property
     def seed_folder(self) -> Path | None:

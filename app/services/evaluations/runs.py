@@ -114,7 +114,8 @@ def train_again(
     checked = RunSettings.read(found.settings)
     if test is not None:
         checked = checked.model_copy(update={"test_split": test[1]})
-    run = Run(found.seed or 0, _checkpoints(settings, found), progress)
+    cache = settings.cobalance_cache.expanduser() / "features"
+    run = Run(found.seed or 0, _checkpoints(settings, found), progress, cache)
 
     def read_images(store: GraphStore) -> EvaluationImages:
         tested = found if test is None else replace(found, test=test[0])

@@ -21,6 +21,7 @@ from pydantic import Field, field_validator
 from evaluation.training.examples import Examples, Floats
 from evaluation.training.features import FEATURES
 from evaluation.training.features.features import Features
+from evaluation.training.features.vision import VisionFeatures
 from evaluation.training.learners.learner import LearnerPlugin
 from evaluation.training.learners.linear_model import (
     LinearModel,
@@ -223,4 +224,11 @@ def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:
     from sklearn.linear_model import LogisticRegression
 
     features = FEATURES.open(options.features, options.features_options)
-    return lambda run: LinearLearner(options, features, LogisticRegression, run)
+
+    def of_run(run: Run) -> Learner:
+        own = features
+        if run.cache is not None and isinstance(features, VisionFeatures):
+            own = features.with_cache(run.cache)
+        return LinearLearner(options, own, LogisticRegression, run)
+
+    return of_run

@@ -1,6 +1,8 @@
 """Features by name: pixels against a brute force, and tiny random models."""
 
 import hashlib
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -132,3 +134,52 @@ def pictures(*images):
         [str(at) for at in range(len(images))], none * 0, none, none, ("",),
         lambda rows: [images[row] for row in rows],
     )  # fmt: skip
+
+
+def test_each_image_goes_through_a_model_once(tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed")
+    from tests.tiny.vision import save_dinov2
+
+    options = {"model": str(save_dinov2(tmp_path / "a")), "batch_size": 5}
+    plain = FEATURES.open("dinov2", options)
+    seen = []
+    compute = type(plain.vision).pixels
+
+    def count(vision, pictures):
+        seen.append(len(pictures))
+        return compute(vision, pictures)
+
+    monkeypatch.setattr(type(plain.vision), "pixels", count)
+    images = examples((6, 2), side=16)
+    cached = plain.with_cache(tmp_path / "cache")
+    first = cached.read(images)
+    n = len(images)
+    assert (sum(seen), len(first)) == (n, n)
+    again = FEATURES.open("dinov2", options).with_cache(tmp_path / "cache")
+    np.testing.assert_array_equal(again.read(images), first)
+    np.testing.assert_array_equal(again.read(images.take(np.array([3, 3]))), first[[3, 3]])
+    assert sum(seen) == n
+    (file,) = (tmp_path / "cache").iterdir()
+    assert (file.stat().st_mode & 0o77, file.parent.stat().st_mode & 0o77) == (0, 0)
+
+    other = {"model": str(save_dinov2(tmp_path / "b", seed=1)), "batch_size": 5}
+    assert (
+        np.abs(
+            FEATURES.open("dinov2", other).with_cache(tmp_path / "cache").read(images) - first
+        ).max()
+        > 1e-3
+    )
+    assert sum(seen) == 2 * n
+
+    # What is damaged is computed again.
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE features SET found = zeroblob(length(found)) WHERE rowid <= 2")
+    assert cached.read(images) == pytest.approx(first, abs=1e-5)
+    assert sum(seen) == 2 * n + 2
+    file.write_bytes(b"no database")
+    assert cached.read(images) == pytest.approx(first, abs=1e-5)
+    recipe = Recipe(learner_options={"features": "dinov2", "features_options": options})
+    seen.clear()
+    for seed in (0, 1):
+        train_run(recipe, Run(seed, cache=tmp_path / "runs"), images, None, images)
+    assert sum(seen) == n
