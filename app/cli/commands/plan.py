@@ -20,6 +20,7 @@ from app.cli.job_settings import assigned
 from app.cli.name_lists import listed_names, read_clique
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import command, in_shell
+from app.services.audits.plans import unsupported_queries
 from app.services.findings import no_clique, not_compared, plan_warnings, sizes_of
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
 from app.services.ordering.plans import Planned, plan_dataset
@@ -62,6 +63,13 @@ def plan(
         int | None,
         typer.Option(min=1, help="Most images in all; every query gives up the same share."),
     ] = None,
+    supported_only: Annotated[
+        bool,
+        typer.Option(
+            "--supported-only",
+            help="Leave out imbalances of models' labels that no audit supports.",
+        ),
+    ] = False,
     name: Annotated[
         str | None,
         typer.Option(
@@ -180,6 +188,7 @@ def plan(
         "--max-size": max_size,
         "--max-per-query": max_per_query,
         "--budget": budget,
+        "--supported-only": supported_only or None,
     }
     changes = {
         "groups": listed_names(groups),
@@ -215,7 +224,9 @@ def plan(
     PLANNERS.check(planner, own)
     with opened_store() as (store, progress):
         options = PlanOptions(2 if min_size is None else min_size, max_size, max_per_query, budget)
-        planned = plan_dataset(store, dataset, planner, options, name, progress, own)
+        planned = plan_dataset(
+            *(store, dataset, planner, options, name, progress, own), supported_only=supported_only
+        )
         mining = mined_with(store, dataset)
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
@@ -228,6 +239,8 @@ def plan(
     total = int(planned.cliques.class_sizes.sum())
     for warning in plan_warnings(planned.plan, planned.summary, total):
         notes.print(warning, markup=False)
+    if said := unsupported_queries(planned.plan.queries, planned.audited):
+        notes.print(f"{said} Leave them out with --supported-only.", markup=False)
     if not planned.plan.images:
         notes.print(worded(_why_nothing(planned, dataset, mining), in_shell), markup=False)
 

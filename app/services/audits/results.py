@@ -1,5 +1,7 @@
 """What audits say of labels and of the imbalances that rest on them."""
 
+from dataclasses import dataclass
+
 import pandas as pd
 
 from annotation.auditing.answers import decided
@@ -44,23 +46,28 @@ def audit_imbalances(store: GraphStore, audit: Audit) -> pd.DataFrame:
     return corrected_imbalances(audit_rates(store, audit))
 
 
-def imbalance_verdicts(
-    store: GraphStore, dataset: str, cliques: pd.DataFrame
-) -> list[Verdict | None] | None:
-    """What the audits of a dataset's accepted runs say of the imbalances of cliques.
-
-    A concept counts as the newest audit of it that has answers corrects it.
+@dataclass(frozen=True, eq=False)
+class Corrections:
+    """Corrected counts of the concepts that a dataset's accepted runs label.
 
     Parameters
     ----------
-    cliques : pandas.DataFrame
-        ``concepts``, ``over_represented`` and ``under_represented``.
-
-    Returns
-    -------
-    list of str or None
-        See `annotation.auditing.imbalance.clique_verdicts`; None where no accepted run is audited.
+    counts : pandas.DataFrame
+        From `audit_rates`, of each concept by its newest audit that has answers.
+    by_models : frozenset of str
+        All concepts that accepted runs label.
     """
+
+    counts: pd.DataFrame
+    by_models: frozenset[str]
+
+    def verdicts(self, cliques: pd.DataFrame) -> list[Verdict | None]:
+        """See `annotation.auditing.imbalance.clique_verdicts`."""
+        return clique_verdicts(cliques, self.counts, self.by_models)
+
+
+def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
+    """Read what the audits of a dataset's accepted runs say; None where none is audited."""
     audits = audits_of_dataset(store, dataset)
     if not audits:
         return None
@@ -72,7 +79,6 @@ def imbalance_verdicts(
     audits = [audit for audit in audits if audit.run in runs]
     if not audits:
         return None
-    by_models = {one.concept for settings in runs.values() for one in settings.attributes}
     known: dict[str, pd.DataFrame] = {}
     for audit in audits:
         found = audit_rates(store, audit)
@@ -80,4 +86,24 @@ def imbalance_verdicts(
         for concept, of in found[answered].groupby("concept", observed=True):
             known.setdefault(str(concept), of)
     frames = [*known.values()] or [audit_rates(store, audits[0])]
-    return clique_verdicts(cliques, pd.concat(frames), by_models)
+    by_models = {one.concept for settings in runs.values() for one in settings.attributes}
+    return Corrections(pd.concat(frames), frozenset(by_models))
+
+
+def imbalance_verdicts(
+    store: GraphStore, dataset: str, cliques: pd.DataFrame
+) -> list[Verdict | None] | None:
+    """What the audits of a dataset's accepted runs say of the imbalances of cliques.
+
+    Parameters
+    ----------
+    cliques : pandas.DataFrame
+        ``concepts``, ``over_represented`` and ``under_represented``.
+
+    Returns
+    -------
+    list of str or None
+        See `annotation.auditing.imbalance.clique_verdicts`; None where no accepted run is audited.
+    """
+    corrections = read_corrections(store, dataset)
+    return None if corrections is None else corrections.verdicts(cliques)

@@ -1,11 +1,13 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from annotation.auditing.imbalance import Verdict
+from app.services.audits.plans import is_supported, query_verdicts
 from generation.planners import plan
 from generation.planning.plan import Plan, PlanOptions
 from generation.planning.simulation import summarize_plan
@@ -14,6 +16,7 @@ from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
 from graph.dataset.plans import write_plan
 from graph.dataset.state import check_name
+from graph.errors import OptionError
 from graph.progress import Progress, silent
 
 
@@ -29,11 +32,14 @@ class Planned:
         From `summarize_plan`: cliques, gaps before and after, and images, per size.
     cliques : Cliques
         The counts that it was made for.
+    audited : list of str or None
+        What audits say of the imbalance of each query; see `app.services.audits.plans`.
     """
 
     plan: Plan
     summary: pd.DataFrame
     cliques: Cliques
+    audited: list[Verdict | None] | None = None
 
 
 def plan_dataset(
@@ -44,6 +50,8 @@ def plan_dataset(
     name: str | None = None,
     progress: Progress = silent,
     planner_options: Mapping[str, Any] | None = None,
+    *,
+    supported_only: bool = False,
 ) -> Planned:
     """Plan the images that rebalance a mined dataset, and keep the plan in the graph.
 
@@ -55,13 +63,17 @@ def plan_dataset(
         The plan's name in the dataset; the planner's by default.
     planner_options : mapping, optional
         The planner's own options.
+    supported_only : bool
+        Leave out queries for imbalances that no audit supports. Those of concepts that no model
+        labelled stay.
 
     Raises
     ------
     UnknownNameError
         No planner has this name.
     OptionError
-        The options ask for sizes that were not mined, or the planner has no such option.
+        The options ask for sizes that were not mined, the planner has no such option, or only
+        supported imbalances are wanted and nothing is audited.
     StaleError
         The dataset has not been mined, or has changed since.
     """
@@ -71,8 +83,18 @@ def plan_dataset(
     cliques = load_cliques(store, dataset, max_size=options.max_size)
     progress("plan", 0, None)
     made = plan(cliques, planner, options, planner_options)
+    audited = query_verdicts(store, dataset, cliques, made.queries)
+    if supported_only:
+        if audited is None:
+            raise OptionError(
+                f"No accepted run of {dataset!r} is audited, so no imbalance is known to be "
+                "supported. Audit one first, or plan for all imbalances."
+            )
+        kept = [at for at, said in enumerate(audited) if is_supported(said)]
+        made = replace(made, queries=tuple(made.queries[at] for at in kept))
+        audited = [audited[at] for at in kept]
     keep_plan(store, dataset, planner if name is None else name, made, cliques, progress)
-    return Planned(made, summarize_plan(cliques, made), cliques)
+    return Planned(made, summarize_plan(cliques, made), cliques, audited)
 
 
 def keep_plan(

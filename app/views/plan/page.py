@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.services.audits.plans import query_verdicts, unsupported_queries
 from app.services.findings import larger_than_dataset, no_clique, smaller_gaps_grow
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
@@ -89,6 +90,11 @@ def page() -> None:
     with metrics:
         _metrics(measured, len(touched))
     _warn(cliques, after, measured["images"], request.options.min_size)
+    queries = queries_of(cliques, images)
+    if said := unsupported_queries(
+        queries, query_verdicts(current.store, current.name, cliques, queries)
+    ):
+        st.caption(f":orange[:material/warning:] {said}")
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)

@@ -13,8 +13,11 @@ from app.services.audits.answering import (
     take_answers,
 )
 from app.services.audits.creating import AuditSample, draw_audit
+from app.services.audits.plans import unsupported_queries
 from app.services.audits.results import audit_imbalances, audit_rates, imbalance_verdicts
+from app.services.ordering.plans import plan_dataset
 from generation.output.folder import OutputFolder
+from generation.planning.plan import PlanOptions
 from graph.annotations.runs import NewRun, create_run
 from graph.audits.reading import read_answers
 from graph.dataset.mining import mine_dataset
@@ -94,8 +97,28 @@ def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left
     assert said[(SEA,)] == said[("bird", SEA)] == "supported"
     assert said[("bird",)] is None
     assert said[tuple(sorted(CONCEPTS))] == "not supported"
+    options = PlanOptions(min_size=1)
+    every = plan_dataset(store, dataset, "conbias", options)
+    by_query = {
+        (query.class_name, query.concepts): verdict
+        for query, verdict in zip(every.plan.queries, every.audited, strict=True)
+    }
+    assert by_query[("owl", ("bird", SKY))] == "not supported"
+    assert by_query[("owl", ("bird", SEA))] == "supported"
+    warned = unsupported_queries(every.plan.queries, every.audited)
+    left = [verdict for verdict in by_query.values() if verdict == "not supported"]
+    assert f"of {len(left)} quer" in warned
+    assert f": {len(left)} not supported." in warned
+    kept = plan_dataset(store, dataset, "conbias", options, supported_only=True)
+    assert {(query.class_name, query.concepts) for query in kept.plan.queries} == {
+        key for key, verdict in by_query.items() if verdict in (None, "supported")
+    }
+    assert unsupported_queries(kept.plan.queries, kept.audited) == ""
     decide_labels(store, folder, run, "rejected")
     assert imbalance_verdicts(store, dataset, cliques) is None
+    mine_dataset(store, dataset, MiningOptions(1, common=()), max_cliques=100)
+    with pytest.raises(OptionError, match="is audited"):
+        plan_dataset(store, dataset, "conbias", options, supported_only=True)
 
 
 def test_people_answer_one_by_one_and_change_their_minds(store, folder, run):
