@@ -125,7 +125,8 @@ def salient_words(
     cluster_of = dict(zip(clusters["image"], clusters["cluster"].tolist(), strict=True))
     counts: dict[int, Counter[str]] = {one: Counter() for one in sorted(set(cluster_of.values()))}
     for image, caption in zip(captions["image"].astype("str"), captions["caption"], strict=True):
-        counts[cluster_of[image]].update(word for word in split(caption) if word not in dropped)
+        said = split(clean_name(caption))  # NFC, or accents would end words
+        counts[cluster_of[image]].update(word for word in said if word not in dropped)
     return {
         one: sorted(found, key=lambda word: (-found[word], word))[:words]
         for one, found in counts.items()

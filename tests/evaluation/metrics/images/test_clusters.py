@@ -9,6 +9,7 @@ from evaluation.metrics import METRICS, Inputs
 from evaluation.metrics.images.clusters import (
     caption_clusters,
     cluster_captions,
+    cluster_names,
     salient_words,
 )
 from graph.errors import OptionError
@@ -106,3 +107,20 @@ def test_embeddings_that_do_not_fit_are_refused():
         cluster_captions(captions, points, rng, k=2)
     with pytest.raises(OptionError, match="6 images cannot be in 20 clusters"):
         cluster_captions(captions, np.ones((6, 3)), rng)
+
+
+def test_names_of_clusters_are_distinct_and_safe_whatever_captions_say():
+    said = [
+        "<b>'; DROP\x1b[31m \u202e$x$ :red[ski]",
+        "x" * 300 + " cafe\u0301 cafe\u0301",
+        "ski b red drop",
+    ]
+    captions = pd.DataFrame({"image": list("abc"), "caption": said})
+    words = salient_words(captions, pd.DataFrame({"image": list("abc"), "cluster": [0, 1, 2]}))
+    taken = ["31m, drop, red", "31m, drop, red (cluster 0)"]
+    names = cluster_names(words, taken)
+    assert names == {
+        0: "31m, drop, red (cluster 0) (cluster 0)",
+        1: f"café, {'x' * 40}",
+        2: "drop, red, ski",
+    }
