@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app.views.annotate import page as annotate
 from app.views.audit import page as audit
 from app.views.compare import page as compare
 from app.views.cypher import page as cypher
@@ -24,6 +25,7 @@ PAGES = (
     ("Plan", "plan", ":material/checklist:", plan.page),
     ("Jobs", "jobs", ":material/bolt:", jobs.page),
     ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
+    ("Annotate", "annotate", ":material/new_label:", annotate.page),
     ("Audit", "audit", ":material/fact_check:", audit.page),
     ("Study", "study", ":material/groups:", study.page),
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),

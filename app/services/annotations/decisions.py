@@ -12,7 +12,13 @@ from app.services.annotations.labelling import concepts_of
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import link_concepts, list_attributes
 from graph.annotations.found import apply_runs
-from graph.annotations.runs import AnnotationRun, change_settings, decide_run, read_run
+from graph.annotations.runs import (
+    AnnotationRun,
+    change_settings,
+    decide_run,
+    delete_run,
+    read_run,
+)
 from graph.database.store import GraphStore
 from graph.dataset.write import IngestReport
 from graph.errors import OptionError
@@ -93,6 +99,27 @@ def change_thresholds(
     if found.state != "accepted":
         return None
     return apply_accepted(store, folder, found.dataset, progress)
+
+
+def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> None:
+    """Delete a run with its scores and replies.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It is accepted: its dataset's labels are derived from it.
+    """
+    found = read_run(store, run)
+    if found.state == "accepted":
+        raise OptionError(f"The run {run} is accepted. Reject it first.")
+    delete_run(store, run)
+    if found.scores_uri:
+        for part in ("scores", "replies"):
+            for name in folder.names(f"{found.scores_uri}/{part}"):
+                folder.delete(f"{found.scores_uri}/{part}/{name}")
+        folder.delete(f"{found.scores_uri}/images.parquet")
 
 
 def _labelling(store: GraphStore, run: str) -> AnnotationRun:

@@ -7,7 +7,7 @@ import typer
 from app.cli.annotations import RunId, output_folder
 from app.cli.common import assignments_option, notes, opened_store
 from app.cli.job_settings import assigned
-from graph.annotations.runs import delete_run, read_run
+from graph.annotations.runs import read_run
 from graph.dataset.write import IngestReport
 from graph.errors import OptionError
 from ingest.concepts.plurals import counted
@@ -67,6 +67,8 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a run that is not accepted, with its scores."""
+    from app.services.annotations.decisions import delete_annotations
+
     folder = output_folder()
     with opened_store() as (store, _):
         found = read_run(store, run)
@@ -76,12 +78,7 @@ def delete(
             )
         if not yes:
             typer.confirm(f"Delete the run {run} of {found.dataset} with its scores?", abort=True)
-        delete_run(store, run)
-        if found.scores_uri:
-            for part in ("scores", "replies"):
-                for name in folder.names(f"{found.scores_uri}/{part}"):
-                    folder.delete(f"{found.scores_uri}/{part}/{name}")
-            folder.delete(f"{found.scores_uri}/images.parquet")
+        delete_annotations(store, folder, run)
 
 
 def _decide(run: str, *, accepted: bool) -> None:

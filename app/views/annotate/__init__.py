@@ -1,0 +1,1 @@
+"""The page Annotate: attributes and labels that models propose, and what people decide of them."""

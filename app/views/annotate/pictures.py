@@ -1,0 +1,78 @@
+"""Example images of an attribute, of high, middling and low score in a labelling run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from annotation.labelling.labels import examples
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelSettings
+from app.pictures.thumbnails import GalleryImage
+from app.views.components.gallery import image_files
+from app.views.state import session
+from app.views.state.session import CurrentDataset
+from app.views.widgets.messages import show_error
+from app.views.widgets.tables import grid
+from app.views.widgets.theme import escape, shorten
+from generation.output.folder import OutputFolder
+from graph.annotations.runs import list_runs
+from graph.database.store import GraphStore
+from graph.dataset.read import read_image_files
+from graph.errors import CobalanceError
+from ingest.images.regions import read_regions
+
+THUMBNAIL_PX = 256
+_EACH = 2
+
+
+def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
+    """Draw images of the newest labelling run that has looked for an attribute, if there is one."""
+    for run in list_runs(current.store, current.name):
+        if run.kind == "propose" or run.state not in ("done", "accepted", "rejected"):
+            continue
+        settings = LabelSettings.read(run.settings)
+        for at, one in enumerate(settings.attributes):
+            same = (one.category, one.caption) == (attribute["category"], attribute["caption"])
+            if same or one.concept in (attribute["concept"], attribute["name"]):
+                _draw(current, run.id, at)
+                return
+    st.caption("No labelling run has looked for it yet, so there are no example images.")
+
+
+def _draw(current: CurrentDataset, run: str, at: int) -> None:
+    try:
+        found: pd.DataFrame = current.read(examples_of, run, at)
+    except CobalanceError as error:
+        show_error(error)
+        return
+    settings = session.settings()
+    rows = found.to_dict("records")
+    shown = None
+    if settings.image_roots() and found["uri"].notna().any():
+        images = [
+            GalleryImage(row["id"], row["uri"] if isinstance(row["uri"], str) else None)
+            for row in rows
+        ]
+        none = read_regions(settings.regions_folder(), current.name, [])
+        shown = image_files().gallery(images, none, {}, THUMBNAIL_PX)
+    else:
+        st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
+    for place, (cell, row) in enumerate(zip(grid(len(rows), 3 * _EACH), rows, strict=True)):
+        with cell:
+            if shown is not None:
+                st.image(shown[place].data, width="stretch", alt="Example image")
+            st.caption(f"{row['rank']} {row['score']:.3f}  \n{escape(shorten(row['id'], 40))}")
+
+
+def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
+    """Images of high, middling and low score: ``rank``, ``id``, ``score``, ``uri``."""
+    folder = OutputFolder(session.settings().output_folder())
+    settings = LabelSettings.read(
+        next(one.settings for one in list_runs(store, dataset) if one.id == run)
+    )
+    rows = list(examples(ScoreFiles(folder, run), settings, at, _EACH))
+    found = pd.DataFrame(rows, columns=["rank", "id", "score"])
+    files = read_image_files(store, dataset, tuple(found["id"]))
+    return found.assign(uri=found["id"].map(dict(zip(files["id"], files["uri"], strict=True))))

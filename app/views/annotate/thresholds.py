@@ -1,0 +1,117 @@
+"""Thresholds of a labelling run, with the images that each concept then has."""
+
+import pandas as pd
+import streamlit as st
+
+from annotation.labelling.labels import label_summary
+from annotation.labelling.score_files import ScoreFiles
+from annotation.labelling.settings import LabelSettings
+from app.services.annotations.decisions import change_thresholds
+from app.views.state import session
+from app.views.state.access import may_edit, require_editor
+from app.views.state.session import CurrentDataset
+from app.views.widgets.messages import errors_kept, show_error, show_kept_error
+from app.views.widgets.tables import count_column, draw_table
+from generation.output.folder import OutputFolder
+from graph.annotations.runs import AnnotationRun
+from graph.database.store import GraphStore
+from graph.errors import CobalanceError
+
+_PROBLEM = "_thresholds_problem"
+_LIMIT = 1e6
+
+
+def show(current: CurrentDataset, run: AnnotationRun) -> None:
+    """Draw the images of each concept at the run's thresholds, and other ones to try."""
+    show_kept_error(_PROBLEM)
+    try:
+        settings = LabelSettings.read(run.settings)
+        changed = _fields(run, settings)
+        found: pd.DataFrame = current.read(summary_of, run.id, changed.model_dump_json())
+    except CobalanceError as error:  # the scores are gone; the run can still be deleted
+        show_error(error)
+        return
+    draw_table(
+        found.drop(columns=["unreadable"]).assign(share=100 * found["share"]),
+        420,
+        {
+            "category": st.column_config.TextColumn("Category", width=120),
+            "concept": st.column_config.TextColumn("Concept", width=180),
+            "caption": st.column_config.TextColumn("Caption", width=260),
+            "images": count_column("Images", 80),
+            "share": st.column_config.ProgressColumn(
+                "Share of images", min_value=0, max_value=100, format="%.1f%%", width=130
+            ),
+        },
+        key="_annotate_counts",
+        alt="Images of each concept",
+    )
+    if len(found) and (unreadable := int(found["unreadable"].max())):
+        st.caption(f"{unreadable:,} images could not be read, and are left out.")
+    if may_edit() and changed != settings:
+        st.button(
+            "Keep these thresholds",
+            type="primary",
+            key=f"_annotate_keep {run.id}",
+            on_click=_keep,
+            args=(run.id, changed),
+        )
+
+
+def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
+    """How many images a run finds each concept in, with some settings; see `label_summary`."""
+    folder = OutputFolder(session.settings().output_folder())
+    return label_summary(ScoreFiles(folder, run), LabelSettings.model_validate_json(settings))
+
+
+def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
+    """Draw the thresholds, or the choice of several attributes; the settings with them."""
+    if settings.rule == "base":
+        multi = st.toggle(
+            "Every attribute above the base caption, not the best of a category alone",
+            settings.multi,
+            key=f"_annotate_multi {run.id}",
+        )
+        return settings.model_copy(update={"multi": multi})
+    concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
+    with st.container(horizontal=True):
+        concept = st.selectbox(
+            "Threshold of",
+            concepts,
+            index=None,
+            placeholder="all concepts",
+            key=f"_annotate_of {run.id}",
+            width=260,
+        )
+        usual = settings.threshold
+        value = float(
+            st.number_input(
+                "Lowest score that counts",
+                -_LIMIT,
+                _LIMIT,
+                usual if concept is None else settings.thresholds.get(concept, usual),
+                0.05,
+                key=f"_annotate_score {run.id} {concept}",
+                width=180,
+            )
+        )
+    if concept is None:
+        return settings.model_copy(update={"threshold": value})
+    if value == settings.thresholds.get(concept, usual):
+        return settings
+    return settings.model_copy(update={"thresholds": {**settings.thresholds, concept: value}})
+
+
+def _keep(run: str, changed: LabelSettings) -> None:
+    with errors_kept(_PROBLEM):
+        require_editor()
+        folder = OutputFolder(session.settings().output_folder())
+        has_threshold = changed.rule == "threshold"
+        change_thresholds(
+            session.store(),
+            folder,
+            run,
+            threshold=changed.threshold if has_threshold else None,
+            thresholds=changed.thresholds if has_threshold else None,
+            multi=changed.multi,
+        )

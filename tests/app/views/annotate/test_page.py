@@ -1,0 +1,123 @@
+"""The Annotate page: runs, thresholds, review and orders, on scores that no model made."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotation.labelling.settings import LabelSettings
+from app.views.state import access
+from generation.output.folder import OutputFolder
+from graph.annotations.attributes import ProposedAttribute, list_attributes, save_attributes
+from graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
+from graph.database.store import GraphStore
+from tests.app.conftest import OpenPage, shown_text
+from tests.audited_run import CONCEPTS, write_audited_run
+
+HOSTILE = "<b>o'x</b> :red[y] " + "z" * 150
+
+
+@pytest.fixture
+def run(store: GraphStore, dataset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A labelling run of 12 images that is done."""
+    for name in ("output", "cache"):
+        monkeypatch.setenv(f"COBALANCE_{name.upper()}", str(tmp_path / name))
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path / "pictures"))
+    folder = OutputFolder(str(tmp_path / "output"))
+    return write_audited_run(store, dataset, folder, tmp_path / "pictures", 12)
+
+
+def press(app: AppTest, label: str) -> None:
+    (button,) = [one for one in app.button if one.label == label]
+    button.click().run()
+    assert not app.exception
+
+
+def labels(app: AppTest) -> set[str]:
+    return {one.label for one in app.button}
+
+
+def test_thresholds_are_tried_before_they_are_kept(
+    open_page: OpenPage, store: GraphStore, dataset: str, run: str
+) -> None:
+    app = open_page("annotate", dataset=dataset)
+    assert not app.exception
+    counts = {row["concept"]: row["images"] for row in app.dataframe[-1].value.to_dict("records")}
+    assert set(counts) == set(CONCEPTS)
+    assert all(counts.values())
+    assert "1 images could not be read" in shown_text(app)
+    (score,) = [one for one in app.number_input if one.label == "Lowest score that counts"]
+    score.set_value(0.95).run()
+    assert app.dataframe[-1].value["images"].tolist() == [0, 0]
+    assert LabelSettings.read(read_run(store, run).settings).threshold == 0.5
+    press(app, "Keep these thresholds")
+    assert LabelSettings.read(read_run(store, run).settings).threshold == 0.95
+    assert {"Accept", "Reject", "Delete"} <= labels(app)
+
+
+def test_attributes_are_reviewed_one_by_one_and_by_editors_alone(
+    open_page: OpenPage,
+    store: GraphStore,
+    dataset: str,
+    run: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    proposal = create_run(store, dataset, NewRun("propose", HOSTILE, {}))
+    save_attributes(
+        store,
+        proposal,
+        [
+            ProposedAttribute("scene", "sea", "image", "a photo of sea"),
+            ProposedAttribute("scene", HOSTILE, "image", HOSTILE, flags=("names a class",)),
+            ProposedAttribute("thing", "rock", "object", "a rock"),
+        ],
+    )
+    end_run(store, proposal)
+    app = open_page("annotate", dataset=dataset, annotate_view="Review")
+    assert not app.exception
+    assert len(app.image) == 6  # 11 images have scores
+    press(app, "Reject")
+    press(app, "Accept all unflagged (1)")
+    found = list_attributes(store, dataset).set_index("proposed")["state"].to_dict()
+    assert found == {"sea": "rejected", HOSTILE: "proposed", "rock": "accepted"}
+    (into,) = [one for one in app.selectbox if one.label == "Merge into"]
+    into.set_value(("thing", "rock")).run()
+    press(app, "Merge")
+    assert list_attributes(store, dataset).set_index("proposed").loc[HOSTILE, "merged_into"] == (
+        "thing",
+        "rock",
+    )
+    assert "All attributes are decided" in shown_text(app)
+    monkeypatch.setattr(access, "user", lambda: access.User("eve", True, False))
+    for view in ("Runs", "Review"):
+        app = open_page("annotate", dataset=dataset, annotate_view=view)
+        assert not app.exception
+        assert not labels(app) & {"Accept", "Reject", "Delete", "Run again", "Merge"}
+
+
+def test_orders_name_the_fields_that_they_lack(
+    open_page: OpenPage, store: GraphStore, dataset: str, run: str
+) -> None:
+    app = open_page("annotate", dataset=dataset, annotate_view="Label", annotate_level="image")
+    press(app, "Order the run")
+    assert "no accepted attributes" in shown_text(app)
+    app.text_area(key="annotate_concepts").set_value(f"{HOSTILE}\nsea").run()
+    press(app, "Order the run")
+    assert "“Base caption”" in shown_text(app)
+    app.text_input(key="annotate_base").set_value("a photo").run()
+    press(app, "Order the run")
+    ordered = [one for one in list_runs(store, dataset) if one.state == "queued"]
+    assert [len(LabelSettings.read(one.settings).attributes) for one in ordered] == [2]
+    app = open_page("annotate", dataset=dataset, annotate_run=ordered[0].id)
+    press(app, "Cancel")
+    assert read_run(store, ordered[0].id).state == "cancelled"
+    assert {"Run again", "Delete"} <= labels(app)
+
+
+def test_without_runs_it_says_what_to_do(open_page: OpenPage, cars: str) -> None:
+    for view in ("Runs", "Review"):
+        app = open_page("annotate", dataset=cars, annotate_view=view)
+        assert not app.exception
+        assert "yet" in shown_text(app)
+    app = open_page("annotate", dataset=cars, annotate_view="Propose")
+    assert "cobalance annotate propose" in app.code[0].value
