@@ -5,7 +5,9 @@ model give the same bytes, in whatever order chunks are made and however often t
 """
 
 import io
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +50,11 @@ class ScoreFiles:
     def read_images(self, start: int = 0, end: int | None = None) -> pa.Table:
         """Read the images from one place to another; OutputMissingError if there are none."""
         return self._read("images.parquet").slice(start, None if end is None else end - start)
+
+    def write_description(self, described: Mapping[str, Any]) -> None:
+        """Write what made the scores: model, weights, device, and chunks of the vocabulary."""
+        text = json.dumps(dict(described), ensure_ascii=False, indent=1, sort_keys=True)
+        self._folder.write(f"{self.uri}/annotator.json", text.encode())
 
     def write_scores(self, chunk: int, ids: Sequence[str], scores: Scores) -> None:
         """Write the scores of a chunk's images.

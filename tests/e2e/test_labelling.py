@@ -1,5 +1,6 @@
 """Images are labelled by a model on a real queue; accepted labels are concepts."""
 
+import json
 import os
 import subprocess
 import sys
@@ -76,6 +77,8 @@ def test_labels_come_from_the_models_scores(store, loaded, folder, model, work, 
     found = read_run(store, run)
     assert (found.state, found.done, found.chunks) == ("done", 3, 3)
     assert found.weights_sha256
+    described = json.loads(folder.read(f"{found.scores_uri}/annotator.json"))
+    assert described["weights_sha256"] == found.weights_sha256
     settings = LabelSettings.read(found.settings)
     labels = read_labels(ScoreFiles(folder, run), settings)
     expected = {

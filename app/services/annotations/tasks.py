@@ -78,6 +78,7 @@ class _Labelling:
                 settings.texts,
                 lambda done: task.progress("label images", done, len(ids)),
             )
+        files.write_description(annotator.describe())
         files.write_scores(chunk, ids, scores)
         if not unread:
             return ""
