@@ -115,11 +115,7 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
     if found.state == "accepted":
         raise OptionError(f"The run {run} is accepted. Reject it first.")
     delete_run(store, run)
-    if found.scores_uri:
-        for part in ("scores", "replies"):
-            for name in folder.names(f"{found.scores_uri}/{part}"):
-                folder.delete(f"{found.scores_uri}/{part}/{name}")
-        folder.delete(f"{found.scores_uri}/images.parquet")
+    folder.delete_folder(f"annotations/{run}")
 
 
 def _labelling(store: GraphStore, run: str) -> AnnotationRun:
