@@ -81,7 +81,7 @@ def runs_frame(runs: list[AnnotationRun]) -> pd.DataFrame:
             "state": f"{run.state}, outdated" if run.outdated else run.state,
             "done": f"{run.done}/{run.chunks}" if run.chunks else "",
             "licence": run.licence or "",
-            "created_at": run.created_at,
+            "created_at": f"{run.created_at:%Y-%m-%d %H:%M}Z" if run.created_at else "",
             "decided_by": run.decided_by,
             "error": run.error,
         }

@@ -43,7 +43,8 @@ def apply_runs(
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
-    runs = [run for run in list_runs(store, dataset) if run.kind != "propose"]
+    every = list_runs(store, dataset)
+    runs = [run for run in every if run.kind != "propose"]
     accepted = {run.id: read_found(run.id) for run in runs if run.state == "accepted"}
     for run in runs:
         if run.id not in accepted:
@@ -53,6 +54,9 @@ def apply_runs(
     frames = [frame.assign(source=models[run])[columns] for run, frame in accepted.items()]
     found = pd.concat(frames) if frames else pd.DataFrame(columns=columns)
     report = replace_mentions(store, dataset, list(models.values()), found, progress=progress)
+    # Labels change the digest of the images, but not what the runs have seen of these.
+    current = [run.id for run in every if not run.outdated]
+    store.write(statements.SEEN_BY_RUNS, dataset=dataset, runs=current)
     for run_id, frame in accepted.items():
         store.write_in_batches(statements.DELETE_FOUND, dataset=dataset, run=run_id)
         columns_of = (plain_values(frame[name]) for name in ("image", "concept", "score"))

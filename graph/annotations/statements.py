@@ -148,6 +148,14 @@ MATCH (c:Concept {dataset: $dataset, name: row.concept})
 MERGE (a)-[:BECOMES]->(c)""",
 )
 
+SEEN_BY_RUNS = Statement(
+    "Record that some runs are of the images that a dataset has now.",
+    """
+MATCH (d:Dataset {name: $dataset})
+MATCH (r:AnnotationRun) WHERE r.id IN $runs
+SET r.images_digest = d.digest""",
+)
+
 DELETE_FOUND = Statement(
     "Delete what a run found.",
     """

@@ -159,6 +159,7 @@ def test_labels_come_and_go_with_accepted_runs(store, birds, dump_of):
         ("2", "sea", runs["two"]),
     }  # fmt: skip
     assert apply() == (contains, found)
+    assert not any(run.outdated for run in list_runs(store, birds))
     contains, found = apply(one="rejected")
     assert contains == {("0", "sky", two, 0.4), ("2", "sea", two, 0.3)}
     assert {row[2] for row in found} == {runs["two"]}
