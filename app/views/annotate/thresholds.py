@@ -16,6 +16,7 @@ from generation.output.folder import OutputFolder
 from graph.annotations.runs import AnnotationRun
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
+from ingest.concepts.plurals import counted
 
 _PROBLEM = "_thresholds_problem"
 _LIMIT = 1e6
@@ -47,7 +48,7 @@ def show(current: CurrentDataset, run: AnnotationRun) -> None:
         alt="Images of each concept",
     )
     if len(found) and (unreadable := int(found["unreadable"].max())):
-        st.caption(f"{unreadable:,} images could not be read, and are left out.")
+        st.caption(f"{counted(unreadable, 'images')} could not be read: left out.")
     if may_edit() and changed != settings:
         st.button(
             "Keep these thresholds",

@@ -45,7 +45,7 @@ def test_thresholds_are_tried_before_they_are_kept(
     counts = {row["concept"]: row["images"] for row in app.dataframe[-1].value.to_dict("records")}
     assert set(counts) == set(CONCEPTS)
     assert all(counts.values())
-    assert "1 images could not be read" in shown_text(app)
+    assert "1 image could not be read" in shown_text(app)
     (score,) = [one for one in app.number_input if one.label == "Lowest score that counts"]
     score.set_value(0.95).run()
     assert app.dataframe[-1].value["images"].tolist() == [0, 0]
