@@ -63,8 +63,10 @@ def show_annotate(found: AnnotateDemo) -> None:
 
 def measured_table(found: AnnotateDemo) -> pd.DataFrame:
     """AUC, precision and recall of each concept."""
-    columns = ["concept", "auc", "precision", "recall"]
-    return found.measured.scores[columns].round(2)
+    scores = found.measured.scores
+    names = {"AUC": "auc", "precision": "precision", "recall": "recall"}
+    shown = {title: scores[name].map("{:.2f}".format) for title, name in names.items()}
+    return pd.DataFrame({"concept": scores["concept"], **shown})
 
 
 def labelled_table(found: AnnotateDemo) -> pd.DataFrame:
@@ -74,7 +76,7 @@ def labelled_table(found: AnnotateDemo) -> pd.DataFrame:
         {
             "concept": [" + ".join(names) for names in rows["concepts"]],
             "more in": rows["over_represented"],
-            "odds ratio": np.exp(rows["log_odds_ratio"].abs()).round(1),
+            "odds ratio": np.exp(rows["log_odds_ratio"].abs()).map("{:.1f}".format),
             "q-value": rows["q_value"].map("{:.1g}".format),
         }
     )

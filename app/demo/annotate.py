@@ -162,7 +162,9 @@ def run_annotate_demo(
     progress("train the annotator", 0, None)
     run = _label(store, settings, folder, _train(settings), progress)
     decide_labels(store, folder, run, "accepted", decided_by=PEOPLE[0], progress=progress)
-    mine_dataset(store, NAME, MiningOptions(max_size=1), max_cliques=1_000, progress=progress)
+    mine_dataset(
+        store, NAME, MiningOptions(max_size=1, common=()), max_cliques=1_000, progress=progress
+    )
     believed = read_imbalances(store, NAME, Ranking(max_size=1, limit=len(CONCEPTS)))
     checked, corrected = _audit(store, folder, pictures, run)
     truth = pd.DataFrame(
