@@ -18,11 +18,17 @@ class UnreadableReplyError(CobalanceError):
     """A reply that is not what was asked for; the question is asked again."""
 
 
-def read_list(text: str) -> list[str]:
+def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
     r"""The list of strings in a reply: JSON, an object around it, or a Python list.
 
     It may stand in a fence or amid other text; the first list that can be read counts. Items are
     kept as they are, commas and digits included.
+
+    Parameters
+    ----------
+    text : str
+    may_be_empty : bool
+        Whether a list without a name is a reply, too.
 
     Raises
     ------
@@ -40,7 +46,7 @@ def read_list(text: str) -> list[str]:
     """
     for value in _values(text[:_MOST]):
         found = _strings(value)
-        if found:
+        if found or (may_be_empty and found is not None):
             return found
     raise UnreadableReplyError(
         f"The model's reply has no list of names: {_shown(text)}. Ask it again, or take another "
@@ -100,13 +106,13 @@ def _values(text: str) -> Iterator[object]:
                 continue
 
 
-def _strings(value: object) -> list[str]:
-    """The strings of a list, or of the only list in an object; nothing where it is neither."""
+def _strings(value: object) -> list[str] | None:
+    """The strings of a list, or of the only list in an object; None where it is neither."""
     if isinstance(value, dict):
         lists = [each for each in value.values() if isinstance(each, list | tuple)]
-        return _strings(lists[0]) if len(lists) == 1 else []
+        return _strings(lists[0]) if len(lists) == 1 else None
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        return []
+        return None
     return [each for each in value if each.strip()]
 
 

@@ -165,7 +165,7 @@ def describe_run(store: GraphStore, run: str, values: Mapping[str, str]) -> None
     store.write(
         statements.SET_RUN,
         run=run,
-        states=["queued", "running", "done", "accepted", "rejected"],
+        states=["queued", "running", "failed", "done", "accepted", "rejected"],
         values=ANNOTATION_RUN.check(dict(values)),
         ends=False,
         decides=False,

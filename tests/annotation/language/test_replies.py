@@ -30,6 +30,14 @@ def test_lists_amid_other_text(text, expected):
     assert read_list(text) == expected
 
 
+def test_a_list_may_be_empty_where_that_is_an_answer():
+    for text in ("[]", '{"items": []}', "None: `[]`.", "['', ' ']"):
+        assert read_list(text, may_be_empty=True) == []
+    for text in ("", "none", "[1, 2]", '{"items": {}}', "nothing"):
+        with pytest.raises(UnreadableReplyError):
+            read_list(text, may_be_empty=True)
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "no list", "[]", "[1, 2]", "[" * 100_000, "['a', __import__('os').getcwd()]", "{'a"],

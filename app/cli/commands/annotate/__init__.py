@@ -6,6 +6,7 @@ from app.cli.commands.annotate.audit import audit
 from app.cli.commands.annotate.compare import compare
 from app.cli.commands.annotate.cost import cost
 from app.cli.commands.annotate.decisions import accept, delete, reject, threshold
+from app.cli.commands.annotate.extract import extract
 from app.cli.commands.annotate.label import label
 from app.cli.commands.annotate.measure import measure
 from app.cli.commands.annotate.propose import propose
@@ -19,6 +20,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 _PROPOSING = (cost, propose, review)
-_LABELLING = (label, runs, accept, reject, threshold, delete)
+_LABELLING = (label, extract, runs, accept, reject, threshold, delete)
 for command in (*_PROPOSING, *_LABELLING, measure, compare, audit):
     app.command()(command)

@@ -1,7 +1,7 @@
 """`cobalance annotate propose`: have a language model propose attributes."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +9,9 @@ from app.cli.annotations import output_folder
 from app.cli.common import assignments_option, cleaned, notes, opened_store, out
 from graph.errors import OptionError
 from ingest.concepts.plurals import counted
+
+if TYPE_CHECKING:
+    from annotation.language.chat import ChatModel
 
 Caption = Annotated[
     str,
@@ -36,6 +39,23 @@ PromptsOption = Annotated[
     typer.Option("--llm-prompts", help="Have the model write each caption: one more call for each"),
 ]
 
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The model's name at the address; or one to run here: a folder, or owner/name."
+    ),
+]
+LocalOption = Annotated[
+    bool,
+    typer.Option(
+        "--local", help="Run the model here, with transformers: Qwen3-VL-2B (Apache-2.0)."
+    ),
+]
+KeyFileOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A file with the key of the address.")
+]
+TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds of one try.")]
+
 
 def propose(
     caption: Caption,
@@ -50,22 +70,10 @@ def propose(
             "http://127.0.0.1:8000/v1. Questions go there, never images.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="The model's name at the address; or one to run here: a folder, or owner/name."
-        ),
-    ] = None,
-    local: Annotated[
-        bool,
-        typer.Option(
-            "--local", help="Run the model here, with transformers: Qwen3-VL-2B (Apache-2.0)."
-        ),
-    ] = False,
-    key_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file with the key of the address.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds of one try.")] = 120.0,
+    model: ModelOption = None,
+    local: LocalOption = False,
+    key_file: KeyFileOption = None,
+    timeout: TimeoutOption = 120.0,
     preset: PresetOption = "default",
     categories: CategoriesOption = None,
     attributes: AttributesOption = None,
@@ -106,13 +114,10 @@ def propose(
     a concept before `cobalance annotate review`. Print the run's id.
     """
     folder = output_folder()
-    from annotation.language.chat import ChatModel
     from annotation.proposing.options import read_preset
     from app.services.annotations.proposing import (
         ProposeOrder,
         open_embedder,
-        open_endpoint,
-        open_local,
         propose_attributes,
     )
 
@@ -132,18 +137,7 @@ def propose(
             "seed": seed,
         },
     )
-    chat: ChatModel
-    if url is not None and not local:
-        if model is None:
-            raise OptionError("--url needs the model's name there. Give it with --model.")
-        chat = open_endpoint(url, model, key_file, timeout)
-    elif local and url is None:
-        chat = open_local(model)
-    else:
-        raise OptionError(
-            "Name one language model: --url and --model for one at an address, which gets the "
-            "questions, or --local for one that runs here."
-        )
+    chat = chosen_chat(url, model, key_file, timeout, local=local)
     order = ProposeOrder(dataset, caption, options)
     embed, compared_by = open_embedder(synonyms)
     with opened_store() as (store, progress):
@@ -164,6 +158,24 @@ def propose(
             f"Left out, as they need --sensitive: {', '.join(done.left_out)}.", markup=False
         )
     notes.print(f"Review them: cobalance annotate review {dataset}", markup=False)
+
+
+def chosen_chat(
+    url: str | None, model: str | None, key_file: Path | None, timeout: float, *, local: bool
+) -> "ChatModel":
+    """Open the one language model that the options name; OptionError for none or two."""
+    from app.services.annotations.proposing import open_endpoint, open_local
+
+    if url is not None and not local:
+        if model is None:
+            raise OptionError("--url needs the model's name there. Give it with --model.")
+        return open_endpoint(url, model, key_file, timeout)
+    if local and url is None:
+        return open_local(model)
+    raise OptionError(
+        "Name one language model: --url and --model for one at an address, which gets the "
+        "questions, or --local for one that runs here."
+    )
 
 
 def given(**options: object) -> dict[str, Any]:
