@@ -20,7 +20,7 @@ from generation.output.folder import OutputFolder
 from graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
-from graph.errors import CobalanceError, JobNotFoundError, OptionError
+from graph.errors import Action, CobalanceError, JobNotFoundError, OptionError
 from graph.progress import Progress, silent
 from ingest.annotators.annotator import Scores
 from ingest.captions.image_texts import read_image_texts
@@ -140,12 +140,15 @@ def _captioned(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
     """Images with captions, by id: ``id``, ``uri``, ``synthetic`` and ``captions``."""
     images = read_annotations(store, order.dataset).images[["id", "uri", "synthetic"]]
     texts = read_image_texts(order.captions, order.dataset)[["id", "captions"]]
-    texts["captions"] = [[one for one in here if one.strip()] for here in texts["captions"]]
-    found = images.merge(texts[texts["captions"].str.len() > 0], on="id").sort_values("id")
+    worded = [[one for one in here if one.strip()] for here in texts["captions"]]
+    texts["captions"] = pd.Series(worded, index=texts.index, dtype=object)
+    told = np.array([bool(here) for here in worded], np.bool_)
+    found = images.merge(texts[told], on="id").sort_values("id")
     if found.empty:
         raise OptionError(
-            f"No image of {order.dataset!r} has a caption. Load captions with it: cobalance ingest "
-            "FILE --captions CAPTIONS."
+            f"No image of {order.dataset!r} has a caption. To load captions with it, ",
+            Action("ingest", ..., dataset=order.dataset, captions="captions.json"),
+            ".",
         )
     return found.head(order.limit) if order.limit is not None else found
 

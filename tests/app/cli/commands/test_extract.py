@@ -3,10 +3,15 @@
 import json
 
 import pandas as pd
+import pytest
 
+from annotation.language.endpoint import Endpoint
 from app.demo.scripted_endpoint import Answer, scripted_endpoint
+from app.services.annotations.extracting import ExtractOrder, extract_concepts
+from generation.output.folder import OutputFolder
 from graph.annotations.runs import list_runs
 from graph.dataset.write import write_annotations
+from graph.errors import OptionError
 from graph.records import Annotations, ImageRecord, Mention
 from ingest.captions.image_texts import write_image_texts
 from tests.app.cli.calling import call
@@ -33,6 +38,9 @@ def test_captions_become_concepts_once_accepted(
     whole = Annotations.from_records(records)
     write_annotations(store, dataset, whole, source="a test")
     before = dump(dataset)
+    nobody = ExtractOrder(dataset, tmp_path)
+    with pytest.raises(OptionError, match="has a caption"):
+        extract_concepts(store, OutputFolder(str(tmp_path)), Endpoint("http://x/v1", "m"), nobody)
     texts = pd.DataFrame({"image": range(5), "captions": captions})
     texts[["license", "license_url", "attribution"]] = None
     captioned = Annotations(whole.images, whole.mentions, texts=texts)
