@@ -28,7 +28,7 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
     if settings.rule == "threshold":
         limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
         found = [
-            object_level(scores[:, [at]].astype(np.float64), limit)
+            object_level(scores[:, [at]].astype(np.float64), float(np.float32(limit)))
             for at, limit in enumerate(limits)
         ]
         return np.concatenate([np.empty((len(scores), 0), bool), *found], axis=1)

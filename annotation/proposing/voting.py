@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 
 @dataclass(frozen=True)
@@ -14,15 +15,15 @@ class Voted:
 
 
 def plain_name(name: str) -> str:
-    """A name as votes compare it: lower case, single spaces, no quotes or full stop around it.
+    """A name as votes compare it: lower case, single spaces, NFC, no quotes, bold or full stop.
 
     Examples
     --------
-    >>> plain_name('  "Wing_shape". '), plain_name("levi's logo")
+    >>> plain_name('  "Wing_shape". '), plain_name("**levi's logo**")
     ('wing shape', "levi's logo")
     """
-    words = " ".join(name.replace("_", " ").split())
-    return words.strip('"`.;: ').strip("' ").casefold()
+    words = " ".join(normalize("NFC", name).replace("_", " ").split())
+    return words.strip('"`*.;: ').strip("' ").casefold()
 
 
 def vote(rounds: Sequence[Sequence[str]], n: int | None = None, min_votes: int = 1) -> list[Voted]:

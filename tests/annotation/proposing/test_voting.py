@@ -54,3 +54,8 @@ def test_votes_ranks_and_order_equal_brute_force(rounds, n, least):
 
 def test_empty_names_do_not_count():
     assert vote([["", "  ", '""', "x"]]) == vote([["x"]])
+
+
+def test_names_that_look_the_same_are_the_same():
+    same = [["caf\u00e9"], ["**Cafe\u0301**"]]
+    assert [(each.name, each.votes) for each in vote(same)] == [("caf\u00e9", 2)]
