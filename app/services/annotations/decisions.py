@@ -102,7 +102,7 @@ def change_thresholds(
 
 
 def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> None:
-    """Delete a run with its scores and replies.
+    """Delete a run with its scores and replies, and its audits with their answers.
 
     Raises
     ------

@@ -129,7 +129,7 @@ def _buttons(run: AnnotationRun) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, do in actions.items():
             sure = label != "Delete" or st.checkbox(
-                "Delete it with its files", key=f"_annotate_sure {run.id}"
+                "Delete it with its files and audits", key=f"_annotate_sure {run.id}"
             )
             st.button(
                 label,

@@ -66,7 +66,7 @@ def delete(
     run: RunId,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a run that is not accepted, with its scores."""
+    """Delete a run that is not accepted, with its files, and its audits with all answers."""
     from app.services.annotations.decisions import delete_annotations
 
     folder = output_folder()
@@ -77,7 +77,11 @@ def delete(
                 f"The run {run} is accepted. Reject it first: cobalance annotate reject {run}"
             )
         if not yes:
-            typer.confirm(f"Delete the run {run} of {found.dataset} with its scores?", abort=True)
+            typer.confirm(
+                f"Delete the run {run} of {found.dataset}, with its files, and its audits with all "
+                "answers?",
+                abort=True,
+            )
         delete_annotations(store, folder, run)
 
 
