@@ -56,10 +56,7 @@ def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
     numbered = _unnumbered([found[0] for found in _NUMBERED.finditer(text[:_MOST])])
     if numbered:
         return numbered
-    raise UnreadableReplyError(
-        f"The model's reply has no list of names: {_shown(text)}. Ask it again, or take another "
-        "model."
-    )
+    raise UnreadableReplyError(f"The model's reply has no list of names: {_shown(text)}.")
 
 
 def read_yes_no(text: str) -> bool:
@@ -83,10 +80,7 @@ def read_yes_no(text: str) -> bool:
             return answer.strip().casefold() == "yes"
     found = _YES_NO.search(text)
     if found is None:
-        raise UnreadableReplyError(
-            f"The model's reply says neither yes nor no: {_shown(text)}. Ask it again, or take "
-            "another model."
-        )
+        raise UnreadableReplyError(f"The model's reply says neither yes nor no: {_shown(text)}.")
     return found[1].casefold() == "yes"
 
 

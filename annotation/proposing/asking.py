@@ -29,7 +29,9 @@ def ask_for(chat: ChatModel, question: Question, read: Callable[[str], T]) -> T:
         except UnreadableReplyError as error:
             why = error
     raise LanguageModelError(
-        f"No reply of {TRIES} to the question {question.text[:200]!r} can be read. The last: {why}"
+        f"No reply of {TRIES} to the question {question.text[:200]!r} can be read. The last: {why} "
+        "Replies are kept, so that the same command finds these again: take another model, or "
+        "delete the run to ask this one anew."
     )
 
 
