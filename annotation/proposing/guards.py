@@ -25,7 +25,7 @@ _SENSITIVE = (
     *("skin color", "skin colour", "skin complexion", "skin tone", "skin type", "complexion"),
 )
 _PLURAL = re.compile(r"(?<=\w{3})(?<!s)s\b")
-_SENSITIVE_WORDS = re.compile(rf"\b(?:{'|'.join(_SENSITIVE)})\b")
+_SENSITIVE_WORDS = re.compile(rf"\b(?:{'|'.join(_SENSITIVE)})s?\b")
 
 
 def is_sensitive(category: str) -> bool:
@@ -36,7 +36,7 @@ def is_sensitive(category: str) -> bool:
     >>> [is_sensitive(name) for name in ("Age group", "skin_tone", "plumage", "image size")]
     [True, True, False, False]
     """
-    return _SENSITIVE_WORDS.search(plain_name(category)) is not None
+    return _SENSITIVE_WORDS.search(plain_name(category.replace("-", " "))) is not None
 
 
 def perceived(category: str) -> str:

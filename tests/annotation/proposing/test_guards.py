@@ -62,3 +62,12 @@ def test_flags_say_why_and_others_stay():
 
 def test_what_is_seen_nowhere():
     assert unseen({"a": 0, "b": 1, "c": 0}) == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("category", "expected"),
+    [("Skin-Tone", True), ("skin tones", True), ("Age-group", True), ("religions", True),
+     ("images", False), ("stage", False), ("sextant type", False), ("skin", False)],
+)  # fmt: skip
+def test_sensitive_categories_in_any_spelling(category, expected):
+    assert is_sensitive(category) is expected
