@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, FiniteFloat
 
 from graph.options import Options, read_options
 
@@ -68,8 +68,8 @@ class LabelSettings(Options):
     base: str = ""
     rule: Rule = "base"
     multi: bool = False
-    threshold: float = 0.3
-    thresholds: dict[str, float] = Field(default_factory=dict)
+    threshold: FiniteFloat = 0.3
+    thresholds: dict[str, FiniteFloat] = Field(default_factory=dict)
     split: str | None = None
     images: int = 0
     chunk_images: int = Field(default=1000, ge=1)

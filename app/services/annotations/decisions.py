@@ -88,8 +88,9 @@ def change_thresholds(
             f"The run {run} compares scores with that of its base caption, {settings.base!r}, and "
             "has no threshold. Order one with a threshold."
         )
-    changed = settings.model_copy(
-        update={
+    changed = LabelSettings.read(
+        {
+            **settings.model_dump(mode="json"),
             "threshold": settings.threshold if threshold is None else threshold,
             "thresholds": {**settings.thresholds, **(thresholds or {})},
             "multi": settings.multi if multi is None else multi,

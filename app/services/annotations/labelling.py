@@ -145,7 +145,8 @@ def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]
     """What to look for: the concepts of the order, or the accepted attributes of its level."""
     if order.concepts:
         return [
-            LabelledAttribute(category="", concept=name, caption=f"a photo of {readable(name)}")
+            # a category of its own: it competes with the base caption alone
+            LabelledAttribute(category=name, concept=name, caption=f"a photo of {readable(name)}")
             for name in dict.fromkeys(order.concepts)
         ]
     attributes = list_attributes(store, order.dataset)

@@ -52,6 +52,7 @@ def test_from_an_order_to_concepts_and_back(store, annotate, birds, tmp_path):
     assert load_incidence(store, birds).concepts == ("tree",)
     assert "4 images of" in annotate("accept", run).stderr
     assert set(load_incidence(store, birds).concepts) == {"sea", "tree"}
+    assert "finite" in annotate("threshold", run, "nan", exit_code=2).stderr
     annotate("threshold", run, "--set", "sea=2")
     assert load_incidence(store, birds).concepts == ("tree",)
     assert "Reject it first" in annotate("delete", run, "--yes", exit_code=2).stderr
