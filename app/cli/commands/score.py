@@ -135,7 +135,6 @@ def score(
     Without --dataset no database is needed.
     """
     from app.services.evaluations import tables
-    from app.services.evaluations.image_sets import FEATURES_OF
 
     check_output(format_, output)
     given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
@@ -147,8 +146,11 @@ def score(
         "--real-images": real_images,
         "--features": features,
         "--set features": of_features,
-        **{f"--metric {one}": one for one in metric or () if one in FEATURES_OF and images},
     }
+    if images is not None:
+        from app.services.evaluations.image_sets import FEATURES_OF
+
+        compared |= {f"--metric {one}": one for one in metric or () if one in FEATURES_OF}
     for flag, value in compared.items():
         if value and (real_images is None or images is None):
             raise OptionError(f"{flag} compares --images with --real-images. Give both.")
