@@ -6,15 +6,14 @@ import pandas as pd
 import typer
 
 from app.cli.common import opened_store
+from app.cli.job_ids import SHORTEST_ID, id_that_begins
 from app.settings import Settings
 from graph.annotations.runs import AnnotationRun, list_runs, read_run
 from graph.database.store import GraphStore
-from graph.errors import JobNotFoundError, OptionError, needs_extra
+from graph.errors import JobNotFoundError, needs_extra
 
 if TYPE_CHECKING:
     from generation.output.folder import OutputFolder
-
-SHORTEST_ID = 4  # characters
 
 
 def find_run(store: GraphStore, given: str) -> AnnotationRun:
@@ -32,16 +31,11 @@ def find_run(store: GraphStore, given: str) -> AnnotationRun:
     except JobNotFoundError:
         if len(given) < SHORTEST_ID:
             raise
-    found = [run for run in list_runs(store) if run.id.startswith(given)]
-    if len(found) > 1:
-        names = ", ".join(run.id for run in found)
-        raise OptionError(f"Several runs begin with {given!r}: {names}. Give one of them.")
-    if not found:
-        raise JobNotFoundError(
-            f"There is no annotation run {given!r}. To list those there are: cobalance annotate "
-            "runs"
-        )
-    return found[0]
+    runs = {run.id: run for run in list_runs(store)}
+    missing = (
+        f"There is no annotation run {given!r}. To list those there are: cobalance annotate runs"
+    )
+    return runs[id_that_begins(given, runs, "runs", missing)]
 
 
 def run_id(context: typer.Context, given: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.common import ALL_JOBS, notes, opened_store
+from app.cli.job_ids import SHORTEST_ID, id_that_begins
 from app.cli.job_settings import assigned
 from app.settings import Settings
 from graph.database.store import GraphStore
@@ -16,8 +17,6 @@ from graph.evaluations.reading import Evaluation, list_evaluations, read_evaluat
 
 if TYPE_CHECKING:
     from generation.output.folder import OutputFolder
-
-SHORTEST_ID = 4  # characters
 
 BASELINE = typer.Option(
     help="Show how far every other method differs from this one, with intervals by a paired "
@@ -76,17 +75,12 @@ def find_evaluation(store: GraphStore, given: str) -> Evaluation:
     except JobNotFoundError:
         if len(given) < SHORTEST_ID:
             raise
-    everything = list_evaluations(store, limit=ALL_JOBS)
-    found = [one for one in everything if one.id.startswith(given)]
-    if len(found) > 1:
-        names = ", ".join(one.id for one in found)
-        raise OptionError(f"Several evaluations begin with {given!r}: {names}. Give one of them.")
-    if not found:
-        raise JobNotFoundError(
-            f"There is no evaluation {given!r}. It may have been dropped with its dataset. To list "
-            "those there are: cobalance jobs --tasks"
-        )
-    return found[0]
+    everything = {one.id: one for one in list_evaluations(store, limit=ALL_JOBS)}
+    missing = (
+        f"There is no evaluation {given!r}. It may have been dropped with its dataset. To list "
+        "those there are: cobalance jobs --tasks"
+    )
+    return everything[id_that_begins(given, everything, "evaluations", missing)]
 
 
 def evaluations_of(

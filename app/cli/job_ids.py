@@ -1,6 +1,6 @@
 """Ids of jobs and tasks as arguments: the first characters do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
@@ -12,6 +12,33 @@ from graph.jobs.status import list_jobs, read_job
 from graph.tasks.status import list_tasks, read_task
 
 SHORTEST_ID = 4  # characters
+
+
+def id_that_begins(given: str, ids: Iterable[str], kinds: str, missing: str) -> str:
+    """The one id that begins with what was given.
+
+    Parameters
+    ----------
+    kinds : str
+        What they are ids of, in the plural.
+    missing : str
+        The message where there is none.
+
+    Raises
+    ------
+    JobNotFoundError
+        No id begins so.
+    OptionError
+        Several do.
+    """
+    found = [one for one in ids if one.startswith(given)]
+    if len(found) > 1:
+        raise OptionError(
+            f"Several {kinds} begin with {given!r}: {', '.join(found)}. Give one of them."
+        )
+    if not found:
+        raise JobNotFoundError(missing)
+    return found[0]
 
 
 def _completed(context: typer.Context, given: str | None, *, tasks: bool) -> str | None:
@@ -31,22 +58,18 @@ def _completed(context: typer.Context, given: str | None, *, tasks: bool) -> str
         if any(_exists(read, store, given) for read in exact):
             return given
         ids = [job.id for job in list_jobs(store, None, limit=ALL_JOBS)]
-        found = [one for one in ids if one.startswith(given)]
         kinds = "jobs"
         if tasks:
-            ids = [task.id for task in list_tasks(store, limit=ALL_JOBS)]
-            if also := [one for one in ids if one.startswith(given)]:
-                found, kinds = found + also, "jobs or tasks"
-    if len(found) > 1:
-        raise OptionError(
-            f"Several {kinds} begin with {given!r}: {', '.join(found)}. Give one of them."
-        )
-    if not found:
-        raise JobNotFoundError(
-            f"There is no job {given!r}. It may have been dropped with its dataset. To list "
-            "those there are: cobalance jobs"
-        )
-    return found[0]
+            of_tasks = [task.id for task in list_tasks(store, limit=ALL_JOBS)]
+            if any(one.startswith(given) for one in of_tasks):
+                ids, kinds = ids + of_tasks, "jobs or tasks"
+    return id_that_begins(
+        given,
+        ids,
+        kinds,
+        f"There is no job {given!r}. It may have been dropped with its dataset. To list those "
+        "there are: cobalance jobs",
+    )
 
 
 def _exists(read: Callable[[GraphStore, str], object], store: GraphStore, name: str) -> bool:
