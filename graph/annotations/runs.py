@@ -76,8 +76,8 @@ class AnnotationRun:
         Why it failed; empty otherwise.
     created_by, decided_by : str
         Empty without a login.
-    created_at, ended_at, decided_at : datetime or None
-        In UTC.
+    created_at, started_at, ended_at, decided_at : datetime or None
+        In UTC; the second is when the first of its tasks was taken.
     outdated : bool
         Whether the dataset's images have changed since, or are gone.
     done, failed : int
@@ -101,6 +101,7 @@ class AnnotationRun:
     created_by: str
     decided_by: str
     created_at: datetime | None
+    started_at: datetime | None
     ended_at: datetime | None
     decided_at: datetime | None
     outdated: bool
@@ -283,6 +284,7 @@ def _run(row: Row) -> AnnotationRun:
             "error": stored["error"] or "; ".join(filter(None, row["failures"])),
             "chunks": stored["chunks"] or 0,
         },
+        started_at=utc_time(row["started_at"]),
         outdated=row["outdated"],
         done=row["ended"],
         failed=row["failed"],

@@ -47,10 +47,10 @@ CALL (r) {{
   RETURN count(t) AS tasks, count(CASE WHEN t.state = 'done' THEN 1 END) AS ended,
     count(CASE WHEN t.state = 'running' THEN 1 END) AS running,
     collect(DISTINCT CASE WHEN t.state = 'failed' THEN t.error END)[..3] AS failures,
-    count(CASE WHEN t.state = 'failed' THEN 1 END) AS failed
+    count(CASE WHEN t.state = 'failed' THEN 1 END) AS failed, min(t.started_at) AS started_at
 }}
 RETURN r {{{_FIELDS}}} AS run, coalesce(d.digest <> r.images_digest, true) AS outdated,
-  tasks, ended, running, failed, failures
+  tasks, ended, running, failed, failures, started_at.epochMillis AS started_at
 ORDER BY run.created_at DESC, run.id"""
 
 RUN = Statement("One annotation run.", f"MATCH (r:AnnotationRun {{id: $run}}){_RETURN_RUN}")

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
+from annotation.proposing.guards import is_sensitive
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import AttributeKey, Level, list_attributes
 from graph.annotations.runs import NewRun, create_run
@@ -124,14 +125,17 @@ def order_labels(
 def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
     """The concept of each accepted attribute, and of those merged into one.
 
-    Attributes of two categories with the same name are told apart by the category.
+    Attributes of two categories with the same name are told apart by the category. So are those of
+    sensitive categories, such as "young (perceived age)": a model sees how people look, no more.
     """
     accepted = attributes[attributes["state"] == "accepted"]
     names = accepted["name"]
     shared = set(names[names.duplicated()])
     found: dict[AttributeKey, str] = {
         (row["category"], row["proposed"]): (
-            f"{row['name']} ({row['category']})" if row["name"] in shared else row["name"]
+            f"{row['name']} ({row['category']})"
+            if row["name"] in shared or is_sensitive(row["category"])
+            else row["name"]
         )
         for row in accepted.to_dict("records")
     }

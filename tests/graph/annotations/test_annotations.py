@@ -57,6 +57,8 @@ def test_a_run_goes_from_its_tasks_to_a_decision(store, birds):
     assert tasks[f"{new.id}-1"].settings == {"chunk": 1, "run": new.id}
     assert start_task(store, f"{new.id}-0", 0) is not None
     assert read_run(store, new.id).state == "running"
+    assert run.started_at is None
+    assert read_run(store, new.id).started_at is not None
     end_task(store, f"{new.id}-0", 0)
     fail_task(store, f"{new.id}-1", 0, "no such model")
     run = read_run(store, new.id)

@@ -1,0 +1,32 @@
+"""Names of the concepts that attributes become."""
+
+import pandas as pd
+
+from app.services.annotations.labelling import concepts_of
+from graph.annotations.attributes import COLUMNS
+
+
+def attributes(*rows):
+    table = pd.DataFrame(rows, columns=["category", "proposed", "name", "state", "merged_into"])
+    return table.reindex(columns=list(COLUMNS))
+
+
+def test_concepts_tell_categories_apart_and_say_what_is_only_perceived():
+    found = concepts_of(
+        attributes(
+            ("color", "red", "red", "accepted", None),
+            ("eye color", "red", "red", "accepted", None),
+            ("eye color", "green", "emerald", "accepted", None),
+            ("eye color", "dark green", "dark green", "merged", ("eye color", "green")),
+            ("perceived age", "young", "young", "accepted", None),
+            ("habitat", "sea", "sea", "rejected", None),
+            ("habitat", "ocean", "ocean", "merged", ("habitat", "sea")),
+        )
+    )
+    assert found == {
+        ("color", "red"): "red (color)",
+        ("eye color", "red"): "red (eye color)",
+        ("eye color", "green"): "emerald",
+        ("eye color", "dark green"): "emerald",
+        ("perceived age", "young"): "young (perceived age)",
+    }
