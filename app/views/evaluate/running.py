@@ -1,19 +1,17 @@
 """Evaluations that are queued, running or failed, live."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
+from app.views.components.task_buttons import task_buttons
 from app.views.components.worker_note import draw_workers
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor
+from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing, rerun_page
-from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import draw_columns
-from graph.database.store import GraphStore
 from graph.evaluations.reading import Evaluation, list_evaluations
-from graph.tasks.lifecycle import cancel_task, retry_task
-from ingest.concepts.plurals import counted
 
 REFRESH_S = 2
 _PROBLEM = "_evaluation_problem"
@@ -81,22 +79,4 @@ def _stage(one: Evaluation) -> str:
 def _buttons(left: Sequence[Evaluation]) -> None:
     active = [one.id for one in left if one.state in _ACTIVE]
     ended = [one.id for one in left if one.state not in _ACTIVE]
-    with st.container(horizontal=True):
-        if active:
-            label = f"Cancel {counted(len(active), 'evaluations')}"
-            _button(label, "_cancel_evaluations", cancel_task, active)
-        if ended:
-            label = f"Run {counted(len(ended), 'evaluations')} again"
-            _button(label, "_retry_evaluations", retry_task, ended)
-
-
-def _button(
-    label: str, key: str, change: Callable[[GraphStore, str], object], tasks: Sequence[str]
-) -> None:
-    def do() -> None:
-        with errors_kept(_PROBLEM):
-            require_editor()
-            for task in tasks:
-                change(session.store(), task)
-
-    st.button(label, key=key, on_click=do)
+    task_buttons("evaluations", active, ended, _PROBLEM)

@@ -1,21 +1,19 @@
 """Tasks of a dataset, live: other long work on the queue, such as evaluations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
+from app.views.components.task_buttons import task_buttons
 from app.views.state import session, url
-from app.views.state.access import may_edit, require_editor
+from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing, rerun_page
-from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import duration_text
-from graph.database.store import GraphStore
 from graph.evaluations.writing import KIND
-from graph.tasks.lifecycle import cancel_task, retry_task
 from graph.tasks.status import Task, list_tasks
-from ingest.concepts.plurals import counted
 
 REFRESH_S = 2
 MOST_TASKS = 100
@@ -111,21 +109,4 @@ def _left(one: Task) -> str:
 def _buttons(chosen: Sequence[Task]) -> None:
     active = [one.id for one in chosen if one.is_active]
     ended = [one.id for one in chosen if one.state in ("failed", "cancelled")]
-    with st.container(horizontal=True):
-        if active:
-            _button(f"Cancel {counted(len(active), 'tasks')}", "_cancel_tasks", cancel_task, active)
-        if ended:
-            label = f"Run {counted(len(ended), 'tasks')} again"
-            _button(label, "_retry_tasks", retry_task, ended)
-
-
-def _button(
-    label: str, key: str, change: Callable[[GraphStore, str], object], tasks: Sequence[str]
-) -> None:
-    def do() -> None:
-        with errors_kept(_PROBLEM):
-            require_editor()
-            for task in tasks:
-                change(session.store(), task)
-
-    st.button(label, key=key, on_click=do)
+    task_buttons("tasks", active, ended, _PROBLEM)
