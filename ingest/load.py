@@ -16,11 +16,13 @@ from ingest.concepts.plurals import counted
 from ingest.concepts.renaming import apply_concept_table, read_concept_table
 from ingest.formats import FORMATS
 from ingest.formats.table import read_table
+from ingest.formats.tree_reader import TreeReader
 from ingest.names import Coded, categorical
 from ingest.options import ReadOptions, Refinement, TableOptions
 from ingest.problems import Problems
 from ingest.reader import Reader, read_head
 from ingest.tables.data_frame import load_frame, one_row_per_image, with_id
+from ingest.trees import is_tree, open_tree
 
 
 def read_annotations(
@@ -34,7 +36,7 @@ def read_annotations(
     Parameters
     ----------
     path : Path or str
-        The file.
+        The file; for some formats a folder, or a ZIP or uncompressed tar archive.
     options : ReadOptions or None
         How to read the file, and what to keep; None for the defaults.
     input_format : str or None
@@ -53,7 +55,7 @@ def read_annotations(
     options = options or ReadOptions()
     name = input_format or detect_format(path)
     reader = FORMATS[name]
-    if input_format is not None:
+    if input_format is not None and not isinstance(reader, TreeReader):
         read_head(path)
     _check_uses(reader, name, options)
     annotations = refine(reader.read(path, options, progress), options, str(path))
@@ -104,13 +106,18 @@ def _require_images(annotations: Annotations, file: str) -> Annotations:
 
 
 def detect_format(path: Path) -> str:
-    """Detect a file's format from its content, not its name.
+    """Detect the format of a file, a folder or an archive from its content, not its name.
 
     Raises
     ------
     InputError
-        The file cannot be read, or no reader knows it; the message lists the formats.
+        It cannot be read, or no reader knows it; the message lists the formats.
     """
+    if is_tree(path):
+        with open_tree(path) as tree:
+            for name, reader in FORMATS.items():
+                if isinstance(reader, TreeReader) and reader.detects_tree(tree):
+                    return name
     head = read_head(path)
     for name, reader in FORMATS.items():
         if reader.detects(path, head):

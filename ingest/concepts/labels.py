@@ -1,6 +1,6 @@
 """Classes of images from a second file or from captions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 
 from graph.arrays import IntArray
-from graph.errors import Setting
+from graph.errors import Setting, UnknownNameError
+from graph.names import clean_name
 from graph.progress import Progress
 from ingest.coco.image_columns import read_captions
 from ingest.concepts.word_lists import load_word_list
@@ -91,6 +92,51 @@ def labels_from_mentions(
     result[n_classes != 1] = -1
     why = np.select([n_classes == 0, n_classes > 1], [0, 1], -1)
     return Labels(Coded(result, column.names), Coded(why, (none, many)))
+
+
+def labels_from_categories(
+    image: IntArray, category: Coded, classes: Mapping[str, str], n_images: int
+) -> tuple[Labels, Coded, Coded]:
+    """Assign each image the only class that its categories define; such categories are no concepts.
+
+    Parameters
+    ----------
+    image : int64 array
+        Row of each mention's image.
+    category : Coded
+        Category of each mention.
+    classes : mapping of str to str
+        As in `ingest.options.ClassOptions`.
+    n_images : int
+        Number of images.
+
+    Returns
+    -------
+    labels : Labels
+        Class of each image.
+    concept, objects : Coded
+        Concept and class of each mention; each has one or the other.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such category.
+    """
+    class_of = {clean_name(name): clean_name(class_) for name, class_ in classes.items()}
+    for name in class_of:
+        if name not in category.names:
+            raise UnknownNameError("category", name, category.names)
+    names = sorted(set(class_of.values()))
+    code = [names.index(class_of[name]) if name in class_of else -1 for name in category.names]
+    objects = Coded(np.array([*code, -1])[category.codes], names)
+    labels = labels_from_mentions(
+        image,
+        objects,
+        n_images,
+        "images that show none of the class categories",
+        "images that show categories of more than one class",
+    )
+    return labels, Coded(np.where(objects.codes < 0, category.codes, -1), category.names), objects
 
 
 def labels_from_file(

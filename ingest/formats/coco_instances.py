@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 
 from graph.arrays import BoolArray, FloatArray, IntArray
-from graph.errors import Setting, UnknownNameError
-from graph.names import clean_name
+from graph.errors import Setting
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
 from ingest.coco.image_columns import CocoImages, coco_images, field
 from ingest.coco.records import Category, Id, Image, Records, coco_kind, decode, id_columns
 from ingest.coco.texts import coco_texts
-from ingest.concepts.labels import labels_beside, labels_from_mentions
+from ingest.concepts.labels import labels_beside, labels_from_categories
 from ingest.frames import Labels, MentionColumns, ObjectArray
 from ingest.names import Coded, recode_names
 from ingest.options import ReadOptions
@@ -204,30 +203,9 @@ def _labels(
 ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
     """Classes of images; concept and class of each instance; notes."""
     n = len(images.columns.ids)
-    classes = {clean_name(name): it for name, it in options.classes.categories.items()}
-    if not classes:
+    if not options.classes.categories:
         labels, notes = labels_beside(
             images.columns, options, problems, progress, Setting("classes.categories")
         )
         return labels, category, Coded(np.full(len(image), -1), ()), notes
-    for name in classes:
-        if name not in category.names:
-            raise UnknownNameError("category", name, category.names)
-    names = sorted({clean_name(name) for name in classes.values()})
-    class_of = np.array(
-        [
-            names.index(clean_name(classes[name])) if name in classes else -1
-            for name in category.names
-        ]
-        + [-1]
-    )
-    named = Coded(class_of[category.codes], names)
-    labels = labels_from_mentions(
-        image,
-        named,
-        n,
-        "images that show none of the class categories",
-        "images that show categories of more than one class",
-    )
-    concept = Coded(np.where(named.codes < 0, category.codes, -1), category.names)
-    return labels, concept, named, ()
+    return (*labels_from_categories(image, category, options.classes.categories, n), ())

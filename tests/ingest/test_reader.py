@@ -1,6 +1,8 @@
 """Files that no reader can take: what is wrong and what to do."""
 
+import io
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,17 @@ from ingest.load import read_annotations
 from ingest.options import VocabularyOptions
 
 
+def spreadsheet():
+    """An empty workbook, as its first part."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    return content.getvalue()
+
+
+SHEET = spreadsheet()
+
+
 @pytest.mark.parametrize(
     ("content", "reason", "remedy"),
     [
@@ -19,7 +32,8 @@ from ingest.options import VocabularyOptions
         (b" \n ", "is empty", "Name a file"),
         (b"\xef\xbb\xbf", "is empty", "Name a file"),
         (b"\x1f\x8b\x08\x00rest", "is compressed (gzip)", "gunzip"),
-        (b"PK\x03\x04rest", "ZIP archive or a spreadsheet", "as CSV"),
+        (SHEET, "ZIP archive or a spreadsheet", "as CSV"),
+        (SHEET[:60], "is a damaged archive", "anew"),
         ("id,label\n".encode("utf-16"), "is UTF-16", "UTF-8"),
         (b"\x89PNG\r\n", "is an image", "with its annotations"),
         (b"one column\nonly\n", "none of the known formats (coco-instances, ", "input_format"),

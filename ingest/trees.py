@@ -1,0 +1,198 @@
+"""Datasets that are a folder or an archive of files: listed and read, never unpacked."""
+
+import os
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from graph.errors import InputError
+
+MOST_FILES = 5_000_000
+MOST_FILE_BYTES = 1 << 30  # of one file that is read whole
+_TAR_MAGIC_AT = 257
+_DAMAGE = (OSError, EOFError, ValueError, OverflowError, struct.error, zlib.error,
+           zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
+
+
+class FileTree(ABC):
+    """The regular files of a folder or an archive, by their paths with ``/`` between folders.
+
+    Hidden files are left out. A path of an archive that is absolute or leads out of it is refused,
+    and links in an archive are left out; nothing is ever written.
+
+    Parameters
+    ----------
+    path : Path
+        The folder or archive.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.names = sorted(self._checked(self._list()))
+
+    @abstractmethod
+    def _list(self) -> Iterator[str]:
+        """Paths of all regular files."""
+
+    @abstractmethod
+    def _open(self, name: str) -> IO[bytes]:
+        """Open a file that is there."""
+
+    def _checked(self, names: Iterator[str]) -> Iterator[str]:
+        for number, name in enumerate(names):
+            if number == MOST_FILES:
+                raise self._error(None, f"has more than {MOST_FILES:,} files", "Split it.")
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
+                shown = repr(name[:200])
+                remedy = "Pack it anew, with paths inside the folder."
+                raise self._error(None, f"holds the path {shown}, which leads out of it", remedy)
+            if not any(part.startswith((".", "__MACOSX")) for part in path.parts):
+                yield path.as_posix()
+
+    def _error(self, name: str | None, reason: str, remedy: str) -> InputError:
+        return InputError(str(self.path), name, reason, remedy)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a file to be read piece by piece.
+
+        Raises
+        ------
+        InputError
+            It cannot be read, is damaged or encrypted.
+        """
+        try:
+            with self._open(name) as file:
+                yield file
+        except InputError:
+            raise
+        except _DAMAGE as error:
+            raise self._error(name, f"cannot be read ({error})", "Check it.") from None
+        except (RuntimeError, NotImplementedError) as error:  # encrypted, or a rare compression
+            raise self._error(name, str(error).rstrip("."), "Pack the files anew.") from None
+
+    def read(self, name: str, most_bytes: int = MOST_FILE_BYTES) -> bytes:
+        """Read a whole file.
+
+        Raises
+        ------
+        InputError
+            As `open`, or it is larger than `most_bytes`, whatever the archive says of its size.
+        """
+        with self.open(name) as file:
+            content = file.read(most_bytes + 1)
+        if len(content) > most_bytes:
+            raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
+        return content
+
+    def below(self, folder: str, *endings: str) -> list[str]:
+        """Paths in a folder and its subfolders, ``""`` for all, with one of some endings."""
+        start = f"{folder}/" if folder else ""
+        return [
+            name
+            for name in self.names
+            if name.startswith(start) and (not endings or name.lower().endswith(endings))
+        ]
+
+
+class _Folder(FileTree):
+    def _list(self) -> Iterator[str]:
+        def failed(error: OSError) -> None:
+            reason = f"cannot be read ({error.strerror or error})"
+            raise self._error(None, reason, "Check its permissions.")
+
+        for parent, folders, names in os.walk(self.path, onerror=failed):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            here = Path(parent).relative_to(self.path)
+            for name in names:
+                if "\\" not in name:  # no path of a dataset has one; on Windows it divides folders
+                    yield (here / name).as_posix()
+
+    def _open(self, name: str) -> IO[bytes]:
+        path = self.path / name
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe waits for whoever writes
+            raise self._error(name, "is a pipe or a device, not a file", "Leave it out.")
+        return path.open("rb")
+
+
+class _Zip(FileTree):
+    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        super().__init__(path)
+
+    def _list(self) -> Iterator[str]:
+        for entry in self._archive.infolist():
+            if not entry.is_dir() and not stat.S_ISLNK(entry.external_attr >> 16):
+                yield entry.filename
+
+    def _open(self, name: str) -> IO[bytes]:
+        return self._archive.open(name)
+
+
+class _Tar(FileTree):
+    def __init__(self, path: Path, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self._entries = {entry.name: entry for entry in archive if entry.isreg()}
+        super().__init__(path)
+
+    def _list(self) -> Iterator[str]:
+        yield from self._entries
+
+    def _open(self, name: str) -> IO[bytes]:
+        file = self._archive.extractfile(self._entries[name])
+        assert file is not None  # noqa: S101 (these are regular files)
+        return file
+
+
+def is_tree(path: Path) -> bool:
+    """Whether a path is a folder, a ZIP archive, or a uncompressed tar archive."""
+    return path.is_dir() or _archive_kind(path) is not None
+
+
+@contextmanager
+def open_tree(path: Path) -> Iterator[FileTree]:
+    """Open a folder or an archive.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is damaged, or holds a path that leads out of it.
+    """
+    with ExitStack() as stack:
+        try:
+            tree = _opened(path, stack)
+        except InputError:
+            raise
+        except _DAMAGE as error:
+            reason = f"is a damaged archive ({error})"
+            raise InputError(str(path), None, reason, "Pack it, or load it, anew.") from None
+        yield tree
+
+
+def _opened(path: Path, stack: ExitStack) -> FileTree:
+    if path.is_dir():
+        return _Folder(path)
+    kind = _archive_kind(path)
+    if kind == "zip":
+        return _Zip(path, stack.enter_context(zipfile.ZipFile(path)))
+    if kind == "tar":
+        return _Tar(path, stack.enter_context(tarfile.open(path, "r:")))
+    raise InputError(str(path), None, "is no folder, ZIP or tar archive", "Name one.")
+
+
+def _archive_kind(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        head = file.read(512)
+    if head.startswith(b"PK\x03\x04"):
+        return "zip"
+    return "tar" if head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == b"ustar" else None
