@@ -38,7 +38,7 @@ bench: $(VENV)/bench
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
 
-EXTRAS := app worker models annotate evaluate train demo dev
+EXTRAS := app worker models annotate evaluate train graphs hub mcp spark demo dev
 
 # The pinned versions: with hashes, and without the address of any index.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
