@@ -1,7 +1,5 @@
 """Decisions on attributes as a table that people fill in."""
 
-import csv
-import io
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +7,9 @@ import pandas as pd
 
 from graph.annotations.attributes import AttributeKey, Decision
 from graph.errors import InputError
+from graph.names import clean_name
+from ingest.names import name_fault
+from ingest.tables.sheets import read_sheet
 
 COLUMNS = (
     *("category", "proposed", "name", "level", "caption", "votes", "rounds", "flags", "state"),
@@ -65,38 +66,32 @@ def read_decisions(text: str, file: str, attributes: pd.DataFrame) -> list[Decis
     ------
     InputError
         A column is missing, or a row names no attribute, an unknown decision, no attribute to merge
-        into, an empty name or an unknown level; with its line.
+        into, a faulty name or an unknown level; with its line.
     """
-    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    missing = {"category", "proposed", "decision"} - set(rows.fieldnames or ())
-    if missing:
-        raise InputError(
-            file, "line 1", f"there is no column {min(missing)!r}",
-            "Write the table with review, and fill in its column decision.",
-        )  # fmt: skip
+    rows = read_sheet(
+        text,
+        file,
+        ("category", "proposed", "decision"),
+        "Write the table with review, and fill in its column decision.",
+    )
     keys = list(zip(attributes["category"], attributes["proposed"], strict=True))
     now = dict(zip(keys, attributes.to_dict("records"), strict=True))
     found: dict[AttributeKey, Decision] = {}
-    try:
-        for row in rows:
-            where = f"line {rows.line_num}"
-            said = (row["decision"] or "").strip().casefold()
-            if not said:
-                continue
-            key = ((row["category"] or "").strip(), (row["proposed"] or "").strip())
-            if key not in now:
-                raise InputError(
-                    file, where, f"the dataset has no attribute {' / '.join(key)!r}",
-                    "Leave the columns category and proposed as they were written.",
-                )  # fmt: skip
-            if key in found:
-                raise InputError(
-                    file, where, f"{' / '.join(key)!r} is decided a second time", "Keep one."
-                )
-            found[key] = _decision(key, said, row, now, file, where)
-    except csv.Error as error:
-        place = f"line {rows.line_num}"
-        raise InputError(file, place, f"is no CSV: {error}", "Save it as CSV in UTF-8.") from error
+    for where, row in rows:
+        said = row["decision"].strip().casefold()
+        if not said:
+            continue
+        key = (row["category"].strip(), row["proposed"].strip())
+        if key not in now:
+            raise InputError(
+                file, where, f"the dataset has no attribute {' / '.join(key)!r}",
+                "Leave the columns category and proposed as they were written.",
+            )  # fmt: skip
+        if key in found:
+            raise InputError(
+                file, where, f"{' / '.join(key)!r} is decided a second time", "Keep one."
+            )
+        found[key] = _decision(key, said, row, now, file, where)
     return list(found.values())
 
 
@@ -123,14 +118,16 @@ def _decision(
     if said == "reject":
         return Decision(key, "rejected")
     if said == "merge":
-        return Decision(key, "merged", _other(key, (row.get("into") or ""), list(now), file, where))
+        return Decision(key, "merged", _other(key, row.get("into", ""), list(now), file, where))
     changes = {}
     for name in CHANGED:
-        value = (row.get(name) or "").strip() if name in row else str(now[key][name])
-        if not value:
-            raise InputError(file, where, f"the {name} is empty", "Write one.")
-        if value != now[key][name]:
-            changes[name] = value
+        before = str(now[key][name])
+        value = row.get(name, before)
+        if clean_name(value) == clean_name(before):
+            continue
+        changes[name] = clean_name(value)
+        if fault := name_fault(changes[name]):
+            raise InputError(file, where, f"the {name} {fault}", "Write another.")
     if changes.get("level", "image") not in _LEVELS:
         reason = f"the level {changes['level']!r} is unknown"
         raise InputError(file, where, reason, f"Write {' or '.join(_LEVELS)}.")

@@ -59,7 +59,9 @@ def test_all_kinds_of_decisions():
     [({"decision": "acept"}, "the decision 'acept' is none"),
      ({"decision": "accept", "name": " "}, "the name is empty"),
      ({"decision": "accept", "level": "pixel"}, "the level 'pixel' is unknown"),
+     ({"decision": "accept", "name": "a\x07b"}, "the name holds the control character"),
      ({"decision": "rename"}, "it has no new name"),
+     ({"decision": "rename", "name": " long\u200b"}, "it has no new name"),
      ({"decision": "merge", "into": "long "}, "'long' is no other attribute"),
      ({"decision": "merge", "into": "red"}, "'red' is several attributes"),
      ({"decision": "merge"}, "'' is no other attribute")],
@@ -76,8 +78,10 @@ def test_errors_name_the_line(values, message):
      ("category,proposed,decision\ncolor,green,accept\n", "line 2: .*no attribute 'color / green'"),
      ('category,proposed,decision\n"a\nb",x,\ncolor,red,reject\ncolor,red,accept',
       "line 5: .*a second time"),
+     ("category,proposed,decision\ncolor,red,accept,oops\n", "line 2: has 4 cells"),
+     ("category,decision,proposed,decision\ncolor,,red,accept\n", "'decision' is there twice"),
      ("category,proposed,decision\ncolor,red,accept\ncolor\n,,,,,\n", None)],
-    ids=["empty", "semicolons", "unknown", "twice", "short rows"],
+    ids=["empty", "semicolons", "unknown", "twice", "long row", "repeated column", "short rows"],
 )  # fmt: skip
 def test_tables_that_people_broke(text, message):
     if message is None:

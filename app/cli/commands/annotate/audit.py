@@ -16,6 +16,8 @@ from graph.database.store import GraphStore
 from graph.errors import OptionError, Setting
 from graph.names import clean_name
 from ingest.concepts.plurals import counted
+from ingest.reader import read_text
+from ingest.tables.sheets import guard_formulas, read_sheet
 
 
 def audit(
@@ -104,11 +106,12 @@ def audit(
             return
         found = _find(store, run, which)
         if answers is not None:
-            taken = take_answers(store, found, _read_csv(answers))
+            taken = take_answers(store, found, _read_answers(answers))
             notes.print(f"{counted(taken, 'answers')} taken.", markup=False)
             frame = audit_progress(store, found)
         elif sheet:
             frame = answer_sheet(store, found)
+            frame = guard_formulas(frame) if format_ is Format.CSV else frame
         elif rates:
             frame = audit_rates(store, found)
         elif results:
@@ -134,11 +137,14 @@ def _find(store: GraphStore, run: str, which: str | None) -> Audit:
     return found[0]
 
 
-def _read_csv(file: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise OptionError(f"{file} cannot be read as CSV: {error}") from error
+def _read_answers(file: Path) -> pd.DataFrame:
+    """The rows of a filled-in sheet, by their lines."""
+    columns = ("person", "image", "concept", "answer")
+    rows = read_sheet(
+        read_text(file), str(file), columns, "Fill in the table that --sheet has written."
+    )
+    cells = [[row[name] for name in columns] for _, row in rows]
+    return pd.DataFrame(cells, [place for place, _ in rows], columns, dtype=object)
 
 
 def _rates_table(frame: pd.DataFrame) -> pd.DataFrame:

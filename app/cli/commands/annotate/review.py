@@ -19,6 +19,7 @@ from graph.dataset.state import dataset_state
 from graph.errors import OptionError
 from ingest.concepts.plurals import counted
 from ingest.reader import read_text
+from ingest.tables.sheets import guard_formulas
 
 
 def review(
@@ -77,7 +78,7 @@ def review(
             return
     frame = reviewing.review_frame(attributes)
     if csv is not None:
-        write_text(as_text(frame, Format.CSV), csv)
+        write_text(as_text(guard_formulas(frame), Format.CSV), csv)
         notes.print(
             f"{counted(len(frame), 'attributes')} written. Fill in the column decision, then: "
             f"cobalance annotate review {dataset} --from {csv}",

@@ -75,8 +75,8 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
     assert "audit" in table(cobalance("imbalances", dataset, "-f", "csv"))
     file.write_text("person,image\n")
     answers = ("annotate", "audit", audited, "--answers", file)
-    assert "no column 'concept'" in cobalance(*answers, exit_code=2).stderr
+    assert "line 1: there is no column 'concept'" in cobalance(*answers, exit_code=1).stderr
     file.write_bytes(b"\xff\x00")
-    assert "cannot be read as CSV" in cobalance(*answers, exit_code=2).stderr
+    assert "line 1: the byte 0xff is not UTF-8" in cobalance(*answers, exit_code=1).stderr
     both = cobalance("annotate", "audit", audited, "--rates", "--results", exit_code=2)
     assert "one at a time" in both.stderr

@@ -148,7 +148,18 @@ def test_people_answer_one_by_one_and_change_their_minds(store, folder, run):
         with pytest.raises((OptionError, UnknownNameError), match=problem):
             take_answers(store, audit, changed)
     assert len(read_answers(store, audit.id)) == 1
-    assert take_answers(store, audit, sheet.assign(answer=["", " shows ", None, *" " * 3])) == 1
+    assert take_answers(store, audit, sheet.assign(answer=["", " Shows ", None, *" " * 3])) == 1
+    own = filled(sheet)
+    twice = pd.concat([own, own.assign(person=" " + own["person"])], ignore_index=True)
+    assert take_answers(store, audit, twice) == len(sheet) == len(read_answers(store, audit.id))
+    last = {"shows": "does not", "does not": "shows"}[own["answer"].iloc[0]]
+    contradicted = pd.concat([own, own[:1].assign(answer=last)], ignore_index=True)
+    for named, places in ((contradicted, "Row 7: .* in row 1"), (
+        contradicted.set_axis([f"line {at}" for at in range(2, 9)]), "Line 8: .* in line 2"
+    )):  # fmt: skip
+        with pytest.raises(OptionError, match=places):
+            take_answers(store, audit, named.assign(uri=None))
+    assert sorted(read_answers(store, audit.id)["answer"]) == sorted(own["answer"])
 
 
 def test_what_cannot_be_audited_is_refused(store, dataset, folder, run):
