@@ -108,6 +108,11 @@ class AnnotationRun:
     done: int
     failed: int
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether it labels images, and has ended."""
+        return self.kind != "propose" and self.state in ("done", "accepted", "rejected")
+
 
 def create_run(
     store: GraphStore,

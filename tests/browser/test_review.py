@@ -1,4 +1,4 @@
-"""Edited images in the browser: twins side by side; reviews and studies with the keyboard alone."""
+"""Images that people judge: twins side by side; reviews, studies and audits by keyboard alone."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from app.services.audits.creating import AuditSample, draw_audit
 from app.services.studies.creating import Sample, draw_study
 from app.settings import Settings
+from generation.output.folder import OutputFolder
+from graph.audits.reading import read_answers as read_audit_answers
 from graph.database.store import GraphStore
 from graph.jobs.edited_images import EditedGroup, count_reviewed, read_edited
 from graph.studies.reading import read_answers
+from tests.audited_run import CONCEPTS, write_audited_run
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.edited_job import make, order, write_pictures
@@ -137,3 +141,30 @@ def test_a_study_with_the_keyboard_alone(
         "objects": "same",
         "colours": "same",
     }
+
+
+def test_an_audit_with_the_keyboard_alone(
+    pages: Pages, store: GraphStore, dataset: str, folder: Path
+) -> None:
+    output = OutputFolder(str(folder / "made"))
+    run = write_audited_run(store, dataset, output, folder, 12)
+    audit = draw_audit(store, output, run, AuditSample(("ann",), n=1, concepts=CONCEPTS[:1]))
+    page = pages.open(f"/audit?dataset={dataset}&audit={audit.id}&person=ann")
+    for answered, key in enumerate("ynu"):
+        expect(page.get_by_text(f"{answered} of 4 questions")).to_be_visible()
+        settle(page)
+        page.keyboard.press(key)
+    expect(page.get_by_text("3 of 4 questions")).to_be_visible()
+    settle(page)
+    page.keyboard.press("ArrowLeft")
+    said_before = page.get_by_test_id("stBaseButton-primary")
+    expect(said_before).to_contain_text("Cannot tell")
+    settle(page)
+    page.keyboard.press("n")
+    expect(said_before).to_have_count(0)
+    settle(page)
+    page.keyboard.press("y")
+    expect(page.get_by_text("Thank you, ann")).to_be_visible()
+    given = read_audit_answers(store, audit.id).set_index("image")["answer"]
+    said = [given[image] for image in audit.labels_of("ann")["image"]]
+    assert said == ["shows", "does not", "does not", "shows"]

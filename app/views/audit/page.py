@@ -8,7 +8,9 @@ from app.views.state import session
 from app.views.state.refreshing import refreshing
 from app.views.state.url import in_url
 from app.views.widgets.messages import empty_state
+from graph.annotations.runs import list_runs
 from graph.audits.reading import Audit, audits_of_dataset
+from graph.database.store import GraphStore
 
 AUDIT = "audit"  # the query parameter
 _WIDTH_PX = 900
@@ -19,11 +21,7 @@ def page() -> None:
     current = session.current()
     found = audits_of_dataset(current.store, current.name)
     if not found:
-        empty_state(
-            "No audit yet",
-            "Draw one from a run that labels images: `cobalance annotate audit RUN --people "
-            "ann,bob`.",
-        )
+        _say_how_to_start(current.store, current.name)
         return
     with st.container(width=_WIDTH_PX):
         with st.container(horizontal=True):
@@ -31,6 +29,22 @@ def page() -> None:
             person = person_of(audit.people, "audit")
         if person is not None:
             refreshing(None)(task.show)(audit.id, person)
+
+
+def _say_how_to_start(store: GraphStore, dataset: str) -> None:
+    """What to run before there is something to check: for the newest run, where there is one."""
+    runs = [run.id for run in list_runs(store, dataset) if run.has_labels]
+    first = (
+        ""
+        if runs
+        else "Have a model label images first, on the page Annotate or by `cobalance annotate "
+        "label DATASET --with owlv2`. "
+    )
+    empty_state(
+        "No audit yet",
+        f"{first}Draw one from a run that labels images: `cobalance annotate audit "
+        f"{runs[0] if runs else 'RUN'} --people ann,bob`. It prints the address to send to them.",
+    )
 
 
 def _choose(found: list[Audit]) -> Audit:

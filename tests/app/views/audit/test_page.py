@@ -9,6 +9,7 @@ from app.services.audits.creating import AuditSample, draw_audit
 from app.views.components import person as people
 from app.views.state.access import User
 from generation.output.folder import OutputFolder
+from graph.annotations.runs import NewRun, create_run
 from graph.audits.reading import Audit, read_answers
 from graph.database.store import GraphStore
 from tests.app.conftest import OpenPage, shown_text
@@ -91,7 +92,16 @@ def test_where_people_log_in_nobody_answers_as_somebody_else(
     assert len(read_answers(store, audit.id)) == 1
 
 
-def test_without_an_audit_it_says_how_to_draw_one(open_page: OpenPage, cars: str) -> None:
+def test_without_an_audit_it_says_how_to_draw_one(
+    open_page: OpenPage, store: GraphStore, dataset: str, tmp_path: Path, cars: str
+) -> None:
     app = open_page("audit", dataset=cars)
     assert not app.exception
     assert "cobalance annotate audit RUN" in shown_text(app)
+    assert "label images first" in shown_text(app)
+    folder = OutputFolder(str(tmp_path / "output"))
+    run = write_audited_run(store, dataset, folder, tmp_path / "pictures", 2)
+    create_run(store, dataset, NewRun("propose", "m", {}))
+    app = open_page("audit", dataset=dataset)
+    assert f"cobalance annotate audit {run} --people" in shown_text(app)
+    assert "label images first" not in shown_text(app)
