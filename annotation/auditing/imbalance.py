@@ -104,10 +104,10 @@ def clique_verdicts(
 ) -> list[Verdict | None]:
     """What audits say of the imbalances of cliques.
 
-    Of a single concept it is the verdict of its own gap between the two classes. Labels are checked
-    concept by concept, so the images of several together are not corrected: their imbalance is
-    supported where the corrected gap of each concept that a model labelled has its direction, not
-    audited where one of these concepts is not, and not supported otherwise.
+    Of a concept, and of a clique that is audited as one, it is the verdict of its own gap between
+    the two classes. Without an audit of its own, the images that show a clique are not corrected:
+    its imbalance is supported where the corrected gap of each concept that a model labelled has
+    its direction, not audited where one of these concepts is not, and not supported otherwise.
 
     Parameters
     ----------
@@ -115,7 +115,9 @@ def clique_verdicts(
         ``concepts``, ``over_represented`` and ``under_represented`` (missing without a gap), as
         `graph.queries.imbalances.read_imbalances` has them.
     corrected : pandas.DataFrame
-        From `annotation.auditing.correction.corrected_counts`; a concept and class once.
+        ``concepts`` (a sequence of str, in any order), ``class_name``, and ``corrected``, ``low``
+        and ``high`` from `annotation.auditing.correction.corrected_counts`; a clique and class
+        once.
     by_models : collection of str
         Concepts that models labelled. Others are the dataset's own, and need no audit.
 
@@ -125,13 +127,20 @@ def clique_verdicts(
         None where no gap is claimed, or no model labelled any of the concepts.
     """
     known = {
-        (concept, name): np.array(found, np.float64)
-        for concept, name, *found in zip(
-            *(corrected[name] for name in ("concept", "class_name", "corrected", "low", "high")),
+        (frozenset(concepts), name): np.array(found, np.float64)
+        for concepts, name, *found in zip(
+            *(corrected[name] for name in ("concepts", "class_name", "corrected", "low", "high")),
             strict=True,
         )
     }
     missing = np.full(3, np.nan)
+
+    def said_of(concepts: Collection[str], over: str, under: str) -> Verdict:
+        key = frozenset(concepts)
+        ends = np.stack([known.get((key, of), missing) for of in (over, under)], axis=1)
+        _, low, high = _difference(ends, np.ones(2))
+        return verdict(low, high)
+
     result: list[Verdict | None] = []
     columns = ("concepts", "over_represented", "under_represented")
     for concepts, over, under in zip(*(cliques[name] for name in columns), strict=True):
@@ -139,12 +148,10 @@ def clique_verdicts(
         if not checked or pd.isna(over):
             result.append(None)
             continue
-        said = []
-        for name in checked:
-            ends = np.stack([known.get((name, of), missing) for of in (over, under)], axis=1)
-            _, low, high = _difference(ends, np.ones(2))
-            said.append(verdict(low, high))
-        result.append(said[0] if len(concepts) == 1 else _joint(said))
+        said = said_of(concepts, over, under)
+        if said == "not audited" and len(concepts) > 1:
+            said = _joint([said_of([name], over, under) for name in checked])
+        result.append(said)
     return result
 
 

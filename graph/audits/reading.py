@@ -1,7 +1,7 @@
 """Read audits and their answers."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,8 @@ from graph.jobs.lifecycle import not_found, utc_time
 LABELS = ("image", "uri", "concept", "class_name", "labelled")
 TASKS = ("person", "label")
 COUNTS = ("concept", "class_name", "labelled", "unlabelled")
+CLIQUES = "cliques"
+"""The setting with the concepts of each clique that is checked as one, by its name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class Audit:
     people : tuple of str
         Names, or addresses where people log in.
     concepts : tuple of str
-        Whose labels are checked.
+        Whose labels are checked; a clique by its name, see `members`.
     labels : pandas.DataFrame
         What is checked, as it was when it was drawn: `LABELS`, an image and concept once.
     tasks : pandas.DataFrame
@@ -55,11 +57,26 @@ class Audit:
     created_by: str
     created_at: datetime | None
 
+    def members(self, concept: str) -> tuple[str, ...]:
+        """The concepts that a checked image shows all of: of a clique several, ascending."""
+        return tuple(self.settings.get(CLIQUES, {}).get(concept, (concept,)))
+
     def labels_of(self, person: str) -> pd.DataFrame:
         """The labels that a person checks, in order; none for others."""
         at = self.people.index(person) if person in self.people else -1
         own = self.tasks.loc[self.tasks["person"] == at, "label"]
         return self.labels.iloc[own].reset_index(drop=True)
+
+
+def clique_name(concepts: Collection[str]) -> str:
+    """What a clique is called where its labels are checked.
+
+    Examples
+    --------
+    >>> clique_name(["road", "cow"])
+    'cow + road'
+    """
+    return " + ".join(sorted(concepts))
 
 
 def read_audit(store: GraphStore, audit: str) -> Audit:

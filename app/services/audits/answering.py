@@ -21,8 +21,10 @@ class AuditTask:
 
     Parameters
     ----------
-    image, concept : str
-        The image's id, and what it may show.
+    image : str
+        The image's id.
+    concepts : tuple of str
+        What it may show: all of them, where it is a clique that is checked.
     uri : str or None
         Where its file is.
     answer : str or None
@@ -30,7 +32,7 @@ class AuditTask:
     """
 
     image: str
-    concept: str
+    concepts: tuple[str, ...]
     uri: str | None
     answer: str | None
 
@@ -47,7 +49,7 @@ def audit_tasks(audit: Audit, person: str, answers: pd.DataFrame) -> list[AuditT
     given = dict(zip(zip(own["image"], own["concept"], strict=True), own["answer"], strict=True))
     labels = audit.labels_of(person)
     return [
-        AuditTask(image, concept, uri, given.get((image, concept)))
+        AuditTask(image, audit.members(concept), uri, given.get((image, concept)))
         for image, concept, uri in zip(
             labels["image"], labels["concept"], labels["uri"], strict=True
         )
@@ -83,9 +85,11 @@ def answer_sheet(store: GraphStore, audit: Audit) -> pd.DataFrame:
     """All tasks of an audit with the answers so far, None without one; columns `SHEET`."""
     answers = read_answers(store, audit.id)
     rows = [
-        (person, task.image, task.uri, task.concept, task.answer)
+        (person, task.image, task.uri, concept, task.answer)
         for person in audit.people
-        for task in audit_tasks(audit, person, answers)
+        for concept, task in zip(
+            audit.labels_of(person)["concept"], audit_tasks(audit, person, answers), strict=True
+        )
     ]
     return pd.DataFrame(rows, columns=list(SHEET), dtype=object)
 

@@ -1,5 +1,6 @@
 """Draw audits of what labelling runs found."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from app.services.studies.people import people_named
 from generation.output.folder import OutputFolder
 from graph.annotations.runs import AnnotationRun, read_run
 from graph.arrays import BoolArray, IntArray
-from graph.audits.reading import COUNTS, Audit, read_audit
+from graph.audits.reading import CLIQUES, COUNTS, Audit, clique_name, read_audit
 from graph.audits.writing import create_audit
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
@@ -35,7 +36,10 @@ class AuditSample:
     seed : int
         Of the draw.
     concepts : tuple of str
-        Whose labels are checked; all of the run where it is empty.
+        Whose labels are checked; all of the run where neither these nor cliques are given.
+    cliques : tuple of tuple of str
+        Combinations that are checked as one: whether an image shows all of these concepts. Some
+        are the run's; others may be any of the dataset, as its images have them.
     """
 
     people: tuple[str, ...]
@@ -43,6 +47,7 @@ class AuditSample:
     overlap: int | None = None
     seed: int = 0
     concepts: tuple[str, ...] = ()
+    cliques: tuple[tuple[str, ...], ...] = ()
 
 
 def draw_audit(
@@ -60,10 +65,10 @@ def draw_audit(
     JobNotFoundError
         There is no such run.
     OptionError
-        It is not done or labels nothing, a name of a person is missing, twice or none, or the
-        overlap is not one of these people.
+        It is not done or labels nothing, a name of a person is missing, twice or none, the overlap
+        is not one of these people, or a clique is none.
     UnknownNameError
-        It does not look for a concept.
+        It does not look for a concept, nor does the dataset have one of a clique.
     OutputMissingError
         Its scores are gone.
     """
@@ -71,10 +76,9 @@ def draw_audit(
     people = people_named(sample.people)
     overlap = len(people) if sample.overlap is None else sample.overlap
     labels = _Labels(store, folder, found)
-    check_known("concept", sample.concepts, labels.concepts)
-    wanted = list(dict.fromkeys(sample.concepts)) or labels.concepts
-    columns = [labels.concepts.index(name) for name in wanted]
-    labelled = labels.labelled[:, columns]
+    subjects = _subjects(labels, sample, run)
+    wanted = list(subjects)
+    labelled = np.column_stack([labels.showing(of) for of in subjects.values()])
     rng = np.random.default_rng(sample.seed)
     drawn = draw_labels(labels.class_codes, labelled, sample.n, rng)
     if drawn.empty:
@@ -98,10 +102,36 @@ def draw_audit(
         ),
         tasks=assigned,
         counts=_counts(labels, labelled, wanted),
-        settings={"n": sample.n, "overlap": overlap, "seed": sample.seed},
+        settings={
+            "n": sample.n,
+            "overlap": overlap,
+            "seed": sample.seed,
+            CLIQUES: {name: list(of) for name, of in subjects.items() if len(of) > 1},
+        },
         created_by=created_by,
     )
     return read_audit(store, audit)
+
+
+def _subjects(labels: "_Labels", sample: AuditSample, run: str) -> dict[str, tuple[str, ...]]:
+    """What is checked: the concepts of each concept or clique, by its name."""
+    check_known("concept", sample.concepts, labels.concepts)
+    named = sample.concepts or (() if sample.cliques else labels.concepts)
+    subjects: dict[str, tuple[str, ...]] = {name: (name,) for name in named}
+    for given in sample.cliques:
+        clique = tuple(sorted(set(given)))
+        name = clique_name(clique)
+        if len(clique) < 2:
+            raise OptionError(f"The clique {name!r} has fewer than two concepts. Name others.")
+        check_known("concept", clique, [*labels.concepts, *labels.others])
+        if not set(clique) & set(labels.concepts):
+            raise OptionError(
+                f"The run {run} labels no concept of the clique {name!r}. Name one that it labels: "
+                f"{', '.join(labels.concepts)}."
+            )
+        if subjects.setdefault(name, clique) != clique:
+            raise OptionError(f"Two of what is checked are called {name!r}. Audit them apart.")
+    return subjects
 
 
 class _Labels:
@@ -115,7 +145,7 @@ class _Labels:
             raise OptionError(
                 f"The run {run.id} proposed attributes. Review these; it labels nothing."
             )
-        if run.state not in ("done", "accepted", "rejected"):
+        if not run.has_labels:
             raise OptionError(
                 f"The run {run.id} is {run.state}, and can be audited once it is done. "
                 f"{run.error}".strip()
@@ -135,13 +165,30 @@ class _Labels:
         labelled = np.zeros((len(found), len(self.concepts)), bool)
         for column, name in enumerate(names):
             labelled[:, self.concepts.index(name)] |= found[:, column]
-        images = read_annotations(store, run.dataset).images
+        annotations = read_annotations(store, run.dataset)
+        images = annotations.images
         rows = pd.Index(ids).get_indexer(pd.Index(images["id"]))
-        self.images = images[rows >= 0].reset_index(drop=True)
-        self.labelled: BoolArray = labelled[rows[rows >= 0]]
+        self._read = rows >= 0
+        self.images = images[self._read].reset_index(drop=True)
+        self._labelled: BoolArray = labelled[rows[self._read]]
+        self._mentions = annotations.mentions[["image", "concept"]]
+        known = annotations.mentions["concept"].cat.categories
+        self.others = [name for name in known if name not in self.concepts]
         codes = self.images["class_name"].cat.remove_unused_categories()
         self.classes = codes.cat.categories.tolist()
         self.class_codes: IntArray = codes.cat.codes.to_numpy(np.int64)
+
+    def showing(self, concepts: Collection[str]) -> BoolArray:
+        """Which images have all of some concepts: the run's by its labels, others as they are."""
+        result = np.ones(len(self.images), bool)
+        for name in concepts:
+            if name in self.concepts:
+                result &= self._labelled[:, self.concepts.index(name)]
+            else:
+                shown = np.zeros(len(self._read), bool)
+                shown[self._mentions.loc[self._mentions["concept"] == name, "image"]] = True
+                result &= shown[self._read]
+        return result
 
 
 def _counts(labels: _Labels, labelled: BoolArray, concepts: list[str]) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from graph.audits.reading import Audit, audits_of_dataset, read_answers
 from graph.database.store import GraphStore
 
 KEYS = ["concept", "class_name"]
+CORRECTED = ["class_name", "corrected", "low", "high"]
 
 
 def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:
@@ -53,7 +54,8 @@ class Corrections:
     Parameters
     ----------
     counts : pandas.DataFrame
-        From `audit_rates`, of each concept by its newest audit that has answers.
+        From `audit_rates`, of each concept and clique by its newest audit that has answers;
+        ``concepts`` (tuple of str) in place of ``concept``.
     by_models : frozenset of str
         All concepts that accepted runs label.
     """
@@ -79,15 +81,16 @@ def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
     audits = [audit for audit in audits if audit.run in runs]
     if not audits:
         return None
-    known: dict[str, pd.DataFrame] = {}
+    known: dict[tuple[str, ...], pd.DataFrame] = {}
     for audit in audits:
         found = audit_rates(store, audit)
-        answered = found.groupby("concept", observed=True)["corrected"].transform("count") > 0
-        for concept, of in found[answered].groupby("concept", observed=True):
-            known.setdefault(str(concept), of)
-    frames = [*known.values()] or [audit_rates(store, audits[0])]
+        found["concepts"] = found["concept"].map(audit.members)
+        for concept, of in found.groupby("concept", observed=True):
+            if of["corrected"].notna().any():
+                known.setdefault(audit.members(str(concept)), of)
+    frames = [*known.values()] or [pd.DataFrame(columns=["concepts", *CORRECTED])]
     by_models = {one.concept for settings in runs.values() for one in settings.attributes}
-    return Corrections(pd.concat(frames), frozenset(by_models))
+    return Corrections(pd.concat(frames, ignore_index=True), frozenset(by_models))
 
 
 def imbalance_verdicts(

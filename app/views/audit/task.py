@@ -36,4 +36,7 @@ def _draw(task: AuditTask) -> None:
     """Draw a task's image, with nothing that names it, its class or its label."""
     with st.columns(2)[0]:
         draw_blind(task.uri, "The image", "audit")
-    st.markdown(f"Does the image show **{escape(task.concept)}**?")
+    names = [f"**{escape(name)}**" for name in task.concepts]
+    all_of = {1: "", 2: "both "}.get(len(names), "all of ")
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    st.markdown(f"Does the image show {all_of}{listed}?")

@@ -151,6 +151,7 @@ def test_a_clique_is_supported_where_each_concept_of_a_model_has_its_direction()
         ("y", "a", 9, 1, 5, 4, 6), ("y", "b", 2, 8, 5, 4, 6),
         ("z", "a", 9, 1, 1, 0, 2), ("z", "b", 2, 8, 9, 8, 10),
     )  # fmt: skip
+    frame["concepts"] = [(name,) for name in frame.pop("concept")]
     expected = {
         ("x",): "supported",
         ("y",): "not supported",
@@ -174,6 +175,28 @@ def test_a_clique_is_supported_where_each_concept_of_a_model_has_its_direction()
         "not supported",
         "supported",
     ]
+
+
+def test_a_clique_with_an_audit_of_its_own_needs_none_of_its_concepts():
+    none = (float("nan"),) * 3
+    rows = [
+        (("x",), "a", 9, 8, 10), (("x",), "b", 2, 1, 3),
+        (("x", "y"), "a", 5, 4, 6), (("x", "y"), "b", 5, 4, 6),
+        (("new", "x"), "a", 8, 7, 9), (("new", "x"), "b", 1, 0, 2),
+        (("own", "x"), "a", 1, 0, 2), (("own", "x"), "b", 7, 6, 8),
+        (("x", "z"), "a", 8, 7, 9), (("x", "z"), "b", *none),
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["concepts", "class_name", "corrected", "low", "high"])
+    expected = {
+        ("y", "x"): "not supported",
+        ("new", "x"): "supported",
+        ("own", "x"): "reversed",
+        ("x", "z"): "not audited",  # one class is not, and neither is z
+        ("other", "x"): "supported",
+    }
+    cliques = pd.DataFrame({"concepts": list(expected)})
+    cliques["over_represented"], cliques["under_represented"] = "a", "b"
+    assert clique_verdicts(cliques, frame, {"x", "y", "z", "new"}) == list(expected.values())
 
 
 def test_only_labels_that_people_agree_on_are_decided():

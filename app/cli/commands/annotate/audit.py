@@ -10,6 +10,7 @@ from annotation.auditing.sample import PER_STRATUM
 from app.cli.addresses import page_address
 from app.cli.annotations import RunId, output_folder
 from app.cli.common import FormatOption, OutputOption, notes, opened_store, out
+from app.cli.name_lists import read_clique
 from app.cli.tables import Format, check_output, write_frame
 from graph.audits.reading import Audit, audits_of_run
 from graph.database.store import GraphStore
@@ -33,7 +34,9 @@ def audit(
     n: Annotated[
         int,
         typer.Option(
-            "--n", min=1, help="Images of each concept, class and verdict; all where fewer."
+            "--n",
+            min=1,
+            help="Images of each concept or clique, class and verdict; all where fewer.",
         ),
     ] = PER_STRATUM,
     overlap: Annotated[
@@ -42,7 +45,17 @@ def audit(
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
     concept: Annotated[
         list[str] | None,
-        typer.Option(help="Check this concept's labels alone. Repeat it. Default: all."),
+        typer.Option(
+            help="Check this concept's labels alone. Repeat it. Default: all, or none with "
+            "--clique."
+        ),
+    ] = None,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Check these concepts together, as tables show them ("cow + road") or as a JSON '
+            "list: whether an image shows all of them. Repeat it."
+        ),
     ] = None,
     which: Annotated[
         str | None,
@@ -74,8 +87,9 @@ def audit(
 ) -> None:
     """Have people check a run's labels, blind; correct counts and imbalances by what they find.
 
-    With --people a sample of each concept, class and verdict is drawn, and the address of its page
-    printed. People see an image and a concept, neither the class nor what the run says. --results
+    With --people a sample of each concept (or clique), class and verdict is drawn, and the address
+    of its page printed. People see an image and what it may show, neither the class nor what the
+    run says. --results
     tells which imbalances are left once the labels' errors in each class are taken off.
     """
     from app.services.audits.answering import answer_sheet, audit_progress, take_answers
@@ -94,7 +108,8 @@ def audit(
             folder = output_folder()
             from app.services.audits.creating import AuditSample, draw_audit
 
-            sample = AuditSample(names, n, overlap, seed, wanted)
+            cliques = tuple(map(read_clique, clique or ()))
+            sample = AuditSample(names, n, overlap, seed, wanted, cliques)
             made = draw_audit(store, folder, run, sample)
             out.print(_address(made), markup=False, soft_wrap=True)
             notes.print(

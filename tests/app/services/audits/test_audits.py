@@ -121,6 +121,49 @@ def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left
         plan_dataset(store, dataset, "conbias", options, supported_only=True)
 
 
+def test_a_clique_is_audited_as_one(store, dataset, folder, run):
+    """Gulls alone show both; the run misses the sky in owls, who show no sea."""
+    both, with_own = tuple(sorted(CONCEPTS)), ("bird", SKY)
+    sample = AuditSample(("ann",), n=100, cliques=(CONCEPTS, with_own[::-1]))
+    audit = draw_audit(store, folder, run, sample)
+    names = [" + ".join(both), " + ".join(with_own)]
+    assert list(audit.concepts) == names
+    assert [audit.members(name) for name in names] == [both, with_own]
+    assert audit.members(SEA) == (SEA,)
+    assert len(audit.labels) == 2 * (IMAGES - 1)
+    for row in audit.labels.to_dict("records"):
+        own = [name for name in audit.members(row["concept"]) if name != "bird"]
+        assert row["labelled"] == all(labelled(int(row["image"]), name) for name in own)
+    tasks = audit_tasks(audit, "ann", read_answers(store, audit.id))
+    assert {task.concepts for task in tasks} == {both, with_own}
+    sheet = answer_sheet(store, audit)
+    said = [
+        all(shows(int(image), name) for name in audit.members(concept) if name != "bird")
+        for image, concept in zip(sheet["image"], sheet["concept"], strict=True)
+    ]
+    take_answers(store, audit, sheet.assign(answer=np.where(said, "shows", "does not")))
+    rates = audit_rates(store, audit).set_index(["concept", "class_name"])
+    truth = {
+        (name, of): sum(
+            all(shows(image, each) for each in audit.members(name) if each != "bird")
+            for image in range(at or 2, IMAGES, 2)
+        )
+        for name in names
+        for at, of in enumerate(CLASSES)
+    }
+    assert rates["corrected"].to_dict() == pytest.approx(truth)
+    decide_labels(store, folder, run, "accepted")
+    cliques = pd.DataFrame({"concepts": [both, with_own, (SKY,), (SEA,)]})
+    cliques["over_represented"], cliques["under_represented"] = CLASSES
+    expected = ["supported", "not supported", "not audited", "not audited"]
+    assert imbalance_verdicts(store, dataset, cliques) == expected
+    for wrong, problem in (
+        (("bird", "bird"), "fewer than two"), (("bird", "boat"), "boat"), ((SEA,), "fewer than two")
+    ):  # fmt: skip
+        with pytest.raises((OptionError, UnknownNameError), match=problem):
+            draw_audit(store, folder, run, AuditSample(("ann",), cliques=(wrong,)))
+
+
 def test_people_answer_one_by_one_and_change_their_minds(store, folder, run):
     sample = AuditSample(("ann", "bob"), n=2, overlap=1, seed=4, concepts=(SEA,))
     audit = draw_audit(store, folder, run, sample)

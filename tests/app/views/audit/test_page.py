@@ -75,6 +75,18 @@ def test_two_people_answer_blind_resume_and_change_answers(
     assert progress(other) == f"0 of {total} questions"
 
 
+def test_a_clique_is_asked_for_as_one(
+    open_page: OpenPage, store: GraphStore, dataset: str, audit: Audit, tmp_path: Path
+) -> None:
+    folder = OutputFolder(str(tmp_path / "output"))
+    for clique, asked in ((CONCEPTS, "both **{}** and **{}**?"), (("bird", *CONCEPTS),
+        "all of **{}**, **{}** and **{}**?")):  # fmt: skip
+        of = draw_audit(store, folder, audit.run, AuditSample(("bob",), n=1, cliques=(clique,)))
+        app = open_page("audit", dataset=dataset, audit=of.id, person="bob")
+        said = shown_text(app).replace("\\", "")
+        assert f"Does the image show {asked.format(*sorted(clique))}" in said
+
+
 def test_where_people_log_in_nobody_answers_as_somebody_else(
     open_page: OpenPage, store: GraphStore, dataset: str, audit: Audit, monkeypatch
 ) -> None:
