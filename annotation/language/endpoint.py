@@ -39,7 +39,7 @@ class Endpoint:
     A reply in the form of a JSON schema is asked for where a question has one; a server that
     refuses it (400 or 422) is asked without. Rate limits, server errors, timeouts and replies that
     are cut off are retried with growing pauses: three tries in all. Nothing of the environment but
-    proxies is used.
+    proxies is used. Several threads may ask at a time.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Endpoint:
                 "to true if they may leave this machine, or take a model that runs here."
             )
         request = self._request(question)
-        for name in self._refused:
+        for name in tuple(self._refused):  # another thread may add to it
             request.pop(name, None)
         dropped: set[str] = set()
         left, why = TRIES, ""

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.language.chat import ChatModel, Question, Reply
@@ -14,21 +15,28 @@ _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
 
 @dataclass
 class Usage:
-    """What questions took: asked anew, found among the kept ones, and the tokens of both."""
+    """What questions took: asked anew, found among the kept ones, and the tokens of both.
+
+    Any number of threads may count.
+    """
 
     asked: int = 0
     kept: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    def add(self, reply: Reply) -> None:
-        """Count a reply's tokens."""
-        self.tokens_in += reply.tokens_in
-        self.tokens_out += reply.tokens_out
+    def add(self, reply: Reply, *, kept: bool) -> None:
+        """Count a reply and its tokens."""
+        with self._lock:
+            self.kept += kept
+            self.asked += not kept
+            self.tokens_in += reply.tokens_in
+            self.tokens_out += reply.tokens_out
 
 
 class Transcript:
-    """A language model whose requests and replies are kept, one JSON file for each.
+    """A language model whose requests and replies are kept, one JSON file for each; thread-safe.
 
     A question that was asked before (of the same model, with the same schema, temperature, round,
     attempt and images) has its kept reply.
@@ -59,12 +67,10 @@ class Transcript:
         path = f"{self._place}/{hashlib.sha256(text.encode()).hexdigest()}.json"
         kept = self._read(path)
         if kept is not None:
-            self.usage.kept += 1
-            self.usage.add(kept)
+            self.usage.add(kept, kept=True)
             return kept
         reply = self._chat.ask(question)
-        self.usage.asked += 1
-        self.usage.add(reply)
+        self.usage.add(reply, kept=False)
         content = {"request": request, "reply": reply.__dict__}
         self._folder.write(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
         return reply

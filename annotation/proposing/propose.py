@@ -1,9 +1,11 @@
 """Have a language model propose attributes of a domain (GELDA, section 3.1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
+from annotation.language.at_once import in_order
 from annotation.language.chat import ChatModel, Question
 from annotation.language.replies import read_list, read_yes_no
 from annotation.proposing.asking import ask_for, read_caption
@@ -50,7 +52,12 @@ class Proposal:
 
 
 def propose(
-    chat: ChatModel, caption: str, options: ProposeOptions, progress: Progress = silent
+    chat: ChatModel,
+    caption: str,
+    options: ProposeOptions,
+    progress: Progress = silent,
+    *,
+    at_once: int = 1,
 ) -> Proposal:
     """Ask a language model for categories, their attributes, and the level of each category.
 
@@ -61,72 +68,116 @@ def propose(
     ----------
     caption : str
         Names the domain, such as "a photo of a bird".
+    at_once : int
+        Questions that the model gets at a time; the result does not depend on it.
 
     Raises
     ------
     LanguageModelError
         The model gives no reply that can be read in three tries.
     """
-    asked = _Asking(chat, options, progress)
+    asked = _Asking(chat, options, progress, at_once)
     questions = options.questions
     text = filled(questions.categories, n=options.categories, caption=caption)
-    named = vote(asked.rounds(text), min_votes=options.min_votes)
+    (named_in_rounds,) = asked.rounds([text])
+    named = vote(named_in_rounds, min_votes=options.min_votes)
     left_out = [] if options.sensitive else [one.name for one in named if is_sensitive(one.name)]
-    kept = [one for one in named if one.name not in left_out][: options.categories]
-    found: list[ProposedAttribute] = []
-    for category in kept:
-        text = filled(
-            questions.attributes, m=options.attributes, category=category.name, caption=caption
-        )
-        attributes = vote(asked.rounds(text), options.attributes, options.min_votes)
-        if attributes:
-            found += _of_category(asked, caption, category.name, attributes)
+    kept = [one.name for one in named if one.name not in left_out][: options.categories]
+    values = {"m": options.attributes, "caption": caption}
+    every = asked.rounds(
+        [filled(questions.attributes, category=category, **values) for category in kept]
+    )
+    voted = {
+        category: attributes
+        for category, said in zip(kept, every, strict=True)
+        if (attributes := vote(said, options.attributes, options.min_votes))
+    }
+    found = _described(asked, caption, voted)
     progress("ask the language model", asked.done, asked.done)
     return Proposal(tuple(found), tuple(left_out))
 
 
-def _of_category(
-    asked: "_Asking", caption: str, category: str, attributes: list[Voted]
+def _described(
+    asked: "_Asking", caption: str, voted: dict[str, list[Voted]]
 ) -> list[ProposedAttribute]:
+    """The attributes of each category, with level and caption."""
     options = asked.options
-    names = ", ".join(one.name for one in attributes)
-    text = filled(options.questions.level, attributes=names)
-    level: Level = "object" if asked.one(text, ANSWER, read_yes_no) else "image"
-    result = []
-    for one in attributes:
-        if options.llm_prompts:
-            question = getattr(options.questions, f"{level}_caption")
-            values = {"caption": caption, "category": category, "attribute": one.name}
-            written = asked.one(filled(question, **values), None, read_caption)
-        else:
-            written = caption_of(options, caption, category, one.name, level)
-        name = perceived(category) if is_sensitive(category) else category
-        result.append(ProposedAttribute(name, one.name, level, written, one.votes, options.rounds))
-    return result
+    named = [", ".join(one.name for one in attributes) for attributes in voted.values()]
+    texts = [filled(options.questions.level, attributes=names) for names in named]
+    levels: list[Level] = [
+        "object" if is_object else "image" for is_object in asked.each(texts, ANSWER, read_yes_no)
+    ]
+    each = [
+        (category, level, one)
+        for (category, attributes), level in zip(voted.items(), levels, strict=True)
+        for one in attributes
+    ]
+    if options.llm_prompts:
+        texts = [
+            filled(
+                getattr(options.questions, f"{level}_caption"),
+                caption=caption,
+                category=category,
+                attribute=one.name,
+            )
+            for category, level, one in each
+        ]
+        captions = asked.each(texts, None, read_caption)
+    else:
+        captions = [
+            caption_of(options, caption, category, one.name, level) for category, level, one in each
+        ]
+    return [
+        ProposedAttribute(
+            perceived(category) if is_sensitive(category) else category,
+            one.name,
+            level,
+            written,
+            one.votes,
+            options.rounds,
+        )
+        for (category, level, one), written in zip(each, captions, strict=True)
+    ]
 
 
 class _Asking:
     """Asks questions, and reports how many of all have a reply."""
 
-    def __init__(self, chat: ChatModel, options: ProposeOptions, progress: Progress) -> None:
+    def __init__(
+        self, chat: ChatModel, options: ProposeOptions, progress: Progress, at_once: int
+    ) -> None:
         self._chat, self.options, self._progress = chat, options, progress
+        self._at_once = at_once
         self.done, self._total = 0, calls_of(options)
 
-    def rounds(self, text: str) -> list[list[str]]:
-        """The lists that all rounds give."""
-        return [self.one(text, ITEMS, read_list, at) for at in range(self.options.rounds)]
+    def rounds(self, texts: Sequence[str]) -> list[list[list[str]]]:
+        """For each text the lists that all rounds give."""
+        k = self.options.rounds
+        repeated = [text for text in texts for _ in range(k)]
+        lists = self.each(repeated, ITEMS, read_list, list(range(k)) * len(texts))
+        return [lists[at : at + k] for at in range(0, len(lists), k)]
 
-    def one(
-        self, text: str, schema: dict[str, object] | None, read: Callable[[str], T], round_: int = 0
-    ) -> T:
-        """The reply to a question, as it is read."""
-        question = Question(
-            text,
-            schema if self.options.with_schema else None,
-            self.options.temperature,
-            round_ + self.options.rounds * self.options.seed,
-        )
+    def each(
+        self,
+        texts: Sequence[str],
+        schema: dict[str, object] | None,
+        read: Callable[[str], T],
+        rounds: Sequence[int] | None = None,
+    ) -> list[T]:
+        """The replies to questions, as they are read."""
+        questions = [
+            Question(
+                text,
+                schema if self.options.with_schema else None,
+                self.options.temperature,
+                round_ + self.options.rounds * self.options.seed,
+            )
+            for text, round_ in zip(texts, rounds or [0] * len(texts), strict=True)
+        ]
         self._progress("ask the language model", self.done, self._total)
-        reply = ask_for(self._chat, question, read)
-        self.done += 1
-        return reply
+        result = []
+        for reply in in_order(partial(ask_for, self._chat, read=read), questions, self._at_once):
+            result.append(reply)
+            self.done += 1
+            self._progress("ask the language model", self.done, self._total)
+        return result

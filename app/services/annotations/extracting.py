@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings
+from annotation.language.at_once import in_order
 from annotation.language.chat import ChatModel
 from annotation.language.transcript import Transcript, Usage
 from annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
@@ -75,6 +77,7 @@ def extract_concepts(
     order: ExtractOrder,
     *,
     created_by: str = "",
+    at_once: int = 1,
     progress: Progress = silent,
 ) -> ExtractedRun:
     """Have a language model find concepts in a dataset's captions; they count once accepted.
@@ -83,6 +86,11 @@ def extract_concepts(
     score 1, and 0 otherwise. Names whose words are not in the caption are counted, and left out.
     Requests and replies are kept: an order that was interrupted goes on, one given again asks
     nothing.
+
+    Parameters
+    ----------
+    at_once : int
+        Questions that the model gets at a time; the result does not depend on it.
 
     Raises
     ------
@@ -100,9 +108,10 @@ def extract_concepts(
     captions = list(dict.fromkeys(text for texts in images["captions"] for text in texts))
     known: dict[str, Extracted] = {}
     try:
-        for at, caption in enumerate(captions):
-            progress("ask the language model", at, len(captions))
-            known[caption] = extract(transcript, caption)
+        progress("ask the language model", 0, len(captions))
+        for found in in_order(partial(extract, transcript), captions, at_once):
+            known[captions[len(known)]] = found
+            progress("ask the language model", len(known), len(captions))
         every = sorted({name for one in known.values() for name in one.found})
         if not every:
             raise OptionError(
@@ -112,7 +121,6 @@ def extract_concepts(
     except CobalanceError as error:
         end_run(store, run, error=str(error))
         raise
-    progress("ask the language model", len(captions), len(captions))
     counts_as = singular_names(every)
     concepts = sorted(set(counts_as.values()))
     if read_run(store, run).state not in _ENDED:

@@ -177,6 +177,7 @@ def propose_attributes(
     embed: Embed = ngram_vectors,
     compared_by: str = BY_LETTERS,
     created_by: str = "",
+    at_once: int = 1,
     progress: Progress = silent,
 ) -> Proposed:
     """Have a language model propose attributes for a dataset, and write them to the graph.
@@ -190,6 +191,8 @@ def propose_attributes(
         For near synonyms.
     compared_by : str
         What `embed` is.
+    at_once : int
+        Questions that the model gets at a time; the result does not depend on it.
 
     Raises
     ------
@@ -206,7 +209,7 @@ def propose_attributes(
     run = _start(store, chat, order, created_by)
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
     try:
-        proposal = propose(transcript, order.caption, order.options, progress)
+        proposal = propose(transcript, order.caption, order.options, progress, at_once=at_once)
         attributes = flagged(proposal.attributes, classes, embed, compared_by)
     except CobalanceError as error:
         end_run(store, run, error=str(error))

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -201,3 +202,59 @@ def test_seconds_are_those_of_two_batches_and_the_rest_at_the_pace_of_the_second
 
     seconds = measure_seconds(Annotator(), ["image"] * 4, ["a"], 104, lambda: next(times))
     assert seconds == 5 + 2 + 100 * 1
+
+
+class OutOfOrder:
+    """Gives every second reply of a stage only after the one that was asked for next."""
+
+    def __init__(self, chat, ends):
+        self.chat, self.ends, self.count, self.lock = chat, ends, 0, threading.Lock()
+        self.answered = [threading.Event() for _ in range(ends[-1])]
+
+    def ask(self, question):
+        with self.lock:
+            at = self.count
+            self.count += 1
+        start = max(end for end in (0, *self.ends) if end <= at)
+        reply = self.chat.ask(question)
+        if (at - start) % 2 == 0 and at + 1 not in self.ends:
+            assert self.answered[at + 1].wait(20)
+        self.answered[at].set()
+        return reply
+
+    def describe(self):
+        return self.chat.describe()
+
+
+def test_questions_at_once_give_the_same_replies_as_one_after_the_other(tmp_path):
+    options = read_preset("gelda", {"llm_prompts": True})
+    found = []
+    with scripted_endpoint(reply_to) as served:
+        for name, at_once in (("one", 1), ("four", 4)):
+            chat = Endpoint(served.url, "m")
+            if at_once > 1:
+                chat = OutOfOrder(chat, (5, 55, 65, 115))
+            kept = Transcript(chat, OutputFolder(str(tmp_path)), name)
+            found.append(propose(kept, CAPTION, options, at_once=at_once))
+            assert (kept.usage.asked, kept.usage.kept) == (115, 0)
+            found.append((kept.usage.tokens_in, kept.usage.tokens_out))
+        assert len(served.requests) == 230
+    assert found[:2] == found[2:]
+    one, four = (
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
+        for name in ("one", "four")
+    )
+    assert len(one) == 115
+    assert one == four
+
+
+def test_trouble_of_one_question_at_once_ends_the_others_unasked(tmp_path):
+    def answer(body):
+        seed = body["seed"]
+        return Answer("gone", 404) if seed == 0 else "[]"
+
+    with scripted_endpoint(answer) as served:
+        options = read_preset("gelda", {"rounds": 40})
+        with pytest.raises(LanguageModelError, match="404"):
+            propose(Endpoint(served.url, "m"), CAPTION, options, at_once=4)
+        assert len(served.requests) < 40

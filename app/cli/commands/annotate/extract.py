@@ -6,6 +6,7 @@ import typer
 
 from app.cli.annotations import output_folder
 from app.cli.commands.annotate.propose import (
+    AtOnceOption,
     KeyFileOption,
     LocalOption,
     ModelOption,
@@ -31,6 +32,7 @@ def extract(
     local: LocalOption = False,
     key_file: KeyFileOption = None,
     timeout: TimeoutOption = 120.0,
+    at_once: AtOnceOption = 4,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only the first images, by id. Default: all.")
     ] = None,
@@ -47,7 +49,8 @@ def extract(
     order = ExtractOrder(dataset, Settings.from_environment().captions_folder(), limit)
     chat = chosen_chat(url, model, key_file, timeout, local=local)
     with opened_store() as (store, progress):
-        done = extract_concepts(store, folder, chat, order, progress=progress)
+        at_once = 1 if local else at_once
+        done = extract_concepts(store, folder, chat, order, at_once=at_once, progress=progress)
     out.print(done.run, markup=False)
     usage = done.usage
     notes.print(

@@ -55,6 +55,12 @@ KeyFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A file with the key of the address.")
 ]
 TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds of one try.")]
+AtOnceOption = Annotated[
+    int,
+    typer.Option(
+        min=1, max=64, help="Questions that an address gets at a time; one runs here at a time."
+    ),
+]
 
 
 def propose(
@@ -74,6 +80,7 @@ def propose(
     local: LocalOption = False,
     key_file: KeyFileOption = None,
     timeout: TimeoutOption = 120.0,
+    at_once: AtOnceOption = 4,
     preset: PresetOption = "default",
     categories: CategoriesOption = None,
     attributes: AttributesOption = None,
@@ -142,7 +149,14 @@ def propose(
     embed, compared_by = open_embedder(synonyms)
     with opened_store() as (store, progress):
         done = propose_attributes(
-            store, folder, chat, order, embed=embed, compared_by=compared_by, progress=progress
+            store,
+            folder,
+            chat,
+            order,
+            embed=embed,
+            compared_by=compared_by,
+            at_once=1 if local else at_once,
+            progress=progress,
         )
     out.print(done.run, markup=False)
     usage = done.usage
