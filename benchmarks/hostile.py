@@ -39,7 +39,8 @@ from graph.database.local import server as local_server
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
 from ingest.load import read_annotations
-from ingest.options import ReadOptions
+from ingest.options import ClassOptions, ReadOptions
+from tests.ingest.dataset_files import CLASSES, DATASETS, ONE_FILE, archive
 from tests.memory import peak_mb
 
 MOST_MB = 2048
@@ -222,23 +223,39 @@ def read_one(path: str) -> tuple[str, float, float]:
     """Read a file in a worker process; gives the outcome, seconds, and peak memory in MB."""
     started = time.perf_counter()
     try:
-        read_annotations(path, ReadOptions())
+        categories = CLASSES if Path(path).name in DATASETS else {}
+        read_annotations(path, ReadOptions(classes=ClassOptions(categories=categories)))
         outcome = "read"
     except CobalanceError as error:
         outcome = type(error).__name__
     except Exception as error:  # noqa: BLE001 - what this is about
-        outcome = f"{FOREIGN} {type(error).__name__}: {str(error)[:80]} ({Path(path).suffix})"
+        outcome = f"{FOREIGN} {type(error).__name__}: {str(error)[:80]} ({Path(path).name})"
     return outcome, time.perf_counter() - started, peak_mb()
+
+
+def mutated_archive(files: dict[str, bytes], random: Random) -> bytes:
+    """An archive with a mutated file in it, or itself mutated."""
+    if random.randrange(4) == 0:
+        return mutated(archive(files), random)
+    name = random.choice(sorted(files))
+    return archive({**files, name: mutated(files[name], random)})
 
 
 def attack_readers(folder: Path, files: int, seed: int) -> Tally:
     """Read so many mutated files, in a process that is made anew when one has killed it."""
     random, tally, valid = Random(seed), Tally(), valid_files()
+    datasets = {name: make() for name, make in DATASETS.items()}
     worker = _worker()
     for number in range(files):
-        name = random.choice(sorted(valid))
+        name = random.choice([*sorted(valid), *sorted(datasets)])
         path = folder / name
-        path.write_bytes(mutated(valid[name], random))
+        if name in valid:
+            content = mutated(valid[name], random)
+        elif name in ONE_FILE:
+            content = mutated(datasets[name][ONE_FILE[name]], random)
+        else:
+            content = mutated_archive(datasets[name], random)
+        path.write_bytes(content)
         try:
             tally.add(*worker.submit(read_one, str(path)).result())
         except BrokenProcessPool:

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from graph.arrays import FloatArray, IntArray
-from graph.errors import Setting
 from graph.names import clean_name
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations, Box
 from ingest import frames
-from ingest.concepts.labels import labels_beside, labels_from_categories, labels_from_texts
+from ingest.concepts.labels import labels_from_texts, labels_of_objects
 from ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from ingest.names import Coded, name_fault, recode_names
 from ingest.options import ReadOptions
@@ -243,9 +242,6 @@ class Collector:
         """Classes of images; concept and class of each mention; notes."""
         n, classes = len(images.ids), self._options.classes
         nothing = Coded(np.full(len(image), -1), ())
-        if classes.categories:
-            found = labels_from_categories(image, category, classes.categories, n)
-            return (*found, ())
         if classes.own_captions:
             rows = [row for row, texts in enumerate(self._captions) for _ in texts or ()]
             texts = [text for texts in self._captions for text in texts or ()]
@@ -253,14 +249,12 @@ class Collector:
                 np.array(rows, dtype=np.int64), texts, n, self._options, self._problems, progress
             )
             return labels, category, nothing, ()
-        if self._class_names.code and not (classes.file or classes.captions):
+        own = not (classes.categories or classes.file or classes.captions)
+        if self._class_names.code and own:
             column = self._class_names.column(self._classes)
             why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))
             return Labels(column, why), category, nothing, ()
-        labels, notes = labels_beside(
-            images, self._options, self._problems, progress, Setting("classes.categories")
-        )
-        return labels, category, nothing, notes
+        return labels_of_objects(images, image, category, self._options, self._problems, progress)
 
     def _texts(self, n: int) -> TextColumns | None:
         unknown = [None] * n

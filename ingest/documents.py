@@ -1,10 +1,11 @@
-"""Decode JSON and TOML from outside: whatever cannot be decoded is a ValueError."""
+"""Decode JSON, TOML and YAML from outside: whatever cannot be decoded is a ValueError."""
 
 import json
 import tomllib
 from typing import Any
 
 import msgspec
+import yaml
 
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for JSON that it cannot decode; see `decoding_fault`."""
@@ -52,6 +53,27 @@ def decode_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+
+
+def decode_yaml(text: str) -> Any:
+    """Decode a YAML document of plain values: no tag makes an object.
+
+    Raises
+    ------
+    ValueError
+        It is not YAML, or is nested hundreds deep.
+
+    Examples
+    --------
+    >>> decode_yaml("names: {0: cow, 1: sign}")
+    {'names': {0: 'cow', 1: 'sign'}}
+    """
+    try:
+        return yaml.safe_load(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"is not YAML ({error})") from None
 
 
 def decoding_fault(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """Datasets that are a folder or an archive of files: listed and read, never unpacked."""
 
 import os
+import shutil
 import stat
 import struct
 import tarfile
@@ -10,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
+from tempfile import NamedTemporaryFile
 from typing import IO
 
 from graph.errors import InputError
@@ -17,7 +19,7 @@ from graph.errors import InputError
 MOST_FILES = 5_000_000
 MOST_FILE_BYTES = 1 << 30  # of one file that is read whole
 _TAR_MAGIC_AT = 257
-_DAMAGE = (OSError, EOFError, ValueError, OverflowError, struct.error, zlib.error,
+_DAMAGE = (OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error,
            zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
 
 
@@ -76,8 +78,6 @@ class FileTree(ABC):
             raise
         except _DAMAGE as error:
             raise self._error(name, f"cannot be read ({error})", "Check it.") from None
-        except (RuntimeError, NotImplementedError) as error:  # encrypted, or a rare compression
-            raise self._error(name, str(error).rstrip("."), "Pack the files anew.") from None
 
     def read(self, name: str, most_bytes: int = MOST_FILE_BYTES) -> bytes:
         """Read a whole file.
@@ -92,6 +92,20 @@ class FileTree(ABC):
         if len(content) > most_bytes:
             raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
         return content
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        """Give a file as one of the file system: a file of an archive is copied for the while.
+
+        Raises
+        ------
+        InputError
+            As `open`.
+        """
+        with NamedTemporaryFile(prefix="cobalance-") as copy, self.open(name) as file:
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            yield Path(copy.name)
 
     def below(self, folder: str, *endings: str) -> list[str]:
         """Paths in a folder and its subfolders, ``""`` for all, with one of some endings."""
@@ -116,6 +130,10 @@ class _Folder(FileTree):
                 if "\\" not in name:  # no path of a dataset has one; on Windows it divides folders
                     yield (here / name).as_posix()
 
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        yield self.path / name
+
     def _open(self, name: str) -> IO[bytes]:
         path = self.path / name
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe waits for whoever writes
@@ -130,7 +148,8 @@ class _Zip(FileTree):
 
     def _list(self) -> Iterator[str]:
         for entry in self._archive.infolist():
-            if not entry.is_dir() and not stat.S_ISLNK(entry.external_attr >> 16):
+            is_file = bool(entry.filename) and not entry.is_dir()
+            if is_file and not stat.S_ISLNK(entry.external_attr >> 16):
                 yield entry.filename
 
     def _open(self, name: str) -> IO[bytes]:

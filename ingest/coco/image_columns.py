@@ -83,7 +83,7 @@ def coco_images(
     )
     columns = ImageColumns(
         texts,
-        pa.array(field(images, "file_name"), TEXT),
+        pa.array(list(map(_file, images.items)), TEXT),
         _sizes(images, "width", rows),
         _sizes(images, "height", rows),
         None if split is None else Coded.constant(split, n),
@@ -98,6 +98,13 @@ def coco_images(
         "Add the image",
     )
     return CocoImages(columns, rows, owner_rows, image)
+
+
+def _file(image: Image) -> str | None:
+    """The image's file; LVIS has its address at COCO alone, which ends with folder and file."""
+    if image.file_name is None and isinstance(image.coco_url, str):
+        return "/".join(image.coco_url.rsplit("/", 2)[-2:])
+    return image.file_name
 
 
 def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:

@@ -59,6 +59,43 @@ def labels_beside(
     )
 
 
+def labels_of_objects(
+    columns: ImageColumns,
+    image: IntArray,
+    category: Coded,
+    options: ReadOptions,
+    problems: Problems,
+    progress: Progress,
+) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
+    """Classes of images that have objects and no class: from categories, or a second file.
+
+    Parameters
+    ----------
+    image : int64 array
+        Row of each object's image.
+    category : Coded
+        Category of each object.
+
+    Returns
+    -------
+    labels, concept, objects
+        As of `labels_from_categories`; without such categories all objects are concepts.
+    notes : tuple of str
+        About the second file.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As `labels_beside` and `labels_from_categories`.
+    """
+    classes = options.classes.categories
+    if classes:
+        return (*labels_from_categories(image, category, classes, len(columns.ids)), ())
+    own = Setting("classes.categories")
+    labels, notes = labels_beside(columns, options, problems, progress, own)
+    return labels, category, Coded(np.full(len(image), -1), ()), notes
+
+
 def labels_from_mentions(
     image: IntArray, column: Coded, n_images: int, none: str, many: str
 ) -> Labels:

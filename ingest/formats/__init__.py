@@ -6,14 +6,24 @@ The order of the registry is the order of detection: the plainest text comes las
 from graph.registry import Registry
 from ingest.formats.coco_captions import CocoCaptions
 from ingest.formats.coco_instances import CocoInstances
+from ingest.formats.fiftyone_dataset import FiftyOneDataset
+from ingest.formats.lvis import Lvis
+from ingest.formats.open_images import OpenImages
 from ingest.formats.pascal_voc import PascalVoc
 from ingest.formats.table import TableReader
+from ingest.formats.visual_genome import VisualGenome
+from ingest.formats.yolo import Yolo
 from ingest.reader import Reader
 from ingest.tables import TABLES
 
 FORMATS: Registry[Reader] = Registry("format")
+FORMATS.register("lvis", Lvis())
 FORMATS.register("coco-instances", CocoInstances())
 FORMATS.register("coco-captions", CocoCaptions())
+FORMATS.register("visual-genome", VisualGenome())
+FORMATS.register("fiftyone", FiftyOneDataset())
+FORMATS.register("yolo", Yolo())
 FORMATS.register("pascal-voc", PascalVoc())
+FORMATS.register("open-images", OpenImages())
 for _name, _format in TABLES.items():
     FORMATS.register(_name, TableReader(_format))

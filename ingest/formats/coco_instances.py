@@ -11,15 +11,14 @@ import numpy as np
 import pandas as pd
 
 from graph.arrays import BoolArray, FloatArray, IntArray
-from graph.errors import Setting
 from graph.progress import Progress
 from graph.records import ANNOTATION, Annotations
 from ingest import frames
-from ingest.coco.image_columns import CocoImages, coco_images, field
+from ingest.coco.image_columns import coco_images, field
 from ingest.coco.records import Category, Id, Image, Records, coco_kind, decode, id_columns
 from ingest.coco.texts import coco_texts
-from ingest.concepts.labels import labels_beside, labels_from_categories
-from ingest.frames import Labels, MentionColumns, ObjectArray
+from ingest.concepts.labels import labels_of_objects
+from ingest.frames import MentionColumns, ObjectArray
 from ingest.names import Coded, recode_names
 from ingest.options import ReadOptions
 from ingest.problems import Problems, RowProblems, first_rows
@@ -83,8 +82,8 @@ class CocoInstances:
         segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
         texts = coco_texts(lists["images"], lists["licenses"])
         del lists, instances  # hundreds of megabytes
-        labels, concept, objects, notes = _labels(
-            images, image, category, options, problems, progress
+        labels, concept, objects, notes = labels_of_objects(
+            images.columns, image, category, options, problems, progress
         )
         set_aside = {
             "annotations of skipped images": int(images.images.bad[image].sum()),
@@ -191,21 +190,3 @@ def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
     every = np.fromiter((value in _CROWD for value in given), bool, len(given))
     crowds: BoolArray = every[sound]
     return crowds if crowds.any() else None
-
-
-def _labels(
-    images: CocoImages,
-    image: IntArray,
-    category: Coded,
-    options: ReadOptions,
-    problems: Problems,
-    progress: Progress,
-) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
-    """Classes of images; concept and class of each instance; notes."""
-    n = len(images.columns.ids)
-    if not options.classes.categories:
-        labels, notes = labels_beside(
-            images.columns, options, problems, progress, Setting("classes.categories")
-        )
-        return labels, category, Coded(np.full(len(image), -1), ()), notes
-    return (*labels_from_categories(image, category, options.classes.categories, n), ())

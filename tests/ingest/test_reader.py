@@ -36,7 +36,11 @@ SHEET = spreadsheet()
         (SHEET[:60], "is a damaged archive", "anew"),
         ("id,label\n".encode("utf-16"), "is UTF-16", "UTF-8"),
         (b"\x89PNG\r\n", "is an image", "with its annotations"),
-        (b"one column\nonly\n", "none of the known formats (coco-instances, ", "input_format"),
+        (
+            b"one column\nonly\n",
+            "none of the known formats (lvis, coco-instances, ",
+            "input_format",
+        ),
         (b"\0\1\2, binary", "none of the known formats", "input_format"),
     ],
 )
