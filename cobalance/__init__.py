@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from cobalance.evaluations import Evaluations, Scores, evaluate
     from cobalance.graphs import ConceptGraph, concept_graph
     from cobalance.jobs import Job
+    from cobalance.people.audits import Audit
+    from cobalance.people.studies import Study
     from cobalance.planning import Plan, Simulation, compare_planners, plan, read_plan, weights
     from cobalance.reading import Data, from_frame, read, urbancars
     from cobalance.stores import Store, connect
     from graph.errors import CobalanceError
 
 __all__ = [
+    "Audit",
     "CobalanceError",
     "Comparison",
     "ConceptGraph",
@@ -43,6 +46,7 @@ __all__ = [
     "Scores",
     "Simulation",
     "Store",
+    "Study",
     "compare",
     "compare_planners",
     "concept_graph",
@@ -63,6 +67,8 @@ _HOMES = {
     "cobalance.annotations": ("Labels",),
     "cobalance.datasets": ("Dataset",),
     "cobalance.jobs": ("Job",),
+    "cobalance.people.audits": ("Audit",),
+    "cobalance.people.studies": ("Study",),
     "cobalance.stores": ("Store", "connect"),
     "cobalance.evaluations": ("Evaluations", "Scores", "evaluate"),
     "cobalance.diagnosis": ("Comparison", "Imbalances", "compare", "imbalances"),

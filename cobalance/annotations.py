@@ -1,18 +1,23 @@
 """Labels that models give a dataset's images: made, looked at, accepted or rejected."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from annotation.auditing.sample import PER_STRATUM
 from app.settings import Settings
 from cobalance.display import Result
+from cobalance.people.audits import Audit, draw
+from cobalance.people.studies import Study
 from cobalance.wording import methods_speak_python
-from graph.annotations.runs import AnnotationRun, read_run
+from graph.annotations.runs import AnnotationRun, list_runs, read_run
+from graph.audits.reading import audits_of_dataset, audits_of_run
 from graph.database.store import GraphStore
-from graph.errors import needs_extra
+from graph.errors import OptionError, needs_extra
 from graph.progress import Progress, silent
+from graph.studies.reading import studies_of_dataset
 from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
@@ -102,6 +107,55 @@ class Labels(Result):
         )
         return self
 
+    def audit(
+        self,
+        people: Sequence[str] | str,
+        n: int = PER_STRATUM,
+        *,
+        overlap: int | None = None,
+        seed: int = 0,
+        concepts: Sequence[str] | str = (),
+        cliques: Sequence[Sequence[str]] = (),
+    ) -> Audit:
+        """Draw a sample of the labels for people to check, blind.
+
+        Parameters
+        ----------
+        people : sequence of str
+            Who checks: any names, or e-mail addresses where the web app has a login.
+        n : int
+            Images of each concept (or clique), class and verdict; all where there are fewer.
+        overlap : int, optional
+            How many people check each label; by default all of them.
+        seed : int
+            Of the draw.
+        concepts : sequence of str
+            Whose labels are checked; by default all, or none if there are cliques.
+        cliques : sequence of sequence of str
+            Combinations that are checked as one, such as ``[("cow", "road")]``: whether an image
+            shows all of them.
+
+        Raises
+        ------
+        OptionError, UnknownNameError
+            The labels are not complete, nobody is named, or a concept or clique is none.
+        """
+        return draw(
+            self.graph,
+            self.settings,
+            self.id,
+            people,
+            n,
+            overlap=overlap,
+            seed=seed,
+            concepts=concepts,
+            cliques=cliques,
+        )
+
+    def audits(self) -> list[Audit]:
+        """The audits of these labels, the newest first."""
+        return [Audit(self.graph, one.id) for one in audits_of_run(self.graph, self.id)]
+
     def title(self) -> str:
         """Model, state and how far it is."""
         found = self.record()
@@ -137,3 +191,81 @@ class Labels(Result):
 
         settings = LabelSettings.read(self.record().settings)
         return ScoreFiles(self._folder(), self.id), settings
+
+
+@methods_speak_python
+class Annotated:
+    """A dataset that models label, and people check."""
+
+    graph: GraphStore
+    settings: Settings
+    name: str
+    progress: Progress
+
+    def label(self, annotator: str, **order: Any) -> Labels:
+        """Order labels of this dataset's images by a model.
+
+        Workers make them, or `Labels.run` here.
+
+        Parameters
+        ----------
+        annotator : str
+            Such as ``owlv2``; see ``cobalance annotate label --help``.
+        **order
+            As `app.services.annotations.labelling.LabelOrder` has it: `options`, `level`, `base`,
+            `concepts`, `rule`, `threshold`, `split` and the like.
+
+        Raises
+        ------
+        OptionError
+            There is nothing to look for, no image, or an option cannot be used.
+        """
+        with needs_extra("Labelling images", "worker"):
+            from app.services.annotations.labelling import LabelOrder, order_labels
+            from generation.output.folder import OutputFolder
+
+        folder = OutputFolder(self.settings.output_folder())
+        ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))
+        return Labels(self.graph, self.settings, ordered, self.progress)
+
+    def labels(self) -> list[Labels]:
+        """What models have labelled of it, the newest first."""
+        found = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
+        return [Labels(self.graph, self.settings, run, self.progress) for run in found]
+
+    def audit(
+        self, people: Sequence[str] | str, *, labels: Labels | str | None = None, **sample: Any
+    ) -> Audit:
+        """Draw a sample of a model's labels for people to check.
+
+        Parameters
+        ----------
+        people : sequence of str
+            Who checks.
+        labels : Labels or str, optional
+            What is checked, or its id; by default the newest labels that are complete.
+        **sample
+            As in `Labels.audit`.
+
+        Raises
+        ------
+        OptionError
+            There are no such labels, or an option cannot be used.
+        """
+        if labels is None:
+            ready = [run.id for run in list_runs(self.graph, self.name) if run.has_labels]
+            if not ready:
+                raise OptionError(
+                    f"No model has labelled {self.name!r}. Have one do so with label(...).run()."
+                )
+            labels = ready[0]
+        run = labels if isinstance(labels, str) else labels.id
+        return draw(self.graph, self.settings, run, people, **sample)
+
+    def audits(self) -> list[Audit]:
+        """The audits of what models labelled of it, the newest first."""
+        return [Audit(self.graph, one.id) for one in audits_of_dataset(self.graph, self.name)]
+
+    def studies(self) -> list[Study]:
+        """The human studies of what jobs made of it, the newest first."""
+        return [Study(self.graph, one.id) for one in studies_of_dataset(self.graph, self.name)]

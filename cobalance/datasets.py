@@ -13,7 +13,7 @@ from app.services.ordering.orders import order_plan, read_order
 from app.services.ordering.plans import keep_plan, plan_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
-from cobalance.annotations import Labels
+from cobalance.annotations import Annotated
 from cobalance.counterfactuals import CounterfactualPlan
 from cobalance.diagnosis import Comparison, Imbalances
 from cobalance.display import ALL, Result
@@ -26,7 +26,6 @@ from cobalance.reading import Data
 from cobalance.wording import methods_speak_python
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
-from graph.annotations.runs import list_runs
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
@@ -34,7 +33,6 @@ from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.read import load_incidence, read_annotations
 from graph.dataset.state import dataset_state
-from graph.errors import needs_extra
 from graph.evaluations.reading import list_evaluations
 from graph.names import clean_name
 from graph.progress import Progress, silent
@@ -43,7 +41,7 @@ from graph.queries.comparison import compare_imbalances
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Questions, Result):
+class Dataset(Questions, Annotated, Result):
     """A dataset of a `Store`, by its name.
 
     `graph`, `settings` and `progress` are those of the store; `remarks` are what `Job.rebalance`
@@ -277,37 +275,6 @@ class Dataset(Questions, Result):
         found = list_evaluations(self.graph, self.name)
         ids = tuple(one.id for one in found)
         return Evaluations(self.graph, self.settings, ids, self.progress)
-
-    def label(self, annotator: str, **order: Any) -> Labels:
-        """Order labels of this dataset's images by a model.
-
-        Workers make them, or `Labels.run` here.
-
-        Parameters
-        ----------
-        annotator : str
-            Such as ``owlv2``; see ``cobalance annotate label --help``.
-        **order
-            As `app.services.annotations.labelling.LabelOrder` has it: `options`, `level`, `base`,
-            `concepts`, `rule`, `threshold`, `split` and the like.
-
-        Raises
-        ------
-        OptionError
-            There is nothing to look for, no image, or an option cannot be used.
-        """
-        with needs_extra("Labelling images", "worker"):
-            from app.services.annotations.labelling import LabelOrder, order_labels
-            from generation.output.folder import OutputFolder
-
-        folder = OutputFolder(self.settings.output_folder())
-        ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))
-        return Labels(self.graph, self.settings, ordered, self.progress)
-
-    def labels(self) -> list[Labels]:
-        """What models have labelled of it, the newest first."""
-        found = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
-        return [Labels(self.graph, self.settings, run, self.progress) for run in found]
 
     def rename(self, new: str) -> "Dataset":
         """Rename the dataset, and return it; DatasetExistsError if the name is taken."""

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from app.services.frames import candidates_frame, jobs_frame
 from app.settings import Settings
 from cobalance.display import Result, card, table_html
 from cobalance.exports import Export
+from cobalance.people.studies import Study, draw
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
 from graph.errors import needs_extra
@@ -23,6 +24,7 @@ from graph.jobs.status import Job as JobRecord
 from graph.jobs.status import read_job, read_queries
 from graph.progress import Progress, silent
 from graph.safe_text import safe_text
+from graph.studies.reading import studies_of_job
 
 if TYPE_CHECKING:
     from cobalance.datasets import Dataset
@@ -192,6 +194,41 @@ class Job:
     def reject(self, candidate: str) -> None:
         """Reject an image, whatever the filters say."""
         decide(self.graph, candidate, "rejected", "")
+
+    def study(
+        self,
+        people: Sequence[str] | str,
+        pairs: int | None = None,
+        *,
+        overlap: int | None = None,
+        seed: int = 0,
+        words: Sequence[str] = (),
+    ) -> Study:
+        """Draw a sample of accepted edits for people to judge beside their originals, blind.
+
+        Parameters
+        ----------
+        people : sequence of str
+            Who judges: any names, or e-mail addresses where the web app has a login.
+        pairs : int, optional
+            How many are drawn; by default 300, or all where there are fewer.
+        overlap : int, optional
+            How many people judge each pair; by default all of them.
+        seed : int
+            Of the draw.
+        words : sequence of str
+            Lists of the words of groups, for the gap in captions; by default those of the plan.
+
+        Raises
+        ------
+        OptionError
+            There are too few edits with files, or nobody is named.
+        """
+        return draw(self.graph, self.id, people, pairs, overlap=overlap, seed=seed, words=words)
+
+    def studies(self) -> list[Study]:
+        """The human studies of its images, the newest first."""
+        return [Study(self.graph, one.id) for one in studies_of_job(self.graph, self.id)]
 
     def rebalance(
         self,

@@ -1,15 +1,16 @@
 """What a person of an audit is asked, and their answers: one by one, or as a table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from annotation.auditing.answers import ANSWERS
+from app.services.studies.filled import Key, filled_in
 from graph.audits.reading import Audit, read_answers, read_audit
 from graph.audits.writing import save_answers
 from graph.database.store import GraphStore
 from graph.errors import OptionError, check_known
-from graph.names import clean_name
 
 SHEET = ("person", "image", "uri", "concept", "answer")
 """Columns of the table of answers: it tells neither class nor verdict."""
@@ -97,15 +98,10 @@ def answer_sheet(store: GraphStore, audit: Audit) -> pd.DataFrame:
 def take_answers(store: GraphStore, audit: Audit, sheet: pd.DataFrame) -> int:
     """Record the answers of a table, in place of earlier ones; how many.
 
-    A row that is there twice counts once. Two different answers of a person to one question are
-    refused: which one is meant, nobody can tell.
-
     Parameters
     ----------
     sheet : pandas.DataFrame
-        Texts in the columns ``person``, ``image``, ``concept`` and ``answer``; others are ignored,
-        and so are rows whose answer is empty. Errors name rows by an index of texts, such as
-        "line 2", or count them from 1.
+        ``person``, ``image``, ``concept`` and ``answer``; see `app.services.studies.filled`.
 
     Raises
     ------
@@ -113,45 +109,15 @@ def take_answers(store: GraphStore, audit: Audit, sheet: pd.DataFrame) -> int:
         A column is missing, an answer is none of `annotation.auditing.answers.ANSWERS`, a row is no
         task of its person, or contradicts an earlier one. Nothing is recorded then.
     """
-    columns = ["person", "image", "concept", "answer"]
-    missing = [name for name in columns if name not in sheet]
-    if missing:
-        raise OptionError(
-            f"The answers have no column {missing[0]!r}. Their columns are {', '.join(columns)}."
-        )
-    tasks = {
-        (person, image, concept)
+    keys = ["person", "image", "concept"]
+    asked: dict[Key, Sequence[str]] = {
+        (person, image, concept): ANSWERS
         for person in audit.people
         for image, concept in audit.labels_of(person)[["image", "concept"]].to_numpy().tolist()
     }
-    given: dict[tuple[str, str, str], tuple[str, str]] = {}
-    cells = sheet[columns].fillna("").astype(str).to_numpy().tolist()
-    for at, (label, (person, image, concept, said)) in enumerate(
-        zip(sheet.index, cells, strict=True), 1
-    ):
-        answer = said.strip().lower()
-        if not answer:
-            continue
-        place = label.capitalize() if isinstance(label, str) else f"Row {at}"
-        key = (clean_name(person), image, clean_name(concept))
-        if key not in tasks:
-            raise OptionError(
-                f"{place}: {person!r} is not asked whether the image {image!r} shows {concept!r} "
-                f"in the audit {audit.id}. Fill in the table that this audit has given."
-            )
-        if answer not in ANSWERS:
-            raise OptionError(
-                f"{place}: the answer {said!r} is none. Write {', '.join(ANSWERS[:-1])} or "
-                f"{ANSWERS[-1]}."
-            )
-        before, earlier = given.setdefault(key, (place, answer))
-        if earlier != answer:
-            raise OptionError(
-                f"{place}: {person!r} answers {answer!r} for the image {image!r} and {concept!r}, "
-                f"but {earlier!r} in {before.lower()}. Keep one of them."
-            )
-    rows = [(*key, answer) for key, (_, answer) in given.items()]
-    save_answers(store, audit.id, pd.DataFrame(rows, columns=columns, dtype=object))
+    given = filled_in(sheet, keys, asked, f"the audit {audit.id}")
+    rows = [(*key, answer) for key, answer in given.items()]
+    save_answers(store, audit.id, pd.DataFrame(rows, columns=[*keys, "answer"], dtype=object))
     return len(given)
 
 

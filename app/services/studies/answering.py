@@ -6,11 +6,15 @@ from typing import Protocol
 
 import pandas as pd
 
+from app.services.studies.filled import Key, filled_in
 from evaluation.study.tasks import Task, tasks_of
 from graph.database.store import GraphStore
 from graph.errors import OptionError, check_known
 from graph.studies.reading import Study, read_answers, read_study
 from graph.studies.writing import save_answer
+
+SHEET = ("person", "task", "question", "sentence", "images", "choices", "answer")
+"""Columns of the table of answers. Addresses of images may tell which one was edited."""
 
 
 class Asked(Protocol):
@@ -91,6 +95,46 @@ def answer_task(store: GraphStore, study: str, person: str, number: int, answer:
     check_known("answer", [answer], task.question.choices_among(found.groups))
     candidate = found.pairs[task.pair].candidate
     save_answer(store, study, candidate, person, task.question.key, answer)
+
+
+def task_sheet(store: GraphStore, study: Study) -> pd.DataFrame:
+    """All tasks of a study with the answers so far, None without one; columns `SHEET`."""
+    answers = read_answers(store, study.id)
+    rows = [
+        (person, number, each.text, each.sentence, each.images, each.choices, each.answer)
+        for person in study.people
+        for number, each in enumerate(shown_tasks(study, person, answers), 1)
+    ]
+    return pd.DataFrame(rows, columns=list(SHEET)).astype({"answer": object})
+
+
+def take_tasks(store: GraphStore, study: Study, sheet: pd.DataFrame) -> int:
+    """Record the answers of a table, in place of earlier ones; how many.
+
+    Parameters
+    ----------
+    sheet : pandas.DataFrame
+        ``person``, ``task`` (from 1) and ``answer``; see `app.services.studies.filled`.
+
+    Raises
+    ------
+    OptionError
+        A column is missing, a person has no such task, an answer is none of its choices, or a row
+        contradicts an earlier one. Nothing is recorded then.
+    StudyClosedError
+        The study is closed.
+    """
+    asked: dict[Key, Task] = {
+        (person, str(number)): task
+        for person in study.people
+        for number, task in enumerate(_tasks(study, person), 1)
+    }
+    choices = {key: task.question.choices_among(study.groups) for key, task in asked.items()}
+    given = filled_in(sheet, ["person", "task"], choices, f"the study {study.id}")
+    for key, answer in given.items():
+        candidate, question = study.pairs[asked[key].pair].candidate, asked[key].question.key
+        save_answer(store, study.id, candidate, key[0], question, answer)
+    return len(given)
 
 
 def progress_frame(store: GraphStore, study: Study) -> pd.DataFrame:

@@ -186,7 +186,7 @@ def test_people_answer_one_by_one_and_change_their_minds(store, folder, run):
     for problem, changed in {
         "no column 'answer'": sheet.drop(columns="answer"),
         "'maybe'": sheet.assign(answer="maybe"),
-        "not asked": filled(sheet.assign(person="bob")),
+        "does not ask": filled(sheet.assign(person="bob")),
     }.items():
         with pytest.raises((OptionError, UnknownNameError), match=problem):
             take_answers(store, audit, changed)

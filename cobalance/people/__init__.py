@@ -1,0 +1,1 @@
+"""What people are asked, from Python: audits of labels and studies of edited images."""

@@ -1,0 +1,128 @@
+"""An audit: people check a sample of a model's labels, and correct what rests on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from annotation.auditing.sample import PER_STRATUM
+from app.services.audits.answering import answer_sheet, audit_progress, take_answers
+from app.services.audits.results import audit_imbalances, audit_rates
+from app.settings import Settings
+from cobalance.display import Result
+from cobalance.wording import methods_speak_python
+from graph.audits.reading import Audit as AuditRecord
+from graph.audits.reading import read_audit
+from graph.database.store import GraphStore
+from ingest.concepts.plurals import counted
+
+
+@methods_speak_python
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Result):
+    """People's check of what a model labelled, by its id.
+
+    They answer on the page Audit of the web app, or by `sample` and `answer`. `graph` is that of
+    the store.
+    """
+
+    graph: GraphStore
+    id: str
+
+    def record(self) -> AuditRecord:
+        """The audit as it is in the graph: people, labels and settings; JobNotFoundError if gone.
+
+        Its labels tell class and verdict, which those who answer should not see.
+        """
+        return read_audit(self.graph, self.id)
+
+    @property
+    def sample(self) -> pd.DataFrame:
+        """What each person is asked, blind, with the answers so far.
+
+        ``person``, ``image``, ``uri``, ``concept`` (of a clique "cow + road": whether the image
+        shows all of them) and ``answer``, None without one.
+        """
+        return answer_sheet(self.graph, self.record())
+
+    def answer(self, answers: pd.DataFrame) -> "Audit":
+        """Record answers, in place of earlier ones of the same people.
+
+        Parameters
+        ----------
+        answers : DataFrame
+            `sample` with ``shows``, ``does not`` or ``unknown`` in the column ``answer``; rows
+            where it is empty are ignored.
+
+        Raises
+        ------
+        OptionError
+            A row was not asked, is no such answer, or contradicts another row. Nothing is recorded.
+        """
+        take_answers(self.graph, self.record(), answers)
+        return self
+
+    def progress(self) -> pd.DataFrame:
+        """How far each person is: ``person``, ``answered``, ``tasks``."""
+        return audit_progress(self.graph, self.record())
+
+    def rates(self) -> pd.DataFrame:
+        """How many labels are right, and corrected counts; a row a concept (or clique) and class.
+
+        See `app.services.audits.results.audit_rates`.
+        """
+        return audit_rates(self.graph, self.record())
+
+    def result(self) -> pd.DataFrame:
+        """The imbalance of each concept (or clique) before and after correction, with a verdict.
+
+        See `annotation.auditing.imbalance.corrected_imbalances`.
+        """
+        return audit_imbalances(self.graph, self.record())
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The `result` so far."""
+        return self.result()
+
+    def title(self) -> str:
+        """What is checked, by how many people, and how far they are."""
+        found, done = self.record(), self.progress()
+        return (
+            f"Audit of {counted(len(found.labels), 'labels')} of {found.dataset!r} by "
+            f"{counted(len(found.people), 'people')}: {done['answered'].sum():,} of "
+            f"{counted(int(done['tasks'].sum()), 'answers')}"
+        )
+
+    def shown(self) -> pd.DataFrame:
+        """The gap of each concept, as labels have it and corrected, with the verdict."""
+        names = ["concept", "over_represented", "under_represented", "gap", "corrected_gap"]
+        limits = ["corrected_gap_low", "corrected_gap_high"]
+        return self.frame[[*names, *limits, "verdict"]].round(1)
+
+
+def draw(
+    graph: GraphStore,
+    settings: Settings,
+    run: str,
+    people: Sequence[str] | str,
+    n: int = PER_STRATUM,
+    *,
+    overlap: int | None = None,
+    seed: int = 0,
+    concepts: Sequence[str] | str = (),
+    cliques: Sequence[Sequence[str]] = (),
+) -> Audit:
+    """Draw an audit of a run's labels; the parameters are those of `Labels.audit`."""
+    from app.services.audits.creating import AuditSample, draw_audit
+    from generation.output.folder import OutputFolder
+
+    sample = AuditSample(
+        _names(people), n, overlap, seed, _names(concepts), tuple(map(_names, cliques))
+    )
+    folder = OutputFolder(settings.output_folder())
+    return Audit(graph, draw_audit(graph, folder, run, sample).id)
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
