@@ -18,6 +18,9 @@ from ingest.annotators.annotator import Scores
 CLASSES = ("gull", "owl")
 CONCEPTS = ("o'sky {x}", "sea")
 
+BOX = (2.0, 1.0, 4.0, 5.0)
+"""Where the run sees what it labels: x, y, width and height in pixels."""
+
 
 def shows(image: int, concept: str) -> bool:
     """The truth: half of each class show the sky, and three quarters of gulls alone the sea."""
@@ -70,9 +73,11 @@ def write_audited_run(
         np.float32,
     )
     matrix[0] = np.nan
+    boxes = np.full((images, len(CONCEPTS), 4), np.nan, np.float32)
+    boxes[matrix > settings.threshold] = BOX
     for chunk in range(settings.chunks):
         part = slice(chunk * settings.chunk_images, (chunk + 1) * settings.chunk_images)
-        files.write_scores(chunk, ids[part], Scores(matrix[part], None))
+        files.write_scores(chunk, ids[part], Scores(matrix[part], boxes[part]))
     create_run(store, dataset, new)
     end_run(store, new.id)
     return new.id

@@ -1,6 +1,7 @@
 """Labels of images from their scores, by the rule of a run."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -100,30 +101,49 @@ def label_summary(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
     )
 
 
+class Example(NamedTuple):
+    """An image to look at: ``high``, ``middling`` or ``low``; its id and score; its best box.
+
+    The box is x, y, width and height in pixels of the upright image, NaN where the model has none.
+    """
+
+    rank: str
+    id: str
+    score: float
+    x_px: float
+    y_px: float
+    w_px: float
+    h_px: float
+
+
 def examples(
     files: ScoreFiles, settings: LabelSettings, attribute: int, n: int = 4
-) -> Iterator[tuple[str, str, float]]:
+) -> Iterator[Example]:
     """Images with high, middling and low scores of an attribute, for people to look at.
 
     Yields
     ------
-    str, str, float
-        ``high``, ``middling`` or ``low``; the image's id; its score. `n` of each at most, no image
-        twice; equal scores go by the order of the images.
+    Example
+        `n` of each rank at most, no image twice; equal scores go by the order of the images.
     """
-    known = [
-        (np.array(ids, dtype=object), scores.matrix[:, attribute])
-        for ids, scores in files.read_scores(settings.chunks, len(settings.texts))
-    ]
-    if not known:
-        return
-    ids = np.concatenate([each[0] for each in known])
-    values = np.concatenate([each[1] for each in known])
-    order = np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")
-    order = order[: int((~np.isnan(values)).sum())]
+    ids: list[str] = []
+    values: list[Floats] = [np.empty(0, np.float32)]
+    boxes: list[Floats] = [np.empty((0, 4), np.float32)]
+    for names, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        ids += names
+        values.append(scores.matrix[:, attribute])
+        of_chunk = scores.boxes
+        boxes.append(
+            np.full((len(names), 4), np.nan, np.float32)
+            if of_chunk is None
+            else of_chunk[:, attribute]
+        )
+    score, box = np.concatenate(values), np.concatenate(boxes)
+    order = np.argsort(-np.where(np.isnan(score), -np.inf, score), kind="stable")
+    order = order[: int((~np.isnan(score)).sum())]
     high, low = order[:n], order[n:][-n:]
     rest = order[len(high) : len(order) - len(low)]
     start = max((len(rest) - n) // 2, 0)
-    for name, chosen in (("high", high), ("middling", rest[start : start + n]), ("low", low)):
+    for rank, chosen in (("high", high), ("middling", rest[start : start + n]), ("low", low)):
         for at in chosen.tolist():
-            yield name, str(ids[at]), float(values[at])
+            yield Example(rank, ids[at], float(score[at]), *map(float, box[at]))

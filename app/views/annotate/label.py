@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.services.annotations.labelling import LabelOrder, order_labels
 from app.views.components.option_fields import draw_options
+from app.views.components.viewer_note import viewer_note
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.session import CurrentDataset
@@ -52,6 +53,7 @@ def show(current: CurrentDataset) -> None:
             args=(order, concepts),
         )
         st.caption("Workers score all images. Nothing counts before the run is accepted.")
+    viewer_note("order runs")
 
 
 def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-"""Example images of an attribute, of high, middling and low score in a labelling run."""
+"""Example images of an attribute, of high, middling and low score, with the boxes of detectors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotation.labelling.labels import examples
+from annotation.labelling.labels import Example, examples
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from app.pictures.thumbnails import GalleryImage
@@ -21,7 +21,7 @@ from graph.annotations.runs import list_runs
 from graph.database.store import GraphStore
 from graph.dataset.read import read_image_files
 from graph.errors import CobalanceError
-from ingest.images.regions import read_regions
+from ingest.images.region_file import SCHEMA
 
 THUMBNAIL_PX = 256
 _EACH = 2
@@ -36,12 +36,13 @@ def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
         for at, one in enumerate(settings.attributes):
             same = (one.category, one.caption) == (attribute["category"], attribute["caption"])
             if same or one.concept in (attribute["concept"], attribute["name"]):
-                _draw(current, run.id, at)
+                draw_examples(current, run.id, at)
                 return
     st.caption("No labelling run has looked for it yet, so there are no example images.")
 
 
-def _draw(current: CurrentDataset, run: str, at: int) -> None:
+def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
+    """Draw example images of one of a run's attributes, by its place."""
     try:
         found: pd.DataFrame = current.read(examples_of, run, at)
     except CobalanceError as error:
@@ -55,8 +56,7 @@ def _draw(current: CurrentDataset, run: str, at: int) -> None:
             GalleryImage(row["id"], row["uri"] if isinstance(row["uri"], str) else None)
             for row in rows
         ]
-        none = read_regions(settings.regions_folder(), current.name, [])
-        shown = image_files().gallery(images, none, {}, THUMBNAIL_PX)
+        shown = image_files().gallery(images, _boxes(found), {}, THUMBNAIL_PX)
     else:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
     for place, (cell, row) in enumerate(zip(grid(len(rows), 3 * _EACH), rows, strict=True)):
@@ -67,12 +67,19 @@ def _draw(current: CurrentDataset, run: str, at: int) -> None:
 
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
-    """Images of high, middling and low score: ``rank``, ``id``, ``score``, ``uri``."""
+    """Images of high, middling and low score: those of `Example`, ``concept``, ``uri``."""
     folder = OutputFolder(session.settings().output_folder())
     settings = LabelSettings.read(
         next(one.settings for one in list_runs(store, dataset) if one.id == run)
     )
     rows = list(examples(ScoreFiles(folder, run), settings, at, _EACH))
-    found = pd.DataFrame(rows, columns=["rank", "id", "score"])
+    found = pd.DataFrame(rows, columns=Example._fields)
+    found["concept"] = settings.attributes[at].concept
     files = read_image_files(store, dataset, tuple(found["id"]))
     return found.assign(uri=found["id"].map(dict(zip(files["id"], files["uri"], strict=True))))
+
+
+def _boxes(found: pd.DataFrame) -> pd.DataFrame:
+    """The boxes as `ImageFiles.gallery` takes them; none of images in which none was found."""
+    boxes = found[found["w_px"].notna()].assign(crowd=False)
+    return boxes.reindex(columns=SCHEMA.names)

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.views.annotate import pictures
+from app.views.components.viewer_note import viewer_note
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.session import CurrentDataset
@@ -46,6 +47,7 @@ def show(current: CurrentDataset) -> None:
                 on_click=_decide,
                 args=(current.name, [Decision(key, "accepted") for key in _keys(unflagged)]),
             )
+    viewer_note("decide which attributes are looked for")
     _one(current, found, waiting)
     _table(found)
 
@@ -81,8 +83,6 @@ def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) ->
             st.caption(f":orange[:material/flag:] {escape(shorten(flag, 200))}")
         if may_edit():
             _fields(current, found, key, row)
-        else:
-            st.caption("Only editors decide.")
         pictures.show(current, row)
 
 

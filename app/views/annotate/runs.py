@@ -7,6 +7,7 @@ import streamlit as st
 from app.services.annotations.decisions import decide_labels, delete_annotations
 from app.services.annotations.progress import time_left
 from app.views.annotate import thresholds
+from app.views.components.viewer_note import viewer_note
 from app.views.components.worker_note import draw_workers
 from app.views.state import session, tasks
 from app.views.state.access import may_edit, require_editor, user
@@ -56,6 +57,8 @@ def show(current: CurrentDataset) -> None:
     _describe(run)
     if may_edit():
         _buttons(run)
+    else:
+        viewer_note("cancel, accept, reject and delete runs")
     if run.kind != "propose" and run.state in _ENDED:
         thresholds.show(current, run)
 

@@ -7,17 +7,22 @@ from annotation.labelling.labels import label_summary
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from app.services.annotations.decisions import change_thresholds
+from app.views.annotate import pictures
+from app.views.components.viewer_note import viewer_note
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from app.views.state.session import CurrentDataset
+from app.views.state.url import in_url, number_in_url
 from app.views.widgets.messages import errors_kept, show_error, show_kept_error
 from app.views.widgets.tables import count_column, draw_table
+from app.views.widgets.theme import escape
 from generation.output.folder import OutputFolder
 from graph.annotations.runs import AnnotationRun
 from graph.database.store import GraphStore
 from graph.errors import CobalanceError
 from ingest.concepts.plurals import counted
 
+CONCEPT = "annotate_of"
 _PROBLEM = "_thresholds_problem"
 _LIMIT = 1e6
 
@@ -49,7 +54,14 @@ def show(current: CurrentDataset, run: AnnotationRun) -> None:
     )
     if len(found) and (unreadable := int(found["unreadable"].max())):
         st.caption(f"{counted(unreadable, 'images')} could not be read: left out.")
-    if may_edit() and changed != settings:
+    concept = st.session_state.get(CONCEPT)
+    if settings.rule == "threshold" and concept is not None:
+        st.caption(f"Images with the highest, middling and lowest scores of “{escape(concept)}”:")
+        places = [one.concept for one in settings.attributes]
+        pictures.draw_examples(current, run.id, places.index(concept))
+    if changed == settings:
+        return
+    if may_edit():
         st.button(
             "Keep these thresholds",
             type="primary",
@@ -57,6 +69,8 @@ def show(current: CurrentDataset, run: AnnotationRun) -> None:
             on_click=_keep,
             args=(run.id, changed),
         )
+    else:
+        viewer_note("keep thresholds")
 
 
 def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
@@ -71,19 +85,22 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
         multi = st.toggle(
             "Every attribute above the base caption, not the best of a category alone",
             settings.multi,
-            key=f"_annotate_multi {run.id}",
+            **in_url(f"annotate_several_{run.id[:6]}"),
         )
         return settings.model_copy(update={"multi": multi})
     concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
+    if st.session_state.get(CONCEPT) not in (None, *concepts):
+        del st.session_state[CONCEPT]
     with st.container(horizontal=True):
         concept = st.selectbox(
             "Threshold of",
             concepts,
             index=None,
             placeholder="all concepts",
-            key=f"_annotate_of {run.id}",
+            **in_url(CONCEPT),
             width=260,
         )
+        place = "" if concept is None else f"_{concepts.index(concept)}"
         usual = settings.threshold
         value = float(
             st.number_input(
@@ -92,7 +109,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
                 _LIMIT,
                 usual if concept is None else settings.thresholds.get(concept, usual),
                 0.05,
-                key=f"_annotate_score {run.id} {concept}",
+                **number_in_url(f"annotate_score_{run.id[:6]}{place}"),
                 width=180,
             )
         )

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
-from annotation.labelling.labels import present
+from annotation.labelling.labels import examples, present
+from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings
+from generation.output.folder import OutputFolder
+from ingest.annotators.annotator import Scores
 
 
 @pytest.mark.parametrize("lowest", [0.1, 0.3, 0.7, 0.9])
@@ -18,3 +21,23 @@ def test_a_score_of_exactly_the_threshold_counts(lowest):
     at = np.float32(lowest)
     scores = np.array([[at, at], [np.nextafter(at, np.float32(0))] * 2, [np.nan, 1]], np.float32)
     assert present(scores, settings).tolist() == [[True, True], [False, False], [False, True]]
+
+
+@pytest.mark.parametrize("has_boxes", [False, True])
+def test_examples_have_the_box_of_their_attribute(tmp_path, has_boxes):
+    attributes = [LabelledAttribute(category="", concept=name, caption=name) for name in "ab"]
+    settings = LabelSettings(
+        annotator="x", attributes=attributes, rule="threshold", images=5, chunk_images=3
+    )
+    scores = np.array([[0, 0.4], [0, 0.9], [0, np.nan], [0, 0.1], [0, 0.9]], np.float32)
+    boxes = np.arange(40, dtype=np.float32).reshape(5, 2, 4)
+    files = ScoreFiles(OutputFolder(str(tmp_path)), "run")
+    for chunk, part in enumerate((slice(0, 3), slice(3, 5))):
+        written = Scores(scores[part], boxes[part] if has_boxes else None)
+        files.write_scores(chunk, ["p", "q", "r", "s", "t"][part], written)
+    found = list(examples(files, settings, 1, 1))
+    assert [one[:2] for one in found] == [("high", "q"), ("middling", "t"), ("low", "s")]
+    assert [one.score for one in found] == pytest.approx([0.9, 0.9, 0.1])
+    drawn = boxes[[1, 4, 3], 1] if has_boxes else np.full((3, 4), np.nan)
+    np.testing.assert_array_equal([one[3:] for one in found], drawn)
+    assert not list(examples(files, settings.model_copy(update={"images": 0}), 1))

@@ -1,18 +1,21 @@
 """The Annotate page: runs, thresholds, review and orders, on scores that no model made."""
 
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotation.labelling.settings import LabelSettings
+from app.pictures.thumbnails import ImageFiles, Picture
 from app.views.state import access
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import ProposedAttribute, list_attributes, save_attributes
 from graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
 from graph.database.store import GraphStore
 from tests.app.conftest import OpenPage, shown_text
-from tests.audited_run import CONCEPTS, write_audited_run
+from tests.audited_run import BOX, CONCEPTS, write_audited_run
 
 HOSTILE = "<b>o'x</b> :red[y] " + "z" * 150
 
@@ -37,8 +40,24 @@ def labels(app: AppTest) -> set[str]:
     return {one.label for one in app.button}
 
 
-def test_thresholds_are_tried_before_they_are_kept(
-    open_page: OpenPage, store: GraphStore, dataset: str, run: str
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
+    """The regions that galleries are asked to draw."""
+    asked: list[pd.DataFrame] = []
+    gallery = ImageFiles.gallery
+
+    def recorded(
+        self: ImageFiles, images: Any, regions: pd.DataFrame, *others: Any
+    ) -> list[Picture]:
+        asked.append(regions)
+        return gallery(self, images, regions, *others)
+
+    monkeypatch.setattr(ImageFiles, "gallery", recorded)
+    return asked
+
+
+def test_thresholds_are_tried_before_they_are_kept_and_in_links(
+    open_page: OpenPage, store: GraphStore, dataset: str, run: str, drawn: list[pd.DataFrame]
 ) -> None:
     app = open_page("annotate", dataset=dataset)
     assert not app.exception
@@ -53,6 +72,17 @@ def test_thresholds_are_tried_before_they_are_kept(
     press(app, "Keep these thresholds")
     assert LabelSettings.read(read_run(store, run).settings).threshold == 0.95
     assert {"Accept", "Reject", "Delete"} <= labels(app)
+    drawn.clear()
+    link = {"annotate_run": run, "annotate_of": CONCEPTS[1], f"annotate_score_{run[:6]}_1": "0.3"}
+    app = open_page("annotate", dataset=dataset, **link)
+    assert not app.exception
+    none, some = app.dataframe[-1].value["images"]
+    assert none == 0 < some
+    (score,) = [one for one in app.number_input if one.label == "Lowest score that counts"]
+    assert score.value == 0.3
+    boxes = pd.concat(drawn)[["concept", "x_px", "y_px", "w_px", "h_px"]].to_numpy().tolist()
+    assert boxes
+    assert all(box == [CONCEPTS[1], *BOX] for box in boxes)
 
 
 def test_attributes_are_reviewed_one_by_one_and_by_editors_alone(
@@ -93,6 +123,7 @@ def test_attributes_are_reviewed_one_by_one_and_by_editors_alone(
         app = open_page("annotate", dataset=dataset, annotate_view=view)
         assert not app.exception
         assert not labels(app) & {"Accept", "Reject", "Delete", "Run again", "Merge"}
+        assert "COBALANCE_EDITORS" in shown_text(app)
 
 
 def test_orders_name_the_fields_that_they_lack(
