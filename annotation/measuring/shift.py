@@ -59,6 +59,7 @@ def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
 
 
 _ROW_PX, _BAR_PX, _LABEL_PX, _WIDTH_PX = 22, 12, 260, 760
+_NAME = 24  # characters that fit before the bars, with the shares
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#222}.category{font-weight:600}"
     ".more{fill:#c0504d}.fewer{fill:#4f81bd}.limits{stroke:#222}.zero{stroke:#999}"
@@ -86,8 +87,11 @@ def shift_chart(table: pd.DataFrame, title: str) -> str:
             category = row["category"]
             drawn.append(f'<text x="8" y="{y + 15}" class="category">{_text(category)}</text>')
             y += _ROW_PX
-        name = f"{row['attribute']} ({row['real']:.1f}% / {row['generated']:.1f}%)"
-        drawn.append(f'<text x="20" y="{y + 15}">{_text(name)}</text>')
+        shares = f"({row['real']:.1f}% / {row['generated']:.1f}%)"
+        name = safe_text(str(row["attribute"]))
+        name = f"{name if len(name) <= _NAME else f'{name[: _NAME - 1]}…'} {shares}"
+        whole = f"<title>{_text(row['attribute'])}</title>"
+        drawn.append(f'<text x="20" y="{y + 15}">{_text(name)}{whole}</text>')
         if np.isfinite(value := row["difference"]):
             x, width = middle + min(value, 0) * scale, abs(value) * scale
             side = "more" if value < 0 else "fewer"

@@ -13,7 +13,7 @@ from annotation.measuring.shift import shift_table
 from evaluation.metrics.attributes import COUNTS
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import list_attributes
-from graph.annotations.runs import read_run
+from graph.annotations.runs import AnnotationRun, read_run
 from graph.database.store import GraphStore
 from graph.dataset.read import load_incidence
 from graph.errors import OptionError
@@ -39,10 +39,14 @@ class GeneratorComparison(NamedTuple):
         From `annotation.measuring.shift.shift_table`.
     left_out : tuple of str
         Concepts that only one of two runs has looked for.
+    notes : tuple of str
+        What may make a difference that the generator does not: how two runs label differently, or
+        concepts that only one dataset knows.
     """
 
     table: pd.DataFrame
     left_out: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def compare_generator(
@@ -70,8 +74,8 @@ def compare_generator(
     DatasetNotFoundError, StaleError, JobNotFoundError
         There is no such dataset or run, or a dataset is not complete.
     OptionError
-        One run alone is given, a run is of another dataset or labels nothing, or nothing is
-        common to both.
+        One run alone is given, a run is of another dataset, has not ended or labels no images by
+        scores, or nothing is common to both.
     OutputMissingError
         A run's scores are not complete.
     """
@@ -87,9 +91,16 @@ def compare_generator(
         )
         names = [name for name in first.counts if name in second.counts]
         left_out = sorted(set(first.counts) ^ set(second.counts))
+        notes = _differing(read_run(store, real_run), read_run(store, generated_run))
     else:
         first, second = _of_dataset(store, real), _of_dataset(store, generated)
         names, left_out = sorted({*first.counts, *second.counts}), []
+        notes = [
+            f"Only in {dataset!r}, and 0 in the other, where perhaps nobody has looked for it: "
+            f"{', '.join(sorted(alone))}."
+            for dataset, one, other in ((real, first, second), (generated, second, first))
+            if (alone := set(one.counts) - set(other.counts))
+        ]
     if not names:
         raise OptionError(f"{real!r} and {generated!r} have no concept to compare.")
     categories = {**second.categories, **first.categories}
@@ -105,7 +116,30 @@ def compare_generator(
         for name in names
     ]
     counts = pd.DataFrame(rows, columns=["category", "attribute", *COUNTS])
-    return GeneratorComparison(shift_table(counts, confidence), tuple(left_out))
+    table = shift_table(counts, confidence)
+    return GeneratorComparison(table, tuple(left_out), tuple(notes))
+
+
+def _differing(real: AnnotationRun, generated: AnnotationRun) -> list[str]:
+    """A note that names each setting in which two runs label differently."""
+    pairs: dict[str, tuple[object, object]] = {
+        "model": (real.model, generated.model),
+        "revision": (real.revision, generated.revision),
+    }
+    settings = [LabelSettings.read(run.settings) for run in (real, generated)]
+    for name in ("annotator", "options", "rule", "multi", "threshold", "thresholds", "base"):
+        first, second = (getattr(one, name) for one in settings)
+        pairs[name] = (first, second)
+    texts = [{one.concept: one.caption for one in each.attributes} for each in settings]
+    both = [{name: each[name] for name in texts[0].keys() & texts[1].keys()} for each in texts]
+    pairs["captions"] = (both[0], both[1])
+    changed = [name for name, (first, second) in pairs.items() if first != second]
+    if not changed:
+        return []
+    return [
+        f"The runs label differently ({', '.join(changed)}): a part of the differences may be "
+        "theirs. Label both datasets alike."
+    ]
 
 
 def _of_dataset(store: GraphStore, dataset: str) -> _Frequencies:
@@ -123,8 +157,12 @@ def _of_dataset(store: GraphStore, dataset: str) -> _Frequencies:
 def _of_run(store: GraphStore, folder: OutputFolder, dataset: str, run: str) -> _Frequencies:
     """Frequencies among the images that could be read."""
     found = read_run(store, run)
-    if found.kind != "label" or found.dataset != dataset:
+    if found.dataset != dataset:
         raise OptionError(f"The run {run} does not label {dataset!r}: it is of {found.dataset!r}.")
+    if found.kind != "label":
+        raise OptionError(f"The run {run} does not label images by scores. Name one that does.")
+    if not found.has_labels:
+        raise OptionError(f"The run {run} is {found.state}. Compare it once it is done.")
     files, settings = ScoreFiles(folder, run), LabelSettings.read(found.settings)
     of_attributes = label_summary(files, settings)
     labels = read_labels(files, settings)["concept"].value_counts()

@@ -50,6 +50,11 @@ def test_no_images_and_hostile_names_make_a_chart():
     root = ET.fromstring(shift_chart(table, "a < b"))
     bars = [one for one in root.iter() if one.tag.endswith("rect") and one.get("class")]
     assert [bar.get("class") for bar in bars] == ["fewer"]
+    long = table.assign(attribute="w" * 500)
+    texts = [one for one in ET.fromstring(shift_chart(long, "")).iter() if len(one) and one.text]
+    named = [one for one in texts if one.text.startswith("w")]
+    assert [one[0].text for one in named] == ["w" * 500] * 2  # the whole name is a tooltip
+    assert max(len(one.text) for one in named) < 45
     empty = shift_table(pd.DataFrame(columns=COLUMNS))
     assert len(empty) == 0
     ET.fromstring(shift_chart(empty, ""))

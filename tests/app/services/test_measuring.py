@@ -28,14 +28,7 @@ def folder(tmp_path):
     return OutputFolder(str(tmp_path))
 
 
-@pytest.fixture
-def run(store, dataset, folder):
-    shown = [("sky",), ("sky", "o'sea {x}"), (), ("o'sea {x}",)]
-    records = [
-        ImageRecord(f"{at}", "bird", tuple(Mention(name) for name in names), uri=f"{at}.png")
-        for at, names in enumerate(shown)
-    ]
-    write_annotations(store, dataset, Annotations.from_records(records), source="test")
+def label(store, dataset, folder, model="m", **changes):
     settings = LabelSettings.read(
         {
             "annotator": "owlv2",
@@ -45,9 +38,10 @@ def run(store, dataset, folder):
             "threshold": 0.5,
             "images": 4,
             "chunk_images": 3,
+            **changes,
         }
     )
-    new = NewRun("label", "m", settings.model_dump(mode="json"))
+    new = NewRun("label", model, settings.model_dump(mode="json"))
     create_run(store, dataset, new)
     files = ScoreFiles(folder, new.id)
     ids = [f"{at}" for at in range(4)]
@@ -58,6 +52,17 @@ def run(store, dataset, folder):
     files.write_scores(1, ids[3:], Scores(matrix[3:]))
     end_run(store, new.id)
     return new.id
+
+
+@pytest.fixture
+def run(store, dataset, folder):
+    shown = [("sky",), ("sky", "o'sea {x}"), (), ("o'sea {x}",)]
+    records = [
+        ImageRecord(f"{at}", "bird", tuple(Mention(name) for name in names), uri=f"{at}.png")
+        for at, names in enumerate(shown)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="test")
+    return label(store, dataset, folder)
 
 
 def test_a_run_is_measured_against_a_dataset(store, dataset, folder, run):
@@ -114,3 +119,27 @@ def test_a_generated_dataset_is_compared_with_its_training_set(store, dataset, f
         compare_generator(store, folder, dataset, dataset, real_run=run)
     with pytest.raises(OptionError, match="does not label"):
         compare_generator(store, folder, dataset, "other", real_run=run, generated_run=run)
+    assert both.notes == ()
+    changed = create_run(store, dataset, NewRun("label", "m", {}), tasks=[{"chunk": 0}])
+    with pytest.raises(OptionError, match="is queued"):
+        compare_generator(store, folder, dataset, dataset, real_run=run, generated_run=changed)
+    proposed = create_run(store, dataset, NewRun("propose", "m", {}))
+    with pytest.raises(OptionError, match="by scores"):
+        compare_generator(store, folder, dataset, dataset, real_run=run, generated_run=proposed)
+
+
+def test_what_else_may_make_a_difference_is_said(store, dataset, folder, run):
+    other = label(store, dataset, folder, model="n", threshold=0.95)
+    both = {"real_run": run, "generated_run": other}
+    found = compare_generator(store, folder, dataset, dataset, **both)
+    assert found.table["generated"].tolist() == [0, 0]
+    (note,) = found.notes
+    assert "label differently (model, threshold)" in note
+    poor = f"{dataset}-poor"
+    only = [ImageRecord("0", "bird", (Mention("=sea"), Mention("sky")))]
+    write_annotations(store, poor, Annotations.from_records(only), source="test")
+    found = compare_generator(store, folder, dataset, poor)
+    assert [note.partition(", and")[0] for note in found.notes] == [
+        f"Only in {dataset!r}", f"Only in {poor!r}"
+    ]  # fmt: skip
+    assert [note.rpartition(": ")[2] for note in found.notes] == ["o'sea {x}.", "=sea."]

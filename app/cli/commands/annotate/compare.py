@@ -54,6 +54,8 @@ def compare(
         notes.print(
             f"Looked for in one alone, left out: {', '.join(found.left_out)}.", markup=False
         )
+    for note in found.notes:
+        notes.print(note, markup=False)
     if chart is not None:
         try:
             chart.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")
