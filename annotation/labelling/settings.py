@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat
 
+from annotation.language.endpoint_settings import EndpointSettings
 from graph.options import Options, read_options
 
 Rule = Literal["base", "threshold"]
@@ -37,6 +38,8 @@ class LabelSettings(Options):
         A name in `ingest.annotators.ANNOTATORS`.
     options : mapping
         Its options.
+    endpoint : EndpointSettings or None
+        Where its model is asked, if that is not on the worker.
     level : {"image", "object"}
         Of all its attributes.
     attributes : tuple of LabelledAttribute
@@ -63,6 +66,7 @@ class LabelSettings(Options):
 
     annotator: str
     options: dict[str, Any] = Field(default_factory=dict)
+    endpoint: EndpointSettings | None = None
     level: Literal["image", "object"] = "image"
     attributes: tuple[LabelledAttribute, ...] = ()
     base: str = ""

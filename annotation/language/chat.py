@@ -31,6 +31,9 @@ class Question:
         Tells further tries of a round apart, after a reply that could not be read.
     images : sequence of uint8 arrays, shape (height, width, 3)
         What it is about; none for a question about words.
+    first_token : bool
+        Whether the first token of the reply alone counts, with the log probabilities of the
+        likeliest ones; a model that cannot tell them refuses.
     """
 
     text: str
@@ -39,6 +42,7 @@ class Question:
     round: int = 0
     attempt: int = 0
     images: Sequence[ImageArray] = ()
+    first_token: bool = False
 
     @property
     def seed(self) -> int:
@@ -48,11 +52,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """A model's reply, with the tokens read and written; 0 where the model does not tell."""
+    """A model's reply, with the tokens read and written; 0 where the model does not tell.
+
+    The likeliest first tokens and their log probabilities are there if the question asked for them.
+    """
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
+    first_tokens: tuple[tuple[str, float], ...] = ()
 
 
 class ChatModel(Protocol):

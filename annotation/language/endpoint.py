@@ -1,36 +1,25 @@
 """Ask a language model behind an OpenAI-compatible URL."""
 
 import base64
-import io
+import math
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import openai
-from PIL import Image
 from pydantic import SecretStr
 
 from annotation.language.chat import LanguageModelError, Question, Reply
+from annotation.language.endpoint_settings import check_url
 from graph.errors import OptionError, Part, Setting
-from graph.safe_text import mask_credentials
 from ingest.images.arrays import ImageArray
+from ingest.images.encoding import png
 
 TRIES = 3
-_OPTIONAL = ("response_format", "seed")  # left out, in this order, where a server refuses them
-
-
-def read_key(file: Path) -> SecretStr:
-    """Read a key from a file; OptionError if there is none in it."""
-    try:
-        key = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        reason = f"The key file {file} cannot be read: {why}. Name another one with "
-        raise OptionError(reason, Setting("key_file"), ".") from error
-    if not key or not key.isascii() or not key.isprintable():
-        reason = f"The key file {file} has no key: one line of ASCII. Name another one with "
-        raise OptionError(reason, Setting("key_file"), ".")
-    return SecretStr(key)
+TOP_TOKENS = 20
+"""Likeliest first tokens that are asked for: the most that servers give."""
+_OPTIONAL = ("response_format", "seed", "max_tokens")
+"""Left out, in this order, where a server refuses them."""
 
 
 class Endpoint:
@@ -69,15 +58,11 @@ class Endpoint:
         timeout_s: float = 120.0,
         send_images: bool = False,
     ) -> None:
-        if not url.startswith(("http://", "https://")) or mask_credentials(url) != url:
-            raise OptionError(
-                f"{mask_credentials(url)!r} is not the address of a language model. Give one such "
-                "as http://127.0.0.1:8000/v1, without login; a key goes into a file: ",
-                Setting("key_file"),
-            )
+        check_url(url)
         self.url, self.model = url, model
         self._key, self._send_images = key, send_images
         self._refused: set[str] = set()
+        self._encoded: tuple[ImageArray, str] | None = None
         self._headers: dict[str, Any] = {name: openai.Omit() for name in _AMBIENT}
         if key is None:
             self._headers["Authorization"] = openai.Omit()
@@ -99,8 +84,10 @@ class Endpoint:
         """
         if question.images and not self._send_images:
             raise OptionError(
-                f"The images would be sent to {self.url}, which send_images does not allow. Set it "
-                "to true if they may leave this machine, or take a model that runs here."
+                f"The images would be sent to {self.url}. If they may leave this machine, say so "
+                "with ",
+                Setting("send_images", value=True),
+                ", or take a model that runs here.",
             )
         request = self._request(question)
         for name in tuple(self._refused):  # another thread may add to it
@@ -126,10 +113,17 @@ class Endpoint:
             except ValueError:
                 why = "the answer is not of this API"
                 continue
-            reply, why = _read(completion)
+            reply, why = _read(completion, question)
             if reply is not None:
                 self._refused |= dropped
-                return Reply(self._hidden(reply.text), reply.tokens_in, reply.tokens_out)
+                first = tuple((self._hidden(token), value) for token, value in reply.first_tokens)
+                return replace(reply, text=self._hidden(reply.text), first_tokens=first)
+            if why == _NO_PROBABILITIES:
+                raise LanguageModelError(
+                    f"The language model {self.model} at {self.url} gives no probabilities of "
+                    "tokens (logprobs), and only that of yes as the first token counts. Take a "
+                    "server that gives them, or a model that runs here."
+                )
         raise LanguageModelError(
             f"The language model {self.model} at {self.url} gave no usable reply in {TRIES} tries: "
             f"{why}. Raise the server's limit of tokens, or take another model."
@@ -147,7 +141,8 @@ class Endpoint:
         content: Any = question.text
         if question.images:
             shown = [
-                {"type": "image_url", "image_url": {"url": _png(one)}} for one in question.images
+                {"type": "image_url", "image_url": {"url": self._data_url(one)}}
+                for one in question.images
             ]
             content = [*shown, {"type": "text", "text": question.text}]
         request: dict[str, Any] = {
@@ -156,12 +151,22 @@ class Endpoint:
             "temperature": question.temperature,
             "seed": question.seed,
         }
+        if question.first_token:
+            request |= {"logprobs": True, "top_logprobs": TOP_TOKENS, "max_tokens": 1}
         if question.schema is not None:
             request["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "strict": True, "schema": dict(question.schema)},
             }
         return request
+
+    def _data_url(self, image: ImageArray) -> str:
+        """An image as a PNG in a URL; the last one is kept, as several texts are asked about it."""
+        last = self._encoded
+        if last is None or last[0] is not image:
+            content = base64.b64encode(png(image)).decode()
+            self._encoded = last = (image, f"data:image/png;base64,{content}")
+        return last[1]
 
     def _failed(self, error: openai.APIError) -> LanguageModelError:
         parts: tuple[Part, ...]
@@ -180,6 +185,11 @@ class Endpoint:
                 f"it failed in {TRIES} tries ({status}: {said}). Run the same command again later: "
                 "what was answered is kept.",
             )
+        elif status == 413:
+            parts = (
+                f"a question is too large for it (413: {said}). Raise the server's limit of the "
+                "size of requests.",
+            )
         else:
             parts = (f"it refuses the question ({status}: {said}). Check address and model.",)
         return LanguageModelError(f"The language model {self.model} at {self.url}: ", *parts)
@@ -189,28 +199,43 @@ class Endpoint:
         return text.replace(self._key.get_secret_value(), "***") if self._key else text
 
 
+_NO_PROBABILITIES = "the answer has no probabilities of tokens"
 _AMBIENT = ("OpenAI-Organization", "OpenAI-Project")
 """Headers that the library would fill from the environment."""
 
 
-def _read(completion: Any) -> tuple[Reply | None, str]:
+def _read(completion: Any, question: Question) -> tuple[Reply | None, str]:
     """The reply of an answer, or why there is none."""
     choices = getattr(completion, "choices", None)
-    if not choices:
+    if not isinstance(choices, list) or not choices:
         return None, "the answer has no choices"
-    if choices[0].finish_reason == "length":
+    text = getattr(getattr(choices[0], "message", None), "content", None)
+    usage = getattr(completion, "usage", None)
+    tokens = [getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens")]
+    read, written = (each if isinstance(each, int) else 0 for each in tokens)
+    if question.first_token:
+        first = _first_tokens(choices[0])
+        if not first:
+            return None, _NO_PROBABILITIES
+        return Reply(text if isinstance(text, str) else "", read, written, first), ""
+    if getattr(choices[0], "finish_reason", None) == "length":
         return None, "the replies are cut off"
-    text = getattr(choices[0].message, "content", None)
     if not isinstance(text, str) or not text.strip():
         return None, "the replies are empty"
-    usage = completion.usage
-    read, written = (
-        int(getattr(usage, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens")
-    )
     return Reply(text, read, written), ""
 
 
-def _png(image: ImageArray) -> str:
-    buffer = io.BytesIO()
-    Image.fromarray(image).save(buffer, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+def _first_tokens(choice: Any) -> tuple[tuple[str, float], ...]:
+    """Likeliest first tokens and their log probabilities; none where the server gives none."""
+    try:
+        found = [(one.token, one.logprob) for one in choice.logprobs.content[0].top_logprobs]
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return ()
+    return tuple(
+        (token, float(value))
+        for token, value in found
+        if isinstance(token, str)
+        and isinstance(value, int | float)
+        and math.isfinite(value)
+        and value <= 0
+    )

@@ -71,7 +71,8 @@ class Transcript:
             return kept
         reply = self._chat.ask(question)
         self.usage.add(reply, kept=False)
-        content = {"request": request, "reply": reply.__dict__}
+        told = {name: value for name, value in reply.__dict__.items() if value != ()}
+        content = {"request": request, "reply": told}
         self._folder.write(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
         return reply
 
@@ -82,7 +83,10 @@ class Transcript:
     def _read(self, path: str) -> Reply | None:
         try:
             kept = json.loads(self._folder.read(path))["reply"]
-            return Reply(str(kept["text"]), int(kept["tokens_in"]), int(kept["tokens_out"]))
+            first = tuple(
+                (str(token), float(value)) for token, value in kept.get("first_tokens", ())
+            )
+            return Reply(str(kept["text"]), int(kept["tokens_in"]), int(kept["tokens_out"]), first)
         except (OutputMissingError, ValueError, KeyError, TypeError):
             return None  # missing or damaged: asked again
 
@@ -99,4 +103,5 @@ def request_of(question: Question) -> dict[str, Any]:
             hashlib.sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
             for image in question.images
         ],
+        **({"first_token": True} if question.first_token else {}),
     }

@@ -45,6 +45,7 @@ FLAGS = {
     "overlap": "--overlap",
     "people": "--people",
     "key_file": "--key-file",
+    "send_images": "--send-images",
     "base": "--base",
     "concepts": "--concept",
     "rule": "--rule",

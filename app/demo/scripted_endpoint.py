@@ -1,6 +1,7 @@
 """A scripted language model on loopback, for demos and tests: an OpenAI-compatible server."""
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,11 +22,14 @@ class Answer:
         Of HTTP.
     finish_reason : str
         ``length`` for a reply that is cut off.
+    first_tokens : mapping of str to float, or None
+        Probabilities of the likeliest first tokens, given where a request asks for them.
     """
 
     text: str
     status: int = 200
     finish_reason: str = "stop"
+    first_tokens: Mapping[str, float] | None = None
 
 
 @dataclass
@@ -96,6 +100,12 @@ def _body(one: Answer, request: dict[str, Any]) -> dict[str, Any]:
     if one.status >= 400:
         return {"error": {"message": one.text}}
     asked = json.dumps(request.get("messages", ""))
+    told: dict[str, Any] = {}
+    if one.first_tokens is not None and request.get("logprobs"):
+        likeliest = [
+            {"token": token, "logprob": math.log(p)} for token, p in one.first_tokens.items()
+        ]
+        told["logprobs"] = {"content": [{**likeliest[0], "top_logprobs": likeliest}]}
     return {
         "id": "scripted",
         "object": "chat.completion",
@@ -106,6 +116,7 @@ def _body(one: Answer, request: dict[str, Any]) -> dict[str, Any]:
                 "index": 0,
                 "message": {"role": "assistant", "content": one.text},
                 "finish_reason": one.finish_reason,
+                **told,
             }
         ],
         "usage": {

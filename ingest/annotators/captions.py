@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from ingest.concepts.wording import readable
 from ingest.images.arrays import ImageArray
 from ingest.models.families.options import CaptionOptions
 
-if TYPE_CHECKING:
-    from ingest.models.families.captioner import Captioner
-
 PLUGIN = Plugin(
     "captions",
     "A model writes a caption, and the concepts that it names are found.",
@@ -26,6 +23,18 @@ PLUGIN = Plugin(
     licence="MIT",
 )
 _FRAME = re.compile(r"^\s*(?:an? )?(?:photo|image|picture) of (?:(?:an?|the) )?", re.IGNORECASE)
+
+
+class CaptionWriter(Protocol):
+    """A model that writes captions."""
+
+    def captions(self, images: Sequence[ImageArray]) -> list[str]:
+        """A caption for each image, in their order."""
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Model, revision and weights for provenance; JSON values."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +46,11 @@ class CaptionAnnotator:
 
     Parameters
     ----------
-    captioner : Captioner
+    captioner : CaptionWriter
         Writes captions.
     """
 
-    captioner: "Captioner"
+    captioner: CaptionWriter
 
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]

@@ -7,8 +7,10 @@ from typing import Any, get_args
 import pandas as pd
 import pyarrow as pa
 
+from annotation.labelling.asked import check_asked
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
+from annotation.language.endpoint_settings import EndpointSettings
 from annotation.proposing.guards import is_sensitive
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import AttributeKey, Level, list_attributes
@@ -35,6 +37,9 @@ class LabelOrder:
         A name in `ingest.annotators.ANNOTATORS`.
     options : mapping
         Its options.
+    endpoint : EndpointSettings or None
+        Where to ask its model, for the annotators ``vlm`` and ``captions``: all images are sent
+        there.
     level : {"image", "object"}
         Of the attributes; those of the other level are left to another run.
     base : str
@@ -59,6 +64,7 @@ class LabelOrder:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     split: str | None = None
     chunk_images: int = 1000
+    endpoint: EndpointSettings | None = None
 
 
 def order_labels(
@@ -71,13 +77,18 @@ def order_labels(
     UnknownNameError
         There is no such annotator.
     OptionError
-        There is nothing to look for, no base caption where the rule needs one, or no image.
+        There is nothing to look for, no base caption where the rule needs one, or no image; or
+        images may not be sent to the address, or the annotator cannot ask one.
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     JobBlockedError
         The output folder cannot be written to.
     """
-    checked = ANNOTATORS.check(order.annotator, order.options)
+    plugin, endpoint = ANNOTATORS[order.annotator], order.endpoint
+    if endpoint is not None:
+        options = check_asked(order.annotator, order.options, endpoint)
+    else:
+        options = ANNOTATORS.check(order.annotator, order.options).model_dump(mode="json")
     check_known("level", [order.level], get_args(Level))
     check_known("rule", filter(None, [order.rule]), get_args(Rule))
     attributes = _attributes(store, order)
@@ -95,7 +106,8 @@ def order_labels(
     settings = LabelSettings.read(
         {
             "annotator": order.annotator,
-            "options": checked.model_dump(mode="json"),
+            "options": options,
+            "endpoint": endpoint,
             "attributes": [one.model_dump() for one in attributes],
             "rule": rule,
             "images": len(images),
@@ -103,12 +115,11 @@ def order_labels(
             **{name: getattr(order, name) for name in _AS_ORDERED},
         }
     )
-    plugin = ANNOTATORS[order.annotator]
     new = NewRun(
         "label",
-        str(getattr(checked, "model", order.annotator)),
+        str(options.get("model", order.annotator)),
         settings.model_dump(mode="json"),
-        licence=plugin.licence or None,
+        licence=plugin.licence or None if endpoint is None else None,
     )
     files = ScoreFiles(folder, new.id)
     files.write_images(images)
@@ -117,7 +128,7 @@ def order_labels(
         order.dataset,
         NewRun(**{**new.__dict__, "scores_uri": files.uri}),
         tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
-        extra=plugin.extra or WORKER,
+        extra="annotate" if endpoint is not None else plugin.extra or WORKER,
         created_by=created_by,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annotation.language.chat import ChatModel
+from annotation.language.endpoint_settings import read_key
 from annotation.language.transcript import Transcript, Usage
 from annotation.proposing.guards import Embed, flagged, ngram_vectors
 from annotation.proposing.options import ProposeOptions
@@ -93,7 +94,7 @@ def open_endpoint(
         The address or the key cannot be used.
     """
     with needs_extra("Asking a language model", "annotate"):
-        from annotation.language.endpoint import Endpoint, read_key
+        from annotation.language.endpoint import Endpoint
     key = None if key_file is None else read_key(key_file)
     return Endpoint(url, model, key=key, timeout_s=timeout_s)
 

@@ -9,6 +9,7 @@ import numpy as np
 from annotation.labelling.chunk import score_chunk
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
+from app.services.annotations.opening import open_annotator
 from app.services.annotations.unseen import flag_unseen
 from app.services.image_files import image_reader
 from app.settings import Settings
@@ -16,7 +17,6 @@ from generation.output.folder import OutputFolder
 from generation.worker.resources import RunTask, TaskRun
 from graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
 from graph.errors import CobalanceError
-from ingest.annotators import ANNOTATORS
 from ingest.annotators.annotator import Annotator
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
@@ -87,7 +87,8 @@ class _Labelling:
     def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
         if self._opened is None or self._opened[0] != run:
             self._opened = None  # before another one is loaded beside it
-            self._opened = (run, ANNOTATORS.open(settings.annotator, settings.options))
+            folder = OutputFolder(self._settings.output_folder())
+            self._opened = (run, open_annotator(settings, folder, run))
             described = self._opened[1].describe()
             known = {
                 name: str(described[name])

@@ -7,7 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from annotation.language.chat import LanguageModelError, Question
-from annotation.language.endpoint import Endpoint, read_key
+from annotation.language.endpoint import Endpoint
+from annotation.language.endpoint_settings import read_key
 from annotation.language.transcript import Transcript
 from app.demo.scripted_endpoint import Answer, scripted_endpoint
 from generation.output.folder import OutputFolder

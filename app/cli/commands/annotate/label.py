@@ -1,19 +1,53 @@
 """`cobalance annotate label`: have a model label a dataset's images."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from annotation.language.endpoint_settings import EndpointSettings, read_key
 from app.cli.annotations import output_folder
+from app.cli.commands.annotate.propose import TimeoutOption
 from app.cli.common import DatasetName, assignments_option, cleaned, notes, opened_store, out
 from app.cli.job_settings import assigned
 from app.settings import Settings
 from graph.annotations.runs import read_run
-from graph.errors import needs_extra
+from graph.errors import OptionError, needs_extra
 from graph.names import clean_name
 from graph.plugins import is_installed
 from ingest.annotators import ANNOTATORS
 from ingest.concepts.plurals import counted
+
+
+def _endpoint(
+    url: str | None,
+    model: str | None,
+    key_file: Path | None,
+    timeout: float,
+    at_once: int,
+    *,
+    send_images: bool,
+) -> EndpointSettings | None:
+    """The address that the options name, with a key that can be read; None for a model here."""
+    if url is None:
+        if model is not None or key_file is not None or send_images:
+            raise OptionError(
+                "--model, --key-file and --send-images are for a model at an address. Give it "
+                "with --url; a model that runs here is named by --set model=FOLDER."
+            )
+        return None
+    if model is None:
+        raise OptionError("--url needs the model's name there. Give it with --model.")
+    if key_file is not None:
+        read_key(key_file)
+    return EndpointSettings(
+        url=url,
+        model=model,
+        key_file=None if key_file is None else str(key_file.resolve()),
+        timeout_s=timeout,
+        send_images=send_images,
+        at_once=at_once,
+    )
 
 
 def _names(names: list[str] | None) -> list[str]:
@@ -61,6 +95,31 @@ def label(
         typer.Option("--multi", help="Every attribute above the base caption, not the best alone."),
     ] = False,
     threshold: Annotated[float, typer.Option(help="The lowest score that counts.")] = 0.3,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Have vlm or captions ask the model at this OpenAI-compatible address, such as "
+            "http://127.0.0.1:8000/v1. All images go there: see --send-images.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model's name at the address; for one here see --set.")
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file with the key of the address; workers read it at the same path.",
+        ),
+    ] = None,
+    timeout: TimeoutOption = 120.0,
+    send_images: Annotated[
+        bool, typer.Option("--send-images", help="Images may leave the machine for the address.")
+    ] = False,
+    at_once: Annotated[
+        int, typer.Option(min=1, max=64, help="Questions that the address gets at a time.")
+    ] = 4,
     split: Annotated[
         str | None, typer.Option(help="Only images of this split.", callback=cleaned)
     ] = None,
@@ -88,6 +147,7 @@ def label(
         threshold=threshold,
         split=split,
         chunk_images=chunk,
+        endpoint=_endpoint(url, model, key_file, timeout, at_once, send_images=send_images),
     )
     if here:
         with needs_extra("Labelling images", "worker"):
@@ -106,7 +166,7 @@ def label(
                 raise typer.Exit(1)
         else:
             found = read_run(store, run)
-    extra = ANNOTATORS[annotator].extra or "worker"
+    extra = "annotate" if url is not None else ANNOTATORS[annotator].extra or "worker"
     if here:
         notes.print(f"The run is {found.state}. What it finds: cobalance annotate runs {run}")
         notes.print(f"Make it count: cobalance annotate accept {run}", markup=False)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from app.demo.scripted_endpoint import Answer, scripted_endpoint
+from graph.annotations.runs import list_runs
 from graph.dataset.read import load_incidence
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
@@ -63,6 +65,39 @@ def test_from_an_order_to_concepts_and_back(store, annotate, birds, tmp_path):
     waiting = annotate(*order)
     assert "2 chunks ordered" in waiting.stderr
     assert "is queued" in annotate("accept", waiting.stdout.strip(), exit_code=2).stderr
+
+
+KEY = "sk-very-secret-0123456789"
+
+
+def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, tmp_path):
+    (tmp_path / "key").write_text(KEY)
+
+    def answer(body):
+        text = body["messages"][0]["content"][1]["text"]
+        return Answer("Yes", first_tokens={"Yes": 0.6, "No": 0.2} if "sea" in text else {"no": 1})
+
+    with scripted_endpoint(answer) as served:
+        order = ("label", birds, "--with", "vlm", "--url", served.url, "--model", "m", "--concept",
+                 "sea", "--concept", "hut", "--rule", "threshold", "--key-file")  # fmt: skip
+        refused = annotate(*order, tmp_path / "key", "--here", exit_code=2).stderr
+        assert "with --send-images" in refused
+        assert "no key file" in annotate(*order, "no key file", exit_code=2).stderr
+        assert not served.requests
+        assert not list_runs(store, birds)
+        done = annotate(*order, tmp_path / "key", "--send-images", "--here")
+        assert len(served.requests) == 8
+    assert {one["authorization"] for one in served.headers} == {f"Bearer {KEY}"}
+    (run,) = list_runs(store, birds)
+    assert (run.model, run.state, run.revision, run.licence) == ("m", "done", None, None)
+    shown = table(annotate("runs", run.id, "-f", "csv")).set_index("concept")
+    assert shown["images"].to_dict() == {"sea": 4, "hut": 0}
+    files = [file for file in (tmp_path / "output").rglob("*") if file.is_file()]
+    assert sum(file.parent.name == "replies" for file in files) == 8
+    assert not any(KEY.encode() in file.read_bytes() for file in files)
+    everything = store.read("MATCH (n) RETURN [key IN keys(n) | toStringOrNull(n[key])] AS texts")
+    assert not any(KEY in (text or "") for row in everything for text in row["texts"])
+    assert KEY not in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(
