@@ -96,7 +96,8 @@ class Plan(Result):
         queries = len(self.record.queries)
         said = f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
         images = int(self.cliques.class_sizes.sum())
-        return ". ".join([said, *plan_warnings(self.record, self.summary, images)])
+        warnings = plan_warnings(self.record, self.summary, images)
+        return ". ".join([said, *filter(None, [self.record.note]), *warnings])
 
     def _repr_html_(self) -> str:
         summary = self.summary.reset_index()
@@ -149,7 +150,8 @@ def plan(
     source : Imbalances or Data
         The combinations to balance: those that `Imbalances.where` has left, or all of the data.
     planner : str
-        ``conbias``: Algorithm 1 of the paper. ``published``: as its authors ran it.
+        ``conbias``: Algorithm 1 of the paper. ``minimal``: the fewest images within a tolerance,
+        or the least imbalance within a budget. ``published``: as the paper's authors ran it.
     min_size, max_size : int
         The smallest and largest clique to balance; ``min_size=1`` also balances single concepts.
     max_per_query, budget : int, optional

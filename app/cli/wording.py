@@ -55,6 +55,10 @@ FLAGS = {
     "plan.split": "--split",
     "plan.children": "--children",
     "plan.no_derivatives": "--no-derivatives",
+    "plan.max_per_class": "--set max_per_class",
+    "plan.overshoot": "--set overshoot",
+    "max_per_query": "--max-per-query",
+    "budget": "--budget",
 }
 _REPEATED = {"groups": "--groups", "words": "--words", "concepts": "--concept"}
 """Options of `plan_counterfactuals` that take several values, one each time."""

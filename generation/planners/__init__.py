@@ -11,6 +11,7 @@ PLANNERS: Plugins[Planner] = Plugins(
     "planner",
     {
         "conbias": "generation.planners.conbias",
+        "minimal": "generation.planners.minimal",
         "published": "generation.planners.published",
     },
 )

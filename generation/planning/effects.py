@@ -5,11 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from generation.planning.plan import Planner, PlanOptions, plan_images
+from generation.planning.plan import Planner, PlanOptions, run_planner
 from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import leading_classes
+from graph.errors import OptionError
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
@@ -126,7 +127,7 @@ def images_for(
     """
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
     if len(chosen):
-        images[chosen] = plan_images(cliques.take(chosen), planner, options)
+        images[chosen] = run_planner(cliques.take(chosen), planner, options).images
     return images
 
 
@@ -135,6 +136,8 @@ def compare_planners(
 ) -> pd.DataFrame:
     """Run planners on the same cliques with the same options, side by side.
 
+    A planner whose options leave it no plan is left out.
+
     Returns
     -------
     pandas.DataFrame
@@ -142,6 +145,9 @@ def compare_planners(
     """
     rows = {}
     for name, planner in planners.items():
-        images = images_for(cliques, chosen, planner, options)
+        try:
+            images = images_for(cliques, chosen, planner, options)
+        except OptionError:
+            continue
         rows[name] = measure(cliques, simulate_images(cliques, images), images, chosen)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")

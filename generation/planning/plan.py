@@ -139,12 +139,17 @@ class Plan:
         then class.
     planner_options : mapping
         The planner's own options that were set.
+    proven, bound, note
+        As in `PlannedImages`; not kept in files.
     """
 
     planner: str
     options: PlanOptions
     queries: tuple[GenerationQuery, ...]
     planner_options: Mapping[str, Any] = field(default_factory=dict)
+    proven: bool | None = field(default=None, compare=False)
+    bound: float | None = field(default=None, compare=False)
+    note: str = field(default="", compare=False)
 
     @property
     def images(self) -> int:
@@ -175,15 +180,37 @@ class Plan:
         return dict(sorted(totals.items()))
 
 
+@dataclass(frozen=True, eq=False)
+class PlannedImages:
+    """A planner's images, with how good they are known to be.
+
+    Parameters
+    ----------
+    images : int64 array, shape (n_cliques, n_classes)
+        Images of each class that contain exactly each clique; no entry below 0.
+    proven : bool or None
+        Whether no plan is better, by the planner's own aim; None where it does not say.
+    bound : float or None
+        The least that any plan can reach of what the planner minimises; None where unknown.
+    note : str
+        What people should know of it, in sentences.
+    """
+
+    images: IntArray
+    proven: bool | None = None
+    bound: float | None = None
+    note: str = ""
+
+
 class Planner(Protocol):
     """Pure function from clique counts to images; the registry is in `generation.planners`."""
 
-    def __call__(self, cliques: Cliques, options: PlanOptions) -> IntArray:
+    def __call__(self, cliques: Cliques, options: PlanOptions) -> IntArray | PlannedImages:
         """Return the number of images to generate for each clique and class.
 
         Returns
         -------
-        int64 array, shape (n_cliques, n_classes)
+        int64 array, shape (n_cliques, n_classes), or PlannedImages
             No entry below 0.
 
         Raises
@@ -194,17 +221,21 @@ class Planner(Protocol):
         ...
 
 
-def plan_images(cliques: Cliques, planner: Planner, options: PlanOptions) -> IntArray:
+def run_planner(cliques: Cliques, planner: Planner, options: PlanOptions) -> PlannedImages:
     """Run a planner, and apply the limits of the options.
 
     Returns
     -------
-    int64 array, shape (n_cliques, n_classes)
+    PlannedImages
         Images to make of each class that contain exactly each clique; none above
         `options.max_per_query`, and their sum not above `options.budget`.
     """
-    images = options.cap(planner(cliques, options))
-    return images if options.budget is None else share_budget(images, options.budget)
+    found = planner(cliques, options)
+    result = found if isinstance(found, PlannedImages) else PlannedImages(found)
+    images = options.cap(result.images)
+    if options.budget is not None:
+        images = share_budget(images, options.budget)
+    return replace(result, images=images)
 
 
 def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...]:
@@ -252,6 +283,7 @@ def make_plan(
         The planner's own options, with which it was opened.
     """
     min_size, max_size = options.resolve(cliques)
-    images = plan_images(cliques, planner, options)
+    found = run_planner(cliques, planner, options)
     resolved = replace(options, min_size=min_size, max_size=max_size)
-    return Plan(name, resolved, queries_of(cliques, images), dict(planner_options or {}))
+    queries, own = queries_of(cliques, found.images), dict(planner_options or {})
+    return Plan(name, resolved, queries, own, found.proven, found.bound, found.note)

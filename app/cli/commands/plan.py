@@ -43,7 +43,8 @@ def plan(
     planner: Annotated[
         str | None,
         typer.Option(
-            help="`conbias`: Algorithm 1. `published`: as its authors ran it. Default: conbias."
+            help="`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. "
+            "`published`: as the authors ran Algorithm 1. Default: conbias."
         ),
     ] = None,
     setting: Annotated[
@@ -61,7 +62,11 @@ def plan(
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Most images in all; every query gives up the same share."),
+        typer.Option(
+            min=1,
+            help="Most images in all; every query gives up the same share, or by `minimal`, the "
+            "least imbalance is left.",
+        ),
     ] = None,
     supported_only: Annotated[
         bool,
@@ -236,6 +241,10 @@ def plan(
         out.print(describe_plan(planned.plan), markup=False)
     else:
         write_frame(planned.plan.frame(), format_, output, out)
+    if planned.plan.note:
+        notes.print(planned.plan.note, markup=False)
+    elif planned.plan.proven:
+        notes.print("Proven: no other plan does better by the planner's aim.", markup=False)
     total = int(planned.cliques.class_sizes.sum())
     for warning in plan_warnings(planned.plan, planned.summary, total):
         notes.print(warning, markup=False)

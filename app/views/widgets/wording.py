@@ -74,6 +74,10 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "plan.split": "`--split` of `cobalance plan`",
     "plan.children": "`--children keep` of `cobalance plan`",
     "plan.no_derivatives": "`--no-derivatives keep` of `cobalance plan`",
+    "plan.max_per_class": "“Max per class”",
+    "plan.overshoot": "“Overshoot”",
+    "max_per_query": "“Most per query”",
+    "budget": "“Budget”",
 }
 _ACTIONS = {
     "ingest": "load it on the Datasets page",

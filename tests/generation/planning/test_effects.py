@@ -81,7 +81,8 @@ def test_planners_side_by_side(cliques):
         {name: PLANNERS.open(name) for name in PLANNERS},
         PlanOptions(1, 3),
     )
-    assert frame.index.tolist() == ["conbias", "published"]
+    assert frame.index.tolist() == ["conbias", "minimal", "published"]
+    assert frame.loc["minimal"].to_dict() == frame.loc["conbias"].to_dict()
     assert frame.loc["conbias"].to_dict() == {
         "images": 5,  # 3 of y with abc, 2 of x with ab
         "queries": 2,

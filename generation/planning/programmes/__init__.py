@@ -1,0 +1,1 @@
+"""Plans by linear and integer programming."""
