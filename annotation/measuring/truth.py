@@ -1,7 +1,5 @@
 """Ground truth of images' attributes from files: CelebA's, CUB's, or a table."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +9,12 @@ import pandas as pd
 
 from annotation.measuring.matching import TruthOf
 from graph.errors import InputError
+from graph.names import clean_name
 from graph.progress import silent
 from ingest.problems import Problems
-from ingest.reader import read_head
+from ingest.reader import read_head, read_text
 from ingest.tables.list_attr import ID, ListAttr
+from ingest.tables.sheets import read_sheet
 
 NOT_VISIBLE = "1"
 """CUB's certainty of what is not visible in the image."""
@@ -77,19 +77,20 @@ def read_mapping(path: Path) -> dict[str, TruthOf]:
     Raises
     ------
     InputError
-        There is no such file, or it lacks a column.
+        There is no such file, it lacks a column or rows, or has a concept twice.
     """
-    read_head(path, "names")
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-    if not rows or not {"concept", "truth"} <= set(rows[0]):
-        reason = "has no rows with the columns concept and truth"
-        raise InputError(str(path), None, reason, "Write these; inverted is a third, if needed.")
-    return {
-        row["concept"]: TruthOf(
-            row["truth"], _PRESENT.get((row.get("inverted") or "").lower()) == 1
-        )
-        for row in rows
-    }
+    remedy = "Write rows with the columns concept and truth; inverted is a third, if needed."
+    rows = read_sheet(read_text(path), str(path), ("concept", "truth"), remedy)
+    if not rows:
+        raise InputError(str(path), None, "has no rows", remedy)
+    found: dict[str, TruthOf] = {}
+    for place, row in rows:
+        name = clean_name(row["concept"])
+        if name in found:
+            raise InputError(str(path), place, f"has {name!r} a second time", "Keep one.")
+        inverted = _PRESENT.get(row.get("inverted", "").strip().lower()) == 1
+        found[name] = TruthOf(clean_name(row["truth"]), inverted)
+    return found
 
 
 def _shown(table: pd.DataFrame, path: Path) -> pd.DataFrame:

@@ -65,6 +65,14 @@ def test_a_mapping_wins(tmp_path):
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="concept and truth"):
         read_mapping(path)
+    for text, problem in {
+        b"concept,truth\n": "has no rows",
+        b"concept,truth\r\nsky,a\r\n sky,b\r\n": "line 3: has 'sky' a second time",
+        b"concept,truth\nsky,\xff\n": "line 2: the byte 0xff is not UTF-8",
+    }.items():
+        path.write_bytes(text)
+        with pytest.raises(InputError, match=problem):
+            read_mapping(path)
 
 
 def test_a_file_name_that_two_images_have_matches_none():

@@ -135,7 +135,7 @@ def test_what_else_may_make_a_difference_is_said(store, dataset, folder, run):
     assert found.table["generated"].tolist() == [0, 0]
     (note,) = found.notes
     assert "label differently (model, threshold)" in note
-    poor = f"{dataset}-poor"
+    poor = f"{dataset} renamed"
     only = [ImageRecord("0", "bird", (Mention("=sea"), Mention("sky")))]
     write_annotations(store, poor, Annotations.from_records(only), source="test")
     found = compare_generator(store, folder, dataset, poor)
