@@ -18,16 +18,23 @@ from cobalance.shadowing import require_own_packages
 require_own_packages()
 
 if TYPE_CHECKING:
-    from cobalance.annotations import Labels
+    from cobalance.analysis.diagnosis import Comparison, Imbalances, compare, imbalances
+    from cobalance.analysis.graphs import ConceptGraph, concept_graph
+    from cobalance.analysis.planning import (
+        Plan,
+        Simulation,
+        compare_planners,
+        plan,
+        read_plan,
+        weights,
+    )
+    from cobalance.data.reading import Data, from_frame, read, urbancars
     from cobalance.datasets import Dataset
-    from cobalance.diagnosis import Comparison, Imbalances, compare, imbalances
-    from cobalance.evaluations import Evaluations, Scores, evaluate
-    from cobalance.graphs import ConceptGraph, concept_graph
-    from cobalance.jobs import Job
+    from cobalance.making.jobs import Job
+    from cobalance.models.annotations import Labels
+    from cobalance.models.evaluations import Evaluations, Scores, evaluate
     from cobalance.people.audits import Audit
     from cobalance.people.studies import Study
-    from cobalance.planning import Plan, Simulation, compare_planners, plan, read_plan, weights
-    from cobalance.reading import Data, from_frame, read, urbancars
     from cobalance.stores import Store, connect
     from graph.errors import CobalanceError
 
@@ -62,17 +69,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cobalance.graphs": ("ConceptGraph", "concept_graph"),
-    "cobalance.reading": ("Data", "from_frame", "read", "urbancars"),
-    "cobalance.annotations": ("Labels",),
+    "cobalance.analysis.graphs": ("ConceptGraph", "concept_graph"),
+    "cobalance.data.reading": ("Data", "from_frame", "read", "urbancars"),
+    "cobalance.models.annotations": ("Labels",),
     "cobalance.datasets": ("Dataset",),
-    "cobalance.jobs": ("Job",),
+    "cobalance.making.jobs": ("Job",),
     "cobalance.people.audits": ("Audit",),
     "cobalance.people.studies": ("Study",),
     "cobalance.stores": ("Store", "connect"),
-    "cobalance.evaluations": ("Evaluations", "Scores", "evaluate"),
-    "cobalance.diagnosis": ("Comparison", "Imbalances", "compare", "imbalances"),
-    "cobalance.planning": (
+    "cobalance.models.evaluations": ("Evaluations", "Scores", "evaluate"),
+    "cobalance.analysis.diagnosis": ("Comparison", "Imbalances", "compare", "imbalances"),
+    "cobalance.analysis.planning": (
         "Plan",
         "Simulation",
         "compare_planners",

@@ -13,16 +13,16 @@ from app.services.ordering.orders import order_plan, read_order
 from app.services.ordering.plans import keep_plan, plan_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
-from cobalance.annotations import Annotated
-from cobalance.counterfactuals import CounterfactualPlan
-from cobalance.diagnosis import Comparison, Imbalances
+from cobalance.analysis.counterfactuals import CounterfactualPlan
+from cobalance.analysis.diagnosis import Comparison, Imbalances
+from cobalance.analysis.graphs import ConceptGraph
+from cobalance.analysis.planning import Plan, Simulation
+from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
-from cobalance.evaluations import Evaluations
-from cobalance.graphs import ConceptGraph
-from cobalance.jobs import Job
-from cobalance.planning import Plan, Simulation
+from cobalance.making.jobs import Job
+from cobalance.models.annotations import Annotated
+from cobalance.models.evaluations import Evaluations
 from cobalance.questions import Questions
-from cobalance.reading import Data
 from cobalance.wording import methods_speak_python
 from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate

@@ -15,11 +15,11 @@ from app.services.console import saved_queries
 from app.services.datasets import default_dataset_name, drop_dataset, load_dataset
 from app.services.stores import open_store
 from app.settings import Settings
+from cobalance.data.reading import Data, read
 from cobalance.datasets import Dataset
 from cobalance.display import Result
-from cobalance.jobs import Job
+from cobalance.making.jobs import Job
 from cobalance.questions import Questions
-from cobalance.reading import Data, read
 from cobalance.wording import methods_speak_python, speaks_python
 from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state, list_datasets

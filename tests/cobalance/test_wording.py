@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.reader_options import ReaderOptions
+from cobalance.data.reader_options import ReaderOptions
 from cobalance.wording import CALLS, KEYWORDS
 from graph.errors import InputError
 

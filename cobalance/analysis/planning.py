@@ -10,9 +10,9 @@ import pandas as pd
 
 from app.services.findings import plan_warnings
 from app.services.reports import change_text
-from cobalance.diagnosis import Imbalances, imbalances
+from cobalance.analysis.diagnosis import Imbalances, imbalances
+from cobalance.data.reading import Data
 from cobalance.display import Result, card, table_html
-from cobalance.reading import Data
 from generation.planners import PLANNERS
 from generation.planners import plan as make_plan
 from generation.planning.effects import compare_planners as compare_all
@@ -166,7 +166,7 @@ def plan(
 
     Examples
     --------
-    >>> from cobalance.reading import urbancars
+    >>> from cobalance.data.reading import urbancars
     >>> print(plan(imbalances(urbancars(), max_size=2), min_size=1).title())
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """

@@ -9,8 +9,8 @@ import pandas as pd
 from app.services.findings import NO_COMMON_CONCEPT, not_compared, sizes_of
 from app.services.reports import change_text
 from app.services.reports import imbalance_table as table_for_people
+from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
-from cobalance.reading import Data
 from cobalance.wording import in_python, methods_speak_python, speaks_python
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques, mine_cliques
@@ -220,7 +220,7 @@ def imbalances(
 
     Examples
     --------
-    >>> from cobalance.reading import urbancars
+    >>> from cobalance.data.reading import urbancars
     >>> found = imbalances(urbancars(), max_size=2)
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from cobalance.data.reading import Data, concept_counts
 from cobalance.display import Result
-from cobalance.reading import Data, concept_counts
 from graph.counting.cooccurrence import cooccurrence
 from graph.counting.incidence import Incidence
 from graph.diagnosis.imbalance import COUNT
@@ -122,7 +122,7 @@ def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
     Examples
     --------
     >>> frame = pd.DataFrame({"label": ["a", "b"], "objects": ["cow|road", "cow"]})
-    >>> from cobalance.reading import from_frame
+    >>> from cobalance.data.reading import from_frame
     >>> concept_graph(from_frame(frame)).to_networkx()["cow"]["road"]
     {'images': 1}
     """

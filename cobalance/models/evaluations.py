@@ -20,7 +20,7 @@ from graph.progress import Progress, silent
 from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
-    from cobalance.jobs import Job
+    from cobalance.making.jobs import Job
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,8 +6,8 @@ from typing import Unpack
 
 import pandas as pd
 
+from cobalance.data.reader_options import ReaderOptions, read_options
 from cobalance.display import Result, card, table_html
-from cobalance.reader_options import ReaderOptions, read_options
 from cobalance.wording import speaks_python
 from graph.counting.incidence import Incidence, incidence_of
 from graph.diagnosis.imbalance import COUNT

@@ -1,0 +1,1 @@
+"""What is counted and planned, from Python: imbalances, graphs, plans."""

@@ -1,0 +1,1 @@
+"""Annotations from files and frames, from Python, without a database."""

@@ -1,0 +1,1 @@
+"""Images that jobs make, from Python: run, looked through, exported."""

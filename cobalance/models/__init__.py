@@ -1,0 +1,1 @@
+"""What models say, from Python: labels of images, and scores of classifiers."""
