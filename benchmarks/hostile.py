@@ -15,6 +15,7 @@ import argparse
 import io
 import json
 import sys
+import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -111,6 +112,8 @@ def valid_files() -> dict[str, bytes]:
     captions = [{"id": i, "image_id": i, "caption": "a man and two dogs"} for i in range(len(ROWS))]
     categories = [{"id": i + 1, "name": name} for i, name in enumerate(("bird", "fish", "sky"))]
     attributes = "".join(f"{i:06}.jpg 1 -1 {(-1) ** i}\n" for i in range(12))
+    metadata = "".join(json.dumps({"file_name": row["id"], **row}) + "\n" for row in ROWS).encode()
+    folder = {row["id"]: b"pixels" for row in ROWS}
     return {
         "table.csv": pd.DataFrame(joined).to_csv(index=False).encode(),
         "table.tsv": pd.DataFrame(joined).to_csv(index=False, sep="\t").encode(),
@@ -120,8 +123,22 @@ def valid_files() -> dict[str, bytes]:
         "instances.json": json.dumps(
             {"images": images, "annotations": instances, "categories": categories}
         ).encode(),
+        "shard.tar": shard(),
+        "folder.zip": archive({**folder, "metadata.jsonl": metadata}),
         "captions.json": json.dumps({"images": images, "annotations": captions}).encode(),
     }
+
+
+def shard() -> bytes:
+    """A shard of WebDataset."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as packed:
+        for row in ROWS:
+            for ending, part in (("jpg", b"pixels"), ("json", json.dumps(row).encode())):
+                entry = tarfile.TarInfo(f"{row['id'][:-4]}.{ending}")
+                entry.size = len(part)
+                packed.addfile(entry, io.BytesIO(part))
+    return content.getvalue()
 
 
 HOSTILE_PIECES = [

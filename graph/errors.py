@@ -148,6 +148,8 @@ class OptionError(CobalanceError):
 class UnknownNameError(OptionError):
     """An unknown name; the message lists the known ones, or the closest of many.
 
+    All of them are in `known`, sorted.
+
     Examples
     --------
     >>> print(UnknownNameError("planner", "conbais", ["published", "conbias"]))
@@ -157,7 +159,7 @@ class UnknownNameError(OptionError):
     LISTED = 30
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+        names = self.known = sorted(known)
         if len(names) > self.LISTED:
             close = get_close_matches(name, names, n=5, cutoff=0.5)
             hint = f"Closest of {len(names)}: {', '.join(close or names[:5])}"

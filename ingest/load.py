@@ -22,7 +22,7 @@ from ingest.options import ReadOptions, Refinement, TableOptions
 from ingest.problems import Problems
 from ingest.reader import Reader, read_head
 from ingest.tables.data_frame import load_frame, one_row_per_image, with_id
-from ingest.trees import is_tree, open_tree
+from ingest.trees import FileTree, is_tree, open_tree
 
 
 def read_annotations(
@@ -115,9 +115,9 @@ def detect_format(path: Path) -> str:
     """
     if is_tree(path):
         with open_tree(path) as tree:
-            for name, reader in FORMATS.items():
-                if isinstance(reader, TreeReader) and reader.detects_tree(tree):
-                    return name
+            found = detect_tree(tree)
+        if found is not None:
+            return found
     head = read_head(path)
     for name, reader in FORMATS.items():
         if reader.detects(path, head):
@@ -128,6 +128,14 @@ def detect_format(path: Path) -> str:
         f"looks like none of the known formats ({', '.join(FORMATS)})",
         ("Set ", Setting("input_format"), " to one of them."),
     )
+
+
+def detect_tree(tree: FileTree) -> str | None:
+    """Detect the format of an open folder or archive; None if no reader knows it."""
+    for name, reader in FORMATS.items():
+        if isinstance(reader, TreeReader) and reader.detects_tree(tree):
+            return name
+    return None
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:

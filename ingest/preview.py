@@ -9,24 +9,27 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from graph.errors import InputError, worded
+from graph.errors import InputError, UnknownNameError, worded
 from graph.progress import silent
 from ingest.coco.records import Category, decode
-from ingest.load import detect_format
-from ingest.options import TableOptions
+from ingest.load import detect_format, detect_tree, read_annotations
+from ingest.options import ClassOptions, ReadOptions, TableOptions
 from ingest.problems import Problems
 from ingest.reader import read_head
 from ingest.tables import TABLES
 from ingest.tables.columns import USUAL_NAMES, map_columns
 from ingest.tables.parquet import load_rows
+from ingest.trees import is_tree, open_tree
 
 MOST_FILES = 200
+WHOLE_FOLDER = "."
 _MOST_ENTRIES = 50_000
+_MOST_TREE_FILES = 500_000
 _DEEPEST = 3  # folders below the one that is asked about
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_ROWS = 200
-DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "toml", "tsv", "txt",
-                "zip")  # fmt: skip
+DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "tar", "toml", "tsv",
+                "txt", "zip")  # fmt: skip
 """File name endings to search a folder for; any text with a comma would pass as CSV."""
 
 
@@ -55,8 +58,9 @@ class FoundFile:
 def find_files(folder: Path) -> list[FoundFile]:
     """List the files with `DATA_ENDINGS` in a folder and its subfolders, sorted by name.
 
-    At most 200 files, three folders deep. Hidden files, links that lead out of the folder, and
-    files that are neither text nor of a known format are left out.
+    The folder itself comes first, as ``"."``, if it is a dataset of a format of folders. At most
+    200 files, three folders deep. Hidden files, links that lead out of the folder, and files that
+    are neither text nor of a known format are left out.
 
     Raises
     ------
@@ -69,6 +73,8 @@ def find_files(folder: Path) -> list[FoundFile]:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(str(folder), None, reason, "Name a folder that is there.") from None
     found = []
+    if (whole := _tree_format(folder)) is not None:
+        found.append(FoundFile(WHOLE_FOLDER, 0, whole))
     for path in _candidates(folder.resolve()):
         described = describe_file(path, path.relative_to(folder.resolve()).as_posix())
         if described is not None:
@@ -76,6 +82,17 @@ def find_files(folder: Path) -> list[FoundFile]:
         if len(found) == MOST_FILES:
             break
     return sorted(found, key=lambda file: file.name)
+
+
+def _tree_format(path: Path) -> str | None:
+    """Format of a folder or an archive; None if it is of none, or has very many files."""
+    if not is_tree(path):
+        return None
+    try:
+        with open_tree(path, _MOST_TREE_FILES) as tree:
+            return detect_tree(tree)
+    except InputError:
+        return None
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
@@ -99,6 +116,8 @@ def _candidates(folder: Path) -> Iterator[Path]:
 def describe_file(path: Path, name: str) -> FoundFile | None:
     """Detect the format of a file, listed as `name`; None if it is unknown and not text."""
     size = path.stat().st_size
+    if (whole := _tree_format(path)) is not None:
+        return FoundFile(name, size, whole)
     try:
         head = read_head(path)
     except InputError as error:
@@ -187,14 +206,22 @@ def _first_lines(path: Path, table_format: str) -> bytes:
     return lines
 
 
-def category_names(path: Path) -> list[str]:
-    """Category names of a COCO instances file, in its order.
+def category_names(path: Path, input_format: str) -> list[str]:
+    """Names of the categories that may be classes; in the file's order for COCO, else sorted.
 
     Raises
     ------
     InputError
-        The file is not a COCO instances file.
+        The file is not of this format.
     """
-    problems = Problems(str(path), "skip")
-    found = decode(path, "instances", {"categories": Category}, problems)["categories"]
-    return [category.name for category in found.items]
+    if input_format in ("coco-instances", "lvis"):
+        problems = Problems(str(path), "skip")
+        found = decode(path, "instances", {"categories": Category}, problems)["categories"]
+        return [category.name for category in found.items]
+    # A reader says which categories there are when it is asked for one that there cannot be.
+    options = ReadOptions(classes=ClassOptions(categories={"\n": "any"}), on_error="skip")
+    try:
+        read_annotations(path, options, input_format)
+    except UnknownNameError as error:
+        return sorted(error.known)
+    return []

@@ -33,10 +33,14 @@ class FileTree(ABC):
     ----------
     path : Path
         The folder or archive.
+    most_files : int
+        Files beyond which it is refused.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    is_tar = False
+
+    def __init__(self, path: Path, most_files: int) -> None:
+        self.path, self._most_files = path, most_files
         self.names = sorted(self._checked(self._list()))
 
     @abstractmethod
@@ -49,8 +53,8 @@ class FileTree(ABC):
 
     def _checked(self, names: Iterator[str]) -> Iterator[str]:
         for number, name in enumerate(names):
-            if number == MOST_FILES:
-                raise self._error(None, f"has more than {MOST_FILES:,} files", "Split it.")
+            if number == self._most_files:
+                raise self._error(None, f"has more than {number:,} files", "Split it.")
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
                 shown = repr(name[:200])
@@ -142,9 +146,9 @@ class _Folder(FileTree):
 
 
 class _Zip(FileTree):
-    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+    def __init__(self, path: Path, most_files: int, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        super().__init__(path)
+        super().__init__(path, most_files)
 
     def _list(self) -> Iterator[str]:
         for entry in self._archive.infolist():
@@ -157,10 +161,12 @@ class _Zip(FileTree):
 
 
 class _Tar(FileTree):
-    def __init__(self, path: Path, archive: tarfile.TarFile) -> None:
+    is_tar = True
+
+    def __init__(self, path: Path, most_files: int, archive: tarfile.TarFile) -> None:
         self._archive = archive
         self._entries = {entry.name: entry for entry in archive if entry.isreg()}
-        super().__init__(path)
+        super().__init__(path, most_files)
 
     def _list(self) -> Iterator[str]:
         yield from self._entries
@@ -177,17 +183,17 @@ def is_tree(path: Path) -> bool:
 
 
 @contextmanager
-def open_tree(path: Path) -> Iterator[FileTree]:
+def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
     """Open a folder or an archive.
 
     Raises
     ------
     InputError
-        It cannot be read, is damaged, or holds a path that leads out of it.
+        It cannot be read, is damaged, has too many files, or holds a path that leads out of it.
     """
     with ExitStack() as stack:
         try:
-            tree = _opened(path, stack)
+            tree = _opened(path, most_files, stack)
         except InputError:
             raise
         except _DAMAGE as error:
@@ -196,14 +202,14 @@ def open_tree(path: Path) -> Iterator[FileTree]:
         yield tree
 
 
-def _opened(path: Path, stack: ExitStack) -> FileTree:
+def _opened(path: Path, most_files: int, stack: ExitStack) -> FileTree:
     if path.is_dir():
-        return _Folder(path)
+        return _Folder(path, most_files)
     kind = _archive_kind(path)
     if kind == "zip":
-        return _Zip(path, stack.enter_context(zipfile.ZipFile(path)))
+        return _Zip(path, most_files, stack.enter_context(zipfile.ZipFile(path)))
     if kind == "tar":
-        return _Tar(path, stack.enter_context(tarfile.open(path, "r:")))
+        return _Tar(path, most_files, stack.enter_context(tarfile.open(path, "r:")))
     raise InputError(str(path), None, "is no folder, ZIP or tar archive", "Name one.")
 
 

@@ -7,11 +7,14 @@ from graph.registry import Registry
 from ingest.formats.coco_captions import CocoCaptions
 from ingest.formats.coco_instances import CocoInstances
 from ingest.formats.fiftyone_dataset import FiftyOneDataset
+from ingest.formats.hub_dataset import HubDataset
+from ingest.formats.image_folder import ImageFolder
 from ingest.formats.lvis import Lvis
 from ingest.formats.open_images import OpenImages
 from ingest.formats.pascal_voc import PascalVoc
 from ingest.formats.table import TableReader
 from ingest.formats.visual_genome import VisualGenome
+from ingest.formats.webdataset import WebDataset
 from ingest.formats.yolo import Yolo
 from ingest.reader import Reader
 from ingest.tables import TABLES
@@ -25,5 +28,8 @@ FORMATS.register("fiftyone", FiftyOneDataset())
 FORMATS.register("yolo", Yolo())
 FORMATS.register("pascal-voc", PascalVoc())
 FORMATS.register("open-images", OpenImages())
+FORMATS.register("hub-dataset", HubDataset())
+FORMATS.register("webdataset", WebDataset())
+FORMATS.register("image-folder", ImageFolder())
 for _name, _format in TABLES.items():
     FORMATS.register(_name, TableReader(_format))

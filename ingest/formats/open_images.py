@@ -156,7 +156,7 @@ def _parts(
                 yield from _of_batch(columns, display, people, split, name, row, problems)
                 row += batch.num_rows
             report()
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             raise problems.fatal(f"is not CSV ({error})", "Download it anew.", name) from None
 
 

@@ -11,6 +11,7 @@ from ingest.load import read_annotations
 from ingest.options import ReadOptions
 from ingest.preview import category_names, find_files, sample_table
 from ingest.summary import first_images, images_by_class, images_by_concept, skipped_records
+from tests.ingest.dataset_files import DATASETS, NAMES, archive
 
 
 def test_the_files_of_a_folder_and_their_formats(tmp_path):
@@ -97,10 +98,23 @@ def test_the_categories_of_a_file(tmp_path):
     path.write_text(
         json.dumps({"categories": [{"id": 2, "name": "dog"}, {"id": 1, "name": "cat"}]})
     )
-    assert category_names(path) == ["dog", "cat"]
+    assert category_names(path, "coco-instances") == ["dog", "cat"]
     path.write_text("[]")
     with pytest.raises(InputError):
-        category_names(path)
+        category_names(path, "coco-instances")
+
+
+def test_a_folder_of_files_comes_first_and_an_archive_is_listed(tmp_path):
+    for name, content in DATASETS["pascal-voc"]().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "yolo.zip").write_bytes(archive(DATASETS["yolo"]()))
+    found = {file.name: file.format for file in find_files(tmp_path)}
+    assert next(iter(found)) == "."
+    assert found["."] == "pascal-voc"
+    assert found["yolo.zip"] == "yolo"
+    assert category_names(tmp_path, "pascal-voc") == list(NAMES)
+    assert category_names(tmp_path / "yolo.zip", "yolo") == list(NAMES)
 
 
 def test_tables_of_what_was_read(tmp_path):

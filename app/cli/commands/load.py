@@ -68,7 +68,9 @@ def _limit(what: str) -> Any:
 
 
 def ingest(
-    file: Annotated[Path, typer.Argument(help="File with annotations.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="File, folder or archive with annotations.", show_default=False)
+    ],
     dataset: Annotated[
         str | None,
         typer.Option(
@@ -115,7 +117,7 @@ def ingest(
         list[str] | None,
         typer.Option(
             metavar="CATEGORY[=CLASS]",
-            help="Category that is a class (COCO); repeat it.",
+            help="Category that is a class; repeat it.",
             rich_help_panel=_CLASSES,
         ),
     ] = None,

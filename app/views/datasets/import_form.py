@@ -168,7 +168,7 @@ class _Form(ChosenFile):
     def _categories(self, format_: str) -> dict[str, str]:
         def look() -> list[str]:
             with self.opened() as path:
-                return category_names(path)
+                return category_names(path, format_)
 
         known: list[str] = []
         if format_ == self.file.format:

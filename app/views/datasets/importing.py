@@ -80,7 +80,7 @@ def _source() -> Source | None:
         )
     else:
         sent = st.file_uploader(
-            "Annotation file, and those that go with it: classes, captions, a vocabulary",
+            "Annotation file, or the dataset as a ZIP; and the classes or captions beside it",
             accept_multiple_files=True,
             key="_import_files",
             help="The format is found from the content: "

@@ -1,8 +1,12 @@
 """The same dataset in every format of a folder, an archive or one JSON file is read alike."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from graph.errors import InputError
+from ingest.formats import FORMATS
 from ingest.load import detect_format, read_annotations
 from ingest.options import ClassOptions, ReadOptions
 from tests.ingest.dataset_files import CLASSES, DATASETS, HEIGHT, ONE_FILE, PICTURES, WIDTH, archive
@@ -114,3 +118,9 @@ def test_a_damaged_file_is_refused(tmp_path, name, file, content):
     (tmp_path / file).write_bytes(content)
     with pytest.raises(InputError):
         read_annotations(path, OPTIONS, name)
+
+
+def test_the_table_of_formats_has_all():
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall("`(.+?)`", row)} == set(FORMATS)

@@ -1,0 +1,177 @@
+"""Datasets that the formats' own libraries wrote, and folders as Hugging Face has them."""
+
+import io
+import json
+
+import datasets
+import pandas as pd
+import pytest
+import webdataset
+from PIL import Image
+
+from graph.errors import InputError
+from ingest.load import detect_format, read_annotations
+from ingest.options import ReadOptions, TableOptions
+from tests.ingest.dataset_files import pixels
+
+ROWS = [
+    {"id": f"{number:03}.jpg", "label": ("bird", "fish")[number % 2],
+     "concepts": ["water", "água"][: number % 3]}
+    for number in range(7)
+]  # fmt: skip
+EXPECTED = {(row["id"], row["label"], tuple(sorted(row["concepts"]))) for row in ROWS}
+
+
+def seen(annotations, key=lambda id_: id_[-7:]):
+    """(image, class, concepts) of all images."""
+    by_image = annotations.mentions.groupby("image")["concept"].agg(
+        lambda names: sorted(set(names))
+    )
+    return {
+        (key(id_), class_name, tuple(by_image.get(row, ())))
+        for row, (id_, class_name) in enumerate(
+            annotations.images[["id", "class_name"]].itertuples(index=False)
+        )
+    }
+
+
+def hub_rows():
+    """Columns with numbered labels, lists of numbered labels, and pictures."""
+    features = datasets.Features(
+        {
+            "image": datasets.Image(),
+            "image_id": datasets.Value("string"),
+            "label": datasets.ClassLabel(names=["fish", "bird"]),
+            "objects": {
+                "bbox": datasets.List(datasets.List(datasets.Value("float32"), length=4)),
+                "category": datasets.List(datasets.ClassLabel(names=["água", "water"])),
+            },
+        }
+    )
+    numbers = {"água": 0, "water": 1}
+    return datasets.Dataset.from_dict(
+        {
+            "image": [{"bytes": pixels(), "path": row["id"]} for row in ROWS],
+            "image_id": [row["id"] for row in ROWS],
+            "label": [("fish", "bird").index(row["label"]) for row in ROWS],
+            "objects": [
+                {
+                    "bbox": [[1.0, 2.0, 3.0, 4.0]] * len(row["concepts"]),
+                    "category": [numbers[name] for name in row["concepts"]],
+                }
+                for row in ROWS
+            ],
+        },
+        features=features,
+    )
+
+
+def test_a_saved_dataset_gives_names_boxes_and_addresses(tmp_path):
+    hub_rows().save_to_disk(tmp_path / "data")
+    assert detect_format(tmp_path / "data") == "hub-dataset"
+    found = read_annotations(tmp_path / "data")
+    assert seen(found) == EXPECTED
+    assert found.images["uri"].tolist() == [row["id"] for row in ROWS]
+    assert set(found.mentions["w_px"]) == {3.0}
+
+
+def test_splits_of_a_saved_dataset_are_kept(tmp_path):
+    rows = hub_rows().remove_columns("image_id")
+    splits = {"train": rows.select(range(4)), "test": rows.select(range(4, 7))}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "data")
+    found = read_annotations(tmp_path / "data")
+    assert found.images["id"].tolist()[::4] == ["train-0", "test-0"]
+    assert found.images["split"].tolist() == ["train"] * 4 + ["test"] * 3
+
+
+def test_a_damaged_saved_dataset_is_refused(tmp_path):
+    hub_rows().save_to_disk(tmp_path / "data")
+    (arrow,) = (tmp_path / "data").glob("*.arrow")
+    arrow.write_bytes(arrow.read_bytes()[:200])
+    with pytest.raises(InputError, match="load_from_disk"):
+        read_annotations(tmp_path / "data")
+
+
+def test_shards_of_webdataset(tmp_path):
+    pattern = str(tmp_path / "birds-%03d.tar")
+    with webdataset.ShardWriter(pattern, maxcount=3, verbose=0) as writer:
+        for row in ROWS:
+            writer.write(
+                {
+                    "__key__": row["id"][:-4],
+                    "jpg": Image.new("RGB", (8, 8)),
+                    "cls": ("fish", "bird").index(row["label"]),
+                    "json": {"concepts": row["concepts"], "width": 8, "height": 8},
+                }
+            )
+    (tmp_path / "classes.json").write_text('["fish", "bird"]')
+    assert detect_format(tmp_path) == "webdataset"
+    found = read_annotations(tmp_path)
+    assert seen(found, lambda id_: f"{id_}.jpg") == EXPECTED
+    assert found.images["uri"][4] == "birds-001.tar/004.jpg"
+    one = read_annotations(tmp_path / "birds-000.tar")
+    assert one.images["class_name"].tolist() == ["1", "0", "1"]
+
+
+def folder(path, metadata=None):
+    for row in ROWS:
+        file = path / "train" / row["label"] / row["id"]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(pixels())
+    for name, content in (metadata or {}).items():
+        (path / "train" / name).write_bytes(content)
+    return path
+
+
+def metadata(kind):
+    rows = [
+        {"file_name": f"{row['label']}/{row['id']}", "objects": {"categories": row["concepts"]}}
+        for row in ROWS
+    ]
+    if kind == "jsonl":
+        return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    plain = pd.DataFrame(
+        {"file_name": [row["file_name"] for row in rows], "tags": [row["concepts"] for row in ROWS]}
+    )
+    if kind == "parquet":
+        file = io.BytesIO()
+        plain.to_parquet(file)
+        return file.getvalue()
+    return plain.assign(tags=plain["tags"].map("|".join)).to_csv(index=False).encode()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_an_image_folder_with_metadata(tmp_path, kind):
+    path = folder(tmp_path, {f"metadata.{kind}": metadata(kind)})
+    assert detect_format(path) == "image-folder"
+    found = read_annotations(path)
+    assert seen(found) == EXPECTED
+    assert found.images["id"][0] == "train/bird/000.jpg"
+    assert set(found.images["split"]) == {"train"}
+
+
+def test_an_image_folder_alone_has_classes_and_no_concepts(tmp_path):
+    path = folder(tmp_path)
+    assert detect_format(path) == "image-folder"
+    found = read_annotations(path)
+    assert seen(found) == {(name, label, ()) for name, label, _ in EXPECTED}
+    assert "no concepts yet" in found.notes[0]
+
+
+def test_columns_of_metadata_can_be_chosen(tmp_path):
+    rows = [{"file_name": row["id"], "kind": row["label"], "seen": row["concepts"]} for row in ROWS]
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path = folder(tmp_path, {"metadata.jsonl": content})
+    options = ReadOptions(table=TableOptions(class_name="kind", concepts="seen"))
+    assert seen(read_annotations(path, options)) == EXPECTED
+
+
+@pytest.mark.parametrize("line", [b"{", b"[1]", b"\xff", b'{"file_name": 3}', b"[" * 10_000])
+def test_a_malformed_line_of_metadata_is_named(tmp_path, line):
+    content = metadata("jsonl") + line + b"\n"
+    path = folder(tmp_path, {"metadata.jsonl": content})
+    with pytest.raises(InputError, match="line 8"):
+        read_annotations(path)
+    found = read_annotations(path, ReadOptions(on_error="skip"))
+    assert seen(found) == EXPECTED
+    assert len(found.skipped) == 1
