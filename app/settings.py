@@ -88,6 +88,18 @@ ENVIRONMENT = (
         "the working folder, for a web app on loopback",
         "Folders that the web app may load annotations from, separated as in PATH.",
     ),
+    (
+        "COBALANCE_CHAT_URL",
+        "",
+        "The OpenAI-compatible address that editors of the web app may ask on the page Annotate, "
+        "such as `http://127.0.0.1:8000/v1`. It gets questions and captions, never images.",
+    ),
+    (
+        "COBALANCE_CHAT_MODEL",
+        "",
+        "The model's name there; without an address, one to run on the web app's machine.",
+    ),
+    ("COBALANCE_CHAT_KEY_FILE", "", "A file with the key of that address."),
 )
 """Name, default and purpose of each variable, for the documentation."""
 
@@ -180,6 +192,9 @@ class Settings(BaseSettings):
     cobalance_trust_email: bool = False
     cobalance_upload_mb: Annotated[int, Field(ge=1)] = 600
     cobalance_imports: _Folders | None = None
+    cobalance_chat_url: str | None = None
+    cobalance_chat_model: str | None = None
+    cobalance_chat_key_file: Path | None = None
 
     @classmethod
     def from_environment(cls) -> "Settings":

@@ -144,6 +144,20 @@ def extract_concepts(
     )
 
 
+def count_captions(store: GraphStore, order: ExtractOrder) -> tuple[int, int]:
+    """Images with captions, and how many captions differ: the questions, retries apart.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    OptionError
+        No image has a caption.
+    """
+    images = _captioned(store, order)
+    return len(images), len({text for texts in images["captions"] for text in texts})
+
+
 def _captioned(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
     """Images with captions, by id: ``id``, ``uri``, ``synthetic`` and ``captions``."""
     images = read_annotations(store, order.dataset).images[["id", "uri", "synthetic"]]

@@ -91,6 +91,8 @@ def measure_run(
         raise OptionError(f"The run {run} labels nothing, so there is nothing to measure.")
     settings, files = LabelSettings.read(found.settings), ScoreFiles(folder, run)
     concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
+    if truth.shows.empty:
+        raise OptionError("The ground truth names no attribute of any image. Name another one.")
     _check_mapping(mapping or {}, concepts, truth)
     matched = match_concepts(concepts, truth.shows.columns, mapping)
     if not matched:

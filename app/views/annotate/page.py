@@ -1,21 +1,20 @@
-"""Page Annotate: runs and their thresholds, the review of attributes, and new labelling runs."""
+"""Page Annotate: what models propose and label, what people decide of it, and what it is worth."""
 
-from app.views.annotate import label, propose, review, runs
+from app.views.annotate import compare, extract, label, measure, propose, review, runs
 from app.views.state import session
 from app.views.widgets.controls import choose_view
 
-RUNS, REVIEW, LABEL, PROPOSE = "Runs", "Review", "Label", "Propose"
+PARTS = {
+    "Runs": runs.show,
+    "Propose": propose.show,
+    "Review": review.show,
+    "Label": label.show,
+    "Extract": extract.show,
+    "Measure": measure.show,
+    "Compare": compare.show,
+}
 
 
 def page() -> None:
     """Draw the page."""
-    current = session.current()
-    view = choose_view("Part of the page", (RUNS, REVIEW, LABEL, PROPOSE), "annotate_view")
-    if view == REVIEW:
-        review.show(current)
-    elif view == LABEL:
-        label.show(current)
-    elif view == PROPOSE:
-        propose.show(current)
-    else:
-        runs.show(current)
+    PARTS[choose_view("Part of the page", tuple(PARTS), "annotate_view")](session.current())

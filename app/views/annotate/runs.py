@@ -41,7 +41,7 @@ def show(current: CurrentDataset) -> None:
         )
         return
     active = any(one.state in _ACTIVE for one in found)
-    if active:
+    if any(one.state in _ACTIVE and one.chunks for one in found):
         draw_workers()
     show_kept_error(_PROBLEM)
     show_task(_task(current.name))
@@ -49,7 +49,7 @@ def show(current: CurrentDataset) -> None:
     ids = [one.id for one in found]
     if st.session_state.get(RUN) not in (None, *ids):
         del st.session_state[RUN]
-    names = {one.id: f"{one.kind} · {shorten(one.model, 40)} · {one.id[:6]}" for one in found}
+    names = {one.id: chosen_name(one) for one in found}
     chosen = st.selectbox(
         "Run", ids, format_func=lambda one: names.get(one, one), **choice_in_url(RUN), width=420
     )
@@ -61,6 +61,11 @@ def show(current: CurrentDataset) -> None:
         viewer_note("cancel, accept, reject and delete runs")
     if run.kind != "propose" and run.state in _ENDED:
         thresholds.show(current, run)
+
+
+def chosen_name(run: AnnotationRun) -> str:
+    """What a choice of runs calls one."""
+    return f"{run.kind} · {shorten(run.model, 40)} · {run.id[:6]}"
 
 
 def _states(found: Sequence[AnnotationRun]) -> frozenset[tuple[str, str]]:
@@ -126,9 +131,13 @@ def _buttons(run: AnnotationRun) -> None:
         actions["Accept"] = lambda: _decide(run, accepted=True)
     if run.kind != "propose" and run.state in ("done", "accepted"):
         actions["Reject"] = lambda: _decide(run, accepted=False)
-    if run.state not in (*_ACTIVE, "accepted"):
+    busy = any(
+        (task := tasks.find(key)) is not None and task.is_running
+        for key in (_task(run.dataset), f"propose {run.dataset}", f"extract {run.dataset}")
+    )
+    ended = run.state not in (*_ACTIVE, "accepted")
+    if ended or (run.state == "running" and not run.chunks and not busy):  # a process was killed
         actions["Delete"] = lambda: delete_annotations(session.store(), _folder(), run.id)
-    busy = (task := tasks.find(_task(run.dataset))) is not None and task.is_running
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, do in actions.items():
             sure = label != "Delete" or st.checkbox(

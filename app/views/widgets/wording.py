@@ -67,7 +67,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "overlap": "`--overlap` of `cobalance evaluate study`",
     "people": "`--people` of `cobalance evaluate study`",
     "send_images": "`--send-images` of `cobalance annotate label`",
-    "key_file": "`--key-file` of `cobalance annotate propose`",
+    "key_file": "COBALANCE_CHAT_KEY_FILE",
     "plan.groups": "“Groups to show”",
     "plan.made": "“Each image is made to show”",
     "plan.words": "`--words` of `cobalance plan`",

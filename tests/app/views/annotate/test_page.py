@@ -1,33 +1,18 @@
 """The Annotate page: runs, thresholds, review and orders, on scores that no model made."""
 
-from pathlib import Path
-from typing import Any
-
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotation.labelling.settings import LabelSettings
-from app.pictures.thumbnails import ImageFiles, Picture
 from app.views.state import access
-from generation.output.folder import OutputFolder
 from graph.annotations.attributes import ProposedAttribute, list_attributes, save_attributes
 from graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
 from graph.database.store import GraphStore
 from tests.app.conftest import OpenPage, shown_text
-from tests.audited_run import BOX, CONCEPTS, write_audited_run
+from tests.audited_run import BOX, CONCEPTS
 
 HOSTILE = "<b>o'x</b> :red[y] " + "z" * 150
-
-
-@pytest.fixture
-def run(store: GraphStore, dataset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A labelling run of 12 images that is done."""
-    for name in ("output", "cache"):
-        monkeypatch.setenv(f"COBALANCE_{name.upper()}", str(tmp_path / name))
-    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path / "pictures"))
-    folder = OutputFolder(str(tmp_path / "output"))
-    return write_audited_run(store, dataset, folder, tmp_path / "pictures", 12)
 
 
 def press(app: AppTest, label: str) -> None:
@@ -38,22 +23,6 @@ def press(app: AppTest, label: str) -> None:
 
 def labels(app: AppTest) -> set[str]:
     return {one.label for one in app.button}
-
-
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
-    """The regions that galleries are asked to draw."""
-    asked: list[pd.DataFrame] = []
-    gallery = ImageFiles.gallery
-
-    def recorded(
-        self: ImageFiles, images: Any, regions: pd.DataFrame, *others: Any
-    ) -> list[Picture]:
-        asked.append(regions)
-        return gallery(self, images, regions, *others)
-
-    monkeypatch.setattr(ImageFiles, "gallery", recorded)
-    return asked
 
 
 def test_thresholds_are_tried_before_they_are_kept_and_in_links(
@@ -73,7 +42,7 @@ def test_thresholds_are_tried_before_they_are_kept_and_in_links(
     assert LabelSettings.read(read_run(store, run).settings).threshold == 0.95
     assert {"Accept", "Reject", "Delete"} <= labels(app)
     drawn.clear()
-    link = {"annotate_run": run, "annotate_of": CONCEPTS[1], f"annotate_score_{run[:6]}_1": "0.3"}
+    link = {"annotate_of": CONCEPTS[1], f"annotate_score_{run[:6]}_1": "0.3"}
     app = open_page("annotate", dataset=dataset, **link)
     assert not app.exception
     none, some = app.dataframe[-1].value["images"]

@@ -1,0 +1,171 @@
+"""Labels of a run, or proposed attributes, compared with ground truth."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from annotation.measuring.truth import GroundTruth, read_truth
+from app.services.annotations.measuring import (
+    Measured,
+    measure_run,
+    measure_vocabulary,
+    truth_of_dataset,
+)
+from app.services.annotations.proposing import open_embedder
+from app.services.frames import to_csv
+from app.services.imports import named_plainly
+from app.views.annotate.runs import chosen_name
+from app.views.components.viewer_note import viewer_note
+from app.views.state import session
+from app.views.state.access import may_edit
+from app.views.state.session import CurrentDataset
+from app.views.state.uploading import accept_uploads
+from app.views.state.url import choice_in_url, in_url
+from app.views.widgets.controls import download
+from app.views.widgets.messages import show_error
+from app.views.widgets.tables import count_column, draw_table
+from app.views.widgets.theme import escape, shorten
+from generation.output.folder import OutputFolder
+from graph.annotations.runs import list_runs
+from graph.errors import CobalanceError
+from ingest.concepts.plurals import counted
+
+VOCABULARY = "what was proposed"
+_RUN, _TRUTH, _KEPT = "measure_run", "measure_truth", "_measured"
+_NUMBERS = ("auc", "precision", "recall", "f1")
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw what is compared with what, and the result."""
+    runs = [
+        one
+        for one in list_runs(current.store, current.name)
+        if one.kind == "label" and one.state in ("done", "accepted", "rejected")
+    ]
+    names = {one.id: chosen_name(one) for one in runs}
+    datasets = sorted(session.datasets()["dataset"])
+    for key, options in ((_RUN, [*names, VOCABULARY]), (_TRUTH, datasets)):
+        if st.session_state.get(key) not in (None, *options):
+            del st.session_state[key]
+    with st.container(border=True):
+        left, right = st.columns(2)
+        with left:
+            what: str = st.selectbox(
+                "Measure",
+                [*names, VOCABULARY],
+                format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
+                **choice_in_url(_RUN),
+            )
+            truth = st.selectbox(
+                "Ground truth of a dataset",
+                datasets,
+                index=None,
+                placeholder="or a file",
+                **in_url(_TRUTH),
+                help="Its own concepts, without those that accepted runs have found.",
+            )
+        with right:
+            sent = _file() if may_edit() else None
+            viewer_note("send files")
+    if truth is None and sent is None:
+        st.caption("Choose a dataset, or send a file, whose annotations are known to be right.")
+        return
+    try:
+        known = _truth(current, truth, sent)
+        if what == VOCABULARY:
+            _draw_vocabulary(current, known)
+        else:
+            folder = OutputFolder(session.settings().output_folder())
+            _draw_run(measure_run(current.store, folder, what, known))
+    except CobalanceError as error:
+        show_error(error)
+
+
+def _file() -> Any:
+    accept_uploads()
+    return st.file_uploader(
+        "Ground truth in a file",
+        ["csv", "txt"],
+        key="_measure_file",
+        help="A table with an image a row, its id or file name first, and a column of 1 and 0 for "
+        "each attribute, empty where unknown; or CelebA's list_attr file.",
+    )
+
+
+def _truth(current: CurrentDataset, dataset: str | None, sent: Any) -> GroundTruth:
+    """Ground truth of the file that was sent, or else of the dataset."""
+    if sent is None:
+        return truth_of_dataset(current.store, dataset or current.name)
+    kept = st.session_state.get(_KEPT)
+    if kept is None or kept[0] != sent.file_id:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / Path(sent.name).name
+            path.write_bytes(sent.getvalue())
+            with named_plainly(Path(folder)):
+                kept = st.session_state[_KEPT] = (sent.file_id, read_truth(path))
+    found: GroundTruth = kept[1]
+    return found
+
+
+def _draw_run(found: Measured) -> None:
+    with st.container(horizontal=True):
+        for name in _NUMBERS:
+            mean = found.macro[name]
+            st.metric(
+                _title(name),
+                "none" if pd.isna(mean.value) else f"{mean.value:.3f}",
+                help=f"Mean over {counted(mean.n, 'concepts')}"
+                + (f"; {mean.left_out} left out, that have none." if mean.left_out else "."),
+            )
+    draw_table(
+        found.scores,
+        480,
+        {
+            "concept": st.column_config.TextColumn("Concept", width=180),
+            "truth": st.column_config.TextColumn("Compared with", width=180),
+            **{
+                name: st.column_config.NumberColumn(_title(name), format="%.3f", width=90)
+                for name in _NUMBERS
+            },
+            **{
+                name: count_column(name.replace("_", " ").capitalize(), 90)
+                for name in found.scores.columns
+                if name not in ("concept", "truth", *_NUMBERS)
+            },
+        },
+        key="_measured_rows",
+        alt="Measures of each concept",
+    )
+    download("CSV", lambda: to_csv(found.scores), "measured.csv", key="_measured_csv")
+    said = []
+    if found.unmatched_concepts:
+        listed = ", ".join(shorten(one) for one in found.unmatched_concepts[:20])
+        said.append(f"There is no ground truth for {escape(listed)}.")
+    if found.unmatched_images:
+        said.append(f"{counted(found.unmatched_images, 'images')} of the run are not in it.")
+    said += [f"{n:,} rows {escape(why)} are left out." for why, n in found.left_out.items()]
+    if said:
+        st.caption(" ".join(said))
+
+
+def _title(name: str) -> str:
+    return {"auc": "AUC", "f1": "F1"}.get(name, name.capitalize())
+
+
+def _draw_vocabulary(current: CurrentDataset, truth: GroundTruth) -> None:
+    embed, compared_by = open_embedder()
+    attributes = [str(name) for name in truth.shows.columns]
+    found = measure_vocabulary(current.store, current.name, attributes, embed=embed)
+    with st.container(horizontal=True):
+        st.metric("Proposed", f"{found.proposed:,}")
+        st.metric("Known", f"{found.known:,}")
+        st.metric("Recall", f"{found.recall:.3f}", help="Known ones that a proposed one matches.")
+        st.metric(
+            "Effective dimension",
+            f"{found.dimension:,} ({found.fraction:.0%})",
+            help="Principal components that hold 95% of the variance of what was proposed.",
+        )
+    st.caption(f"Names match above a cosine of 0.8, compared by {escape(compared_by)}.")

@@ -1,0 +1,38 @@
+"""A labelling run that no model made, and galleries that are looked into."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from app.pictures.thumbnails import ImageFiles, Picture
+from generation.output.folder import OutputFolder
+from graph.database.store import GraphStore
+from tests.audited_run import write_audited_run
+
+
+@pytest.fixture
+def run(store: GraphStore, dataset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A labelling run of 12 images that is done."""
+    for name in ("output", "cache"):
+        monkeypatch.setenv(f"COBALANCE_{name.upper()}", str(tmp_path / name))
+    monkeypatch.setenv("COBALANCE_IMAGES", str(tmp_path / "pictures"))
+    folder = OutputFolder(str(tmp_path / "output"))
+    return write_audited_run(store, dataset, folder, tmp_path / "pictures", 12)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
+    """The regions that galleries are asked to draw."""
+    asked: list[pd.DataFrame] = []
+    gallery = ImageFiles.gallery
+
+    def recorded(
+        self: ImageFiles, images: Any, regions: pd.DataFrame, *others: Any
+    ) -> list[Picture]:
+        asked.append(regions)
+        return gallery(self, images, regions, *others)
+
+    monkeypatch.setattr(ImageFiles, "gallery", recorded)
+    return asked
