@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from annotation.language.chat import ChatModel, Question
 from annotation.proposing.options import ProposeOptions, filled
 from ingest.annotators.annotator import Annotator
 from ingest.images.arrays import ImageArray
@@ -61,6 +62,33 @@ def chat_cost(options: ProposeOptions, caption: str) -> ChatCost:
         each.append((n * m, asked.image_caption, _CAPTION))
     tokens_in = sum(k * -(-len(filled(text, **values)) // _LETTERS) for k, text, _ in each)
     return ChatCost(calls_of(options), tokens_in, sum(k * out for k, _, out in each))
+
+
+def measure_chat(
+    chat: ChatModel,
+    options: ProposeOptions,
+    caption: str,
+    at_once: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Seconds that proposing will take, from two questions that are asked now, one after the other.
+
+    The first, for categories, warms up; all others go at the pace of the second, for attributes of
+    a category, `at_once` at a time.
+
+    Raises
+    ------
+    LanguageModelError
+        The model cannot be reached, or refuses.
+    """
+    asked = options.questions
+    values = {"n": options.categories, "m": options.attributes, "caption": caption}
+    times = [clock()]
+    for text in (asked.categories, asked.attributes):
+        chat.ask(Question(filled(text, category=_NAME, **values), temperature=options.temperature))
+        times.append(clock())
+    first, second = times[1] - times[0], times[2] - times[1]
+    return first + second * -(-(calls_of(options) - 1) // at_once)
 
 
 def measure_seconds(

@@ -10,7 +10,7 @@ from annotation.language.chat import LanguageModelError, Reply
 from annotation.language.endpoint import Endpoint
 from annotation.language.transcript import Transcript
 from annotation.proposing.captions import caption_of
-from annotation.proposing.cost import chat_cost, measure_seconds
+from annotation.proposing.cost import chat_cost, measure_chat, measure_seconds
 from annotation.proposing.options import read_preset
 from annotation.proposing.propose import propose
 from app.demo.scripted_endpoint import Answer, scripted_endpoint
@@ -202,6 +202,16 @@ def test_seconds_are_those_of_two_batches_and_the_rest_at_the_pace_of_the_second
 
     seconds = measure_seconds(Annotator(), ["image"] * 4, ["a"], 104, lambda: next(times))
     assert seconds == 5 + 2 + 100 * 1
+
+
+def test_seconds_of_calls_are_those_of_two_questions_and_the_rest_at_the_pace_of_the_second():
+    options = read_preset("gelda")  # 65 calls
+    for at_once, rest in ((1, 64), (4, 16), (5, 13), (64, 1)):
+        times, chat = iter([10.0, 13.0, 15.0]), Scripted(lambda _: "")
+        seconds = measure_chat(chat, options, CAPTION, at_once, lambda times=times: next(times))
+        assert seconds == 3 + 2 * rest
+        assert len(chat.asked) == 2
+        assert CAPTION in chat.asked[1].text
 
 
 class OutOfOrder:

@@ -6,12 +6,18 @@ import pandas as pd
 import typer
 
 from app.cli.commands.annotate.propose import (
+    AtOnceOption,
     AttributesOption,
     Caption,
     CategoriesOption,
+    KeyFileOption,
+    LocalOption,
+    ModelOption,
     PresetOption,
     PromptsOption,
     RoundsOption,
+    TimeoutOption,
+    chosen_chat,
     given,
 )
 from app.cli.common import (
@@ -34,6 +40,23 @@ def cost(
     attributes: AttributesOption = None,
     rounds: RoundsOption = None,
     llm_prompts: PromptsOption = False,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Also the seconds of the calls: ask the language model of --url or --local two "
+            "questions now.",
+        ),
+    ] = False,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The OpenAI-compatible address to measure."),
+    ] = None,
+    model: ModelOption = None,
+    local: LocalOption = False,
+    key_file: KeyFileOption = None,
+    timeout: TimeoutOption = 120.0,
+    at_once: AtOnceOption = 4,
     dataset: Annotated[
         str | None,
         typer.Option(
@@ -59,18 +82,24 @@ def cost(
     """Show the calls, tokens, image passes and seconds that annotating takes, before it runs.
 
     Calls are R for the categories, R·N for the attributes and N for the levels, and N·M more with
-    --llm-prompts; retries apart. Tokens are estimated from the questions.
+    --llm-prompts; retries apart. Tokens are estimated from the questions. The seconds of the calls
+    are unknown without --measure.
     """
-    from annotation.proposing.cost import chat_cost
+    from annotation.proposing.cost import chat_cost, measure_chat
     from annotation.proposing.options import read_preset
 
     check_output(format_, output)
     if annotator is not None and dataset is None:
         raise OptionError("--with needs the dataset whose images it scores. Give --dataset.")
+    if not measure and (url is not None or local):
+        raise OptionError("--url and --local are for --measure, which asks two questions now.")
     changes = given(categories=categories, attributes=attributes, rounds=rounds)
     options = read_preset(preset, {**changes, "llm_prompts": llm_prompts})
     asked = chat_cost(options, caption)
-    row: dict[str, object] = dict(asked.__dict__)
+    row: dict[str, object] = {**asked.__dict__, "chat_seconds": "unknown"}
+    if measure:
+        chat = chosen_chat(url, model, key_file, timeout, local=local)
+        row["chat_seconds"] = measure_chat(chat, options, caption, 1 if local else at_once)
     if dataset is not None:
         with needs_extra("Measuring an annotator", "worker"):
             from app.services.annotations.costs import label_cost

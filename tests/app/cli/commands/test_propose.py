@@ -50,6 +50,12 @@ def test_from_a_caption_to_accepted_attributes(store, environment, birds, tmp_pa
     small = ("-N", 3, "-M", 3, "-R", 2)
     cost = table(annotate("cost", "a photo of a bird", *small, "-d", birds, "-f", "csv"))
     assert cost.loc[0, ["calls", "images", "image_passes"]].tolist() == [2 + 2 * 3 + 3, 3, 6]
+    assert cost.loc[0, "chat_seconds"] == "unknown"
+    assert "--measure" in annotate("cost", "--url", "http://x/v1", exit_code=2).stderr
+    with scripted_endpoint(reply_to) as served:
+        chat = ("--url", served.url, "--model", "m")
+        measured = table(annotate("cost", *small, "--measure", *chat, "-f", "csv"))
+        assert (measured.loc[0, "chat_seconds"] > 0, len(served.requests)) == (True, 2)
     (tmp_path / "key").write_text(KEY)
     order = ("propose", "a photo of a bird", "-d", birds, *small, "--synonyms", "letters")
     assert "--local" in annotate(*order, exit_code=2).stderr
