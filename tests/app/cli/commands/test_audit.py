@@ -1,8 +1,11 @@
 """`cobalance annotate audit`: drawn, answered by CSV, evaluated, and shown beside imbalances."""
 
+import io
+import json
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from generation.output.folder import OutputFolder
@@ -78,5 +81,17 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
     assert "line 1: there is no column 'concept'" in cobalance(*answers, exit_code=1).stderr
     file.write_bytes(b"\xff\x00")
     assert "line 1: the byte 0xff is not UTF-8" in cobalance(*answers, exit_code=1).stderr
+    file.write_text("person,image,concept,answer\nann,1,sea,shows\n\nann,1,sea,unknown\n")
+    said = cobalance(*answers, exit_code=2).stderr
+    assert "Line 4: the answer for person 'ann', image '1', concept 'sea'" in " ".join(said.split())
+    clique = json.dumps(CONCEPTS)
+    cobalance("annotate", "audit", audited, "--people", "=eve", "--n", 2, "--clique", clique)
+    sheet = cobalance("annotate", "audit", audited, "--sheet", "-f", "csv").stdout
+    assert set(pd.read_csv(io.StringIO(sheet))["concept"]) == {" + ".join(sorted(CONCEPTS))}
+    assert set(pd.read_csv(io.StringIO(sheet))["person"]) == {
+        "'=eve"
+    }  # no formula, for a spreadsheet
+    file.write_text(sheet.replace(",\n", ",shows\n"))
+    assert "6 answers taken" in cobalance(*answers).stderr
     both = cobalance("annotate", "audit", audited, "--rates", "--results", exit_code=2)
     assert "one at a time" in both.stderr
