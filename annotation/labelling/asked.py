@@ -107,10 +107,13 @@ class AskedYesNo:
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
         """Probability of yes for each text in each image, of shape (images, texts).
 
+        An image has NaN alone where some answer begins neither with yes nor with no, as when the
+        model refuses: it then counts as one that could not be read.
+
         Raises
         ------
         LanguageModelError
-            The model cannot be reached, gives no probabilities, or answers with neither.
+            The model cannot be reached, gives no probabilities, or answers so of no image.
         """
         asked = [self.question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
         questions = [
@@ -118,24 +121,30 @@ class AskedYesNo:
             for shown in map(within, images)
             for text in asked
         ]
-        found = list(in_order(self._probability, questions, self.endpoint.at_once))
-        return np.array(found, np.float32).reshape(len(images), len(texts))
+        replies = list(in_order(self.chat.ask, questions, self.endpoint.at_once))
+        found = [probability_of_yes(reply) for reply in replies]
+        result = np.array([np.nan if one is None else one for one in found], np.float32)
+        result = result.reshape(len(images), len(texts))
+        unanswered = np.isnan(result).any(axis=1)
+        if len(images) > 1 and unanswered.all():
+            self._refuse(questions, replies)
+        result[unanswered] = np.nan
+        return result
 
     def describe(self) -> Mapping[str, Any]:
         """The question, the model, and where it is."""
         return {"question": self.question, **_described(self.endpoint)}
 
-    def _probability(self, question: Question) -> float:
-        reply = self.chat.ask(question)
-        found = probability_of_yes(reply)
-        if found is None:
-            likeliest = ", ".join(repr(token) for token, _ in reply.first_tokens[:5])
-            raise LanguageModelError(
-                f"The model {self.endpoint.model} begins its answer to {question.text[:200]!r} "
-                f"neither with yes nor with no, but with {likeliest}. Take a model that answers "
-                "at once, without thinking aloud, or set another question."
-            )
-        return found
+    def _refuse(self, questions: Sequence[Question], replies: Sequence[Reply]) -> None:
+        """Raise LanguageModelError for the first answer that is neither yes nor no."""
+        pairs = zip(questions, replies, strict=True)
+        asked, reply = next(pair for pair in pairs if probability_of_yes(pair[1]) is None)
+        likeliest = ", ".join(repr(token) for token, _ in reply.first_tokens[:5])
+        raise LanguageModelError(
+            f"The model {self.endpoint.model} begins its answer to {asked.text[:200]!r} neither "
+            f"with yes nor with no, but with {likeliest}. Take a model that answers at once, "
+            "without thinking aloud, or set another question."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ class Question:
         What it is about; none for a question about words.
     first_token : bool
         Whether the first token of the reply alone counts, with the log probabilities of the
-        likeliest ones; a model that cannot tell them refuses.
+        likeliest ones; only an endpoint tells them.
     """
 
     text: str

@@ -125,20 +125,32 @@ GOOD = {"yes": 0.5, "no": 0.5}
         (Answer("too big", 413), 1, r"too large.*limit of the size of requests"),
         (Answer("no images", 404), 1, "404: .*no images"),
         (Answer("Yes"), 1, r"no probabilities of tokens \(logprobs\)"),
-        (
-            Answer("The", first_tokens={"The": 0.9, "A": 0.1}),
-            1,
-            "neither with yes nor.*'The'",
-        ),
         (Answer("logprobs are not supported", 400), 3, "400: .*logprobs are not supported"),
     ],
-    ids=["500", "429", "413", "404", "no logprobs", "neither", "400"],
+    ids=["500", "429", "413", "404", "no logprobs", "400"],
 )
 def test_trouble_with_images_is_an_error_that_says_what_to_do(answer, tries, message):
     with scripted_endpoint(lambda _: answer) as served:
         with pytest.raises(LanguageModelError, match=message):
             ask(served, IMAGES[:1], TEXTS[:1])
         assert len(served.requests) == tries
+
+
+def test_an_image_without_an_answer_is_one_that_could_not_be_read():
+    def answer(body):
+        grey, text = sees(body)
+        refuses = grey >= refused and "red" in text
+        return Answer("", first_tokens={"I": 0.9, "The": 0.1} if refuses else GOOD)
+
+    with scripted_endpoint(answer) as served:
+        refused = GREYS[-1]
+        found = ask(served, at_once=2)
+        assert found[:-1].tolist() == [[0.5, 0.5]] * 2
+        assert np.isnan(found[-1]).all()
+        assert np.isnan(ask(served, IMAGES[-1:])).all()
+        refused = 0
+        with pytest.raises(LanguageModelError, match=r"neither with yes nor with no.*'I', 'The'"):
+            ask(served)
 
 
 def test_passing_trouble_is_retried_and_refused_options_are_left_out():
