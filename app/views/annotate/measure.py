@@ -1,13 +1,14 @@
 """Labels of a run, or proposed attributes, compared with ground truth."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from annotation.measuring.truth import GroundTruth, read_truth
+from annotation.measuring.truth import GroundTruth, read_mapping, read_truth
 from app.services.annotations.measuring import (
     Measured,
     measure_run,
@@ -33,6 +34,7 @@ from graph.annotations.runs import list_runs
 from graph.errors import CobalanceError
 from ingest.concepts.plurals import counted
 
+T = TypeVar("T")
 VOCABULARY = "what was proposed"
 _RUN, _TRUTH, _KEPT = "measure_run", "measure_truth", "_measured"
 _NUMBERS = ("auc", "precision", "recall", "f1")
@@ -68,7 +70,7 @@ def show(current: CurrentDataset) -> None:
                 help="Its own concepts, without those that accepted runs have found.",
             )
         with right:
-            sent = _file() if may_edit() else None
+            sent, mapping = _files() if may_edit() else (None, None)
             viewer_note("send files")
     if truth is None and sent is None:
         st.caption("Choose a dataset, or send a file, whose annotations are known to be right.")
@@ -79,35 +81,49 @@ def show(current: CurrentDataset) -> None:
             _draw_vocabulary(current, known)
         else:
             folder = OutputFolder(session.settings().output_folder())
-            _draw_run(measure_run(current.store, folder, what, known))
+            named = None if mapping is None else _read(mapping, read_mapping)
+            _draw_run(measure_run(current.store, folder, what, known, named))
     except CobalanceError as error:
         show_error(error)
 
 
-def _file() -> Any:
+def _files() -> tuple[Any, Any]:
+    """Places for ground truth, and for the names that differ in it."""
     accept_uploads()
-    return st.file_uploader(
+    truth = st.file_uploader(
         "Ground truth in a file",
         ["csv", "txt"],
         key="_measure_file",
         help="A table with an image a row, its id or file name first, and a column of 1 and 0 for "
         "each attribute, empty where unknown; or CelebA's list_attr file.",
     )
+    mapping = st.file_uploader(
+        "Mapping of names that differ",
+        ["csv"],
+        key="_measure_mapping",
+        help="The columns concept, truth, and inverted where opposites are meant.",
+    )
+    return truth, mapping
 
 
 def _truth(current: CurrentDataset, dataset: str | None, sent: Any) -> GroundTruth:
     """Ground truth of the file that was sent, or else of the dataset."""
     if sent is None:
         return truth_of_dataset(current.store, dataset or current.name)
-    kept = st.session_state.get(_KEPT)
-    if kept is None or kept[0] != sent.file_id:
+    return _read(sent, read_truth)
+
+
+def _read(sent: Any, read: Callable[[Path], T]) -> T:
+    """Read a file that was sent, once until another one is."""
+    kept: dict[str, tuple[str, T]] = st.session_state.setdefault(_KEPT, {})
+    known = kept.get(read.__name__)
+    if known is None or known[0] != sent.file_id:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / Path(sent.name).name
             path.write_bytes(sent.getvalue())
             with named_plainly(Path(folder)):
-                kept = st.session_state[_KEPT] = (sent.file_id, read_truth(path))
-    found: GroundTruth = kept[1]
-    return found
+                known = kept[read.__name__] = (sent.file_id, read(path))
+    return known[1]
 
 
 def _draw_run(found: Measured) -> None:

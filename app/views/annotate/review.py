@@ -24,7 +24,7 @@ from graph.annotations.attributes import (
 )
 from graph.errors import OptionError
 
-ATTRIBUTE = "annotate_attribute"
+ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
 _PROBLEM = "_review_problem"
 _NEXT = "the next one without a decision"
 
@@ -62,7 +62,13 @@ def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) ->
     if st.session_state.get(ATTRIBUTE) not in (None, *labels):
         del st.session_state[ATTRIBUTE]
     chosen = st.selectbox(
-        "Attribute", list(labels), index=None, placeholder=_NEXT, **in_url(ATTRIBUTE), width=420
+        "Attribute",
+        list(labels),
+        index=None,
+        placeholder=_NEXT,
+        **in_url(ATTRIBUTE),
+        width=420,
+        on_change=_forget_target,
     )
     if chosen is None and waiting.empty:
         st.success("All attributes are decided. Have images labelled: see **Label**.")
@@ -91,6 +97,8 @@ def _fields(
 ) -> None:
     widget = f"{len(key[0])} {key[0]} {key[1]}"
     others = [one for one in _keys(found[found["state"] == "accepted"]) if one != key]
+    if st.session_state.get(INTO) not in (None, *others):
+        del st.session_state[INTO]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Name", row["name"], key=f"_name {widget}", max_chars=200, width=220
@@ -107,7 +115,7 @@ def _fields(
             others,
             index=None,
             format_func=" / ".join,
-            key=f"_into {widget}",
+            **in_url(INTO),
             placeholder="an accepted one",
             width=220,
         )
@@ -151,6 +159,13 @@ def _decide(dataset: str, decisions: list[Decision]) -> None:
             session.store(), dataset, decisions, known.name if known is not None else ""
         )
         st.session_state[ATTRIBUTE] = None
+        _forget_target()
+
+
+def _forget_target() -> None:
+    """Choose nothing to merge into: what was chosen is for another attribute."""
+    if INTO in st.session_state:
+        st.session_state[INTO] = None
 
 
 def _table(found: pd.DataFrame) -> None:

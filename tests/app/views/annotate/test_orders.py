@@ -12,7 +12,10 @@ from app.views.state import access, tasks
 from graph.annotations.attributes import list_attributes
 from graph.annotations.runs import list_runs, read_run
 from graph.database.store import GraphStore
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.read import load_incidence
+from graph.dataset.write import write_annotations
+from graph.records import Annotations, ImageRecord, Mention
 from tests.app.conftest import OpenPage, shown_text
 from tests.app.views.annotate.test_page import labels, press
 from tests.audited_run import CONCEPTS, labelled, shows
@@ -138,3 +141,22 @@ def test_runs_are_measured_and_compared(
         assert found.loc[name, "precision"] == hits / (hits + pairs.count((True, False)))
         assert found.loc[name, "recall"] == hits / (hits + pairs.count((False, True)))
     assert app.metric[0].label == "AUC"
+    names = f"concept,truth,inverted\n{CONCEPTS[1]},{CONCEPTS[0]},1\n".encode()
+    app.file_uploader(key="_measure_mapping").upload("names.csv", names, "text/csv").run()
+    assert app.dataframe[-1].value.set_index("concept").loc[CONCEPTS[1], "truth"] == (
+        f"not {CONCEPTS[0]}"
+    )
+    other = f"{dataset} made"
+    records = [ImageRecord(str(at), "gull", (Mention("sea"),) * (at < 3)) for at in range(4)]
+    write_annotations(store, other, Annotations.from_records(records), source="a test")
+    try:
+        link = {"annotate_view": "Compare", "compare_generated": other}
+        app = open_page("annotate", dataset=dataset, **link)
+        assert not app.exception
+        shares = app.dataframe[-1].value.set_index("attribute")[["real", "generated"]]
+        assert shares.loc["sea"].tolist() == [0, 75]
+        assert shares.loc["bird"].tolist() == [100, 0]
+        app.selectbox(key="compare_real_run").set_value(run).run()
+        assert "Name a run of each dataset" in shown_text(app)
+    finally:
+        drop_dataset(store, other)

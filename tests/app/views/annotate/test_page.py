@@ -79,8 +79,8 @@ def test_attributes_are_reviewed_one_by_one_and_by_editors_alone(
     press(app, "Accept all unflagged (1)")
     found = list_attributes(store, dataset).set_index("proposed")["state"].to_dict()
     assert found == {"sea": "rejected", HOSTILE: "proposed", "rock": "accepted"}
-    (into,) = [one for one in app.selectbox if one.label == "Merge into"]
-    into.set_value(("thing", "rock")).run()
+    link = {"annotate_view": "Review", "annotate_into": "thing / rock"}
+    app = open_page("annotate", dataset=dataset, **link)
     press(app, "Merge")
     assert list_attributes(store, dataset).set_index("proposed").loc[HOSTILE, "merged_into"] == (
         "thing",
@@ -112,6 +112,8 @@ def test_orders_name_the_fields_that_they_lack(
     press(app, "Cancel")
     assert read_run(store, ordered[0].id).state == "cancelled"
     assert {"Run again", "Delete"} <= labels(app)
+    press(app, "Run again")
+    assert read_run(store, ordered[0].id).state == "queued"
 
 
 def test_without_runs_it_says_what_to_do(open_page: OpenPage, cars: str) -> None:
