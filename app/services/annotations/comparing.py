@@ -97,7 +97,7 @@ def compare_generator(
         names, left_out = sorted({*first.counts, *second.counts}), []
         notes = [
             f"Only in {dataset!r}, and 0 in the other, where perhaps nobody has looked for it: "
-            f"{', '.join(sorted(alone))}."
+            f"{_first(sorted(alone))}."
             for dataset, one, other in ((real, first, second), (generated, second, first))
             if (alone := set(one.counts) - set(other.counts))
         ]
@@ -118,6 +118,11 @@ def compare_generator(
     counts = pd.DataFrame(rows, columns=["category", "attribute", *COUNTS])
     table = shift_table(counts, confidence)
     return GeneratorComparison(table, tuple(left_out), tuple(notes))
+
+
+def _first(names: list[str], n: int = 10) -> str:
+    more = f" and {len(names) - n:,} more" if len(names) > n else ""
+    return ", ".join(names[:n]) + more
 
 
 def _differing(real: AnnotationRun, generated: AnnotationRun) -> list[str]:
