@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from annotation.labelling.settings import LabelSettings
 from annotation.language.endpoint_settings import EndpointSettings, read_key
 from app.cli.annotations import output_folder
 from app.cli.commands.annotate.propose import TimeoutOption
@@ -156,6 +157,14 @@ def label(
     with opened_store() as (store, progress):
         run = order_labels(store, folder, order)
         out.print(run, markup=False)
+        if order.endpoint is not None:
+            asked = LabelSettings.read(read_run(store, run).settings)
+            calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
+            notes.print(
+                f"{counted(calls, 'questions')} with an image will be sent to "
+                f"{order.endpoint.host}, at most {at_once} at once.",
+                markup=False,
+            )
         if here:
             settings = Settings.from_environment()
             tasks = [f"{run}-{at}" for at in range(read_run(store, run).chunks)]

@@ -87,6 +87,7 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
         assert not list_runs(store, birds)
         done = annotate(*order, tmp_path / "key", "--send-images", "--here")
         assert len(served.requests) == 8
+        assert "8 questions with an image will be sent to 127.0.0.1:" in done.stderr
     assert {one["authorization"] for one in served.headers} == {f"Bearer {KEY}"}
     (run,) = list_runs(store, birds)
     assert (run.model, run.state, run.revision, run.licence) == ("m", "done", None, None)
