@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from app.cli.commands import (
     annotate,
+    assistant,
     console,
     datasets,
     demo,
@@ -72,6 +73,7 @@ app.command()(results.export)
 app.add_typer(annotate.app, name="annotate")
 app.add_typer(evaluate.app, name="evaluate")
 app.command()(console.cypher)
+app.command("mcp")(assistant.mcp)
 app.add_typer(server.app, name="store")
 
 
