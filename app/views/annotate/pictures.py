@@ -14,7 +14,6 @@ from app.views.components.gallery import image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import show_error
-from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
 from generation.output.folder import OutputFolder
 from graph.annotations.runs import list_runs
@@ -25,6 +24,7 @@ from ingest.images.region_file import SCHEMA
 
 THUMBNAIL_PX = 256
 _EACH = 2
+_WIDTH_PX = 168
 
 
 def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
@@ -59,11 +59,12 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
         shown = image_files().gallery(images, _boxes(found), {}, THUMBNAIL_PX)
     else:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
-    for place, (cell, row) in enumerate(zip(grid(len(rows), 3 * _EACH), rows, strict=True)):
-        with cell:
-            if shown is not None:
-                st.image(shown[place].data, width="stretch", alt="Example image")
-            st.caption(f"{row['rank']} {row['score']:.3f}  \n{escape(shorten(row['id'], 40))}")
+    with st.container(horizontal=True):
+        for place, row in enumerate(rows):
+            with st.container(width=_WIDTH_PX):
+                if shown is not None:
+                    st.image(shown[place].data, width="stretch", alt="Example image")
+                st.caption(f"{row['rank']} {row['score']:.3f}  \n{escape(shorten(row['id'], 40))}")
 
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotation.proposing.cost import chat_cost
 from annotation.proposing.options import read_preset
 from app.demo.scripted_endpoint import Answer, scripted_endpoint
+from app.settings import Settings
 from app.views.state import access, tasks
 from graph.annotations.attributes import list_attributes
 from graph.annotations.runs import list_runs, read_run
@@ -16,6 +18,7 @@ from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.read import load_incidence
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
+from ingest.captions.image_texts import write_image_texts
 from tests.app.conftest import OpenPage, shown_text
 from tests.app.views.annotate.test_page import labels, press
 from tests.audited_run import CONCEPTS, labelled, shows
@@ -158,5 +161,42 @@ def test_runs_are_measured_and_compared(
         assert shares.loc["bird"].tolist() == [100, 0]
         app.selectbox(key="compare_real_run").set_value(run).run()
         assert "Name a run of each dataset" in shown_text(app)
+    finally:
+        drop_dataset(store, other)
+
+
+def test_concepts_are_extracted_from_captions(
+    open_page: OpenPage,
+    store: GraphStore,
+    dataset: str,
+    run: str,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = open_page("annotate", dataset=dataset, annotate_view="Extract")
+    assert "No captions to read" in shown_text(app)
+    home = tmp_path if settings.neo4j_uri is not None else settings.cobalance_home
+    monkeypatch.setenv("COBALANCE_HOME", str(home))
+    other = f"{dataset} told"
+    whole = Annotations.from_records([ImageRecord(str(at), "gull", ()) for at in range(3)])
+    texts = pd.DataFrame({"image": range(3), "captions": [["a dog"], ["a dog", "a sea"], []]})
+    texts[["license", "license_url", "attribution"]] = None
+    write_annotations(store, other, whole, source="a test")
+    write_image_texts(
+        home / "captions", other, Annotations(whole.images, whole.mentions, texts=texts)
+    )
+    try:
+        with scripted_endpoint(lambda _: '{"items": ["dog", "kennel"]}') as served:
+            monkeypatch.setenv("COBALANCE_CHAT_URL", served.url)
+            monkeypatch.setenv("COBALANCE_CHAT_MODEL", "m")
+            app = open_page("annotate", dataset=other, annotate_view="Extract")
+            assert "**2 questions**, one for each different caption of 2 images" in shown_text(app)
+            press(app, "Find concepts")
+            ended(f"extract {other}")
+            assert len(served.requests) == 2
+        app.run()
+        assert "1 concept in captions of 2 images" in shown_text(app)
+        assert [(one.kind, one.state) for one in list_runs(store, other)] == [("caption", "done")]
     finally:
         drop_dataset(store, other)
