@@ -18,14 +18,32 @@ SYNONYM = 0.9
 """A cosine above it makes two names near synonyms."""
 UNSEEN = "seen in no image"
 PERCEIVED = "perceived"
+PERSONAL = "says of people what images only hint at: gender, age, ethnicity or the like"
 _SENSITIVE = (
     *("age", "ages", "aging", "ancestry", "caste", "citizenship", "disability", "ethnic"),
     *("ethnicity", "ethnicities", "faith", "gender", "genders", "nationality", "pregnancy", "race"),
     *("races", "racial", "religion", "religious", "sex", "sexual", "sexuality"),
     *("skin color", "skin colour", "skin complexion", "skin tone", "skin type", "complexion"),
 )
+_PERSONAL = (
+    *("adolescent", "boy", "child", "children", "elder", "elderly", "female", "feminine"),
+    *("gentleman", "gentlemen", "girl", "ladies", "lady", "male", "man(?! made)", "masculine"),
+    *("men", "middle aged", "nonbinary", "senior citizen", "teen", "teenage", "teenager"),
+    *("toddler", "transgender", "woman", "women", "years old", "youth"),
+    *("dark skin", "dark skinned", "fair skin", "fair skinned", "light skin", "light skinned"),
+    *("autistic", "disabled", "gay", "lesbian", "pregnant"),
+)
+_OF_PEOPLE = (  # of people where nothing else follows: not "asian elephant"
+    *("african", "african american", "asian", "caucasian", "hispanic", "latina", "latino"),
+    *("middle eastern", "buddhist", "catholic", "christian", "hindu", "jewish", "muslim", "sikh"),
+)
 _PLURAL = re.compile(r"(?<=\w{3})(?<!s)s\b")
 _SENSITIVE_WORDS = re.compile(rf"\b(?:{'|'.join(_SENSITIVE)})s?\b")
+_PERSONAL_WORDS = re.compile(
+    rf"\b(?:{'|'.join(_PERSONAL)})s?\b"
+    rf"|\b(?:{'|'.join(_OF_PEOPLE)})(?:s?$| (?:people|person|face|descent|appearance)\b)"
+    r"|\b(?:black|white|blind|deaf|old|young) (?:people|persons?)\b"
+)
 
 
 def is_sensitive(category: str) -> bool:
@@ -39,15 +57,27 @@ def is_sensitive(category: str) -> bool:
     return _SENSITIVE_WORDS.search(plain_name(category.replace("-", " "))) is not None
 
 
+def tells_sensitive(attribute: str) -> bool:
+    """Whether an attribute says of people what images only hint at, in whatever category it is.
+
+    Examples
+    --------
+    >>> [tells_sensitive(name) for name in ("elderly woman", "perceived age", "stage", "black")]
+    [True, True, False, False]
+    """
+    words = plain_name(attribute.replace("-", " "))
+    return is_sensitive(attribute) or _PERSONAL_WORDS.search(words) is not None
+
+
 def perceived(category: str) -> str:
     """A sensitive category's name: what is seen is how people look, not what they are.
 
     Examples
     --------
-    >>> perceived("gender"), perceived("perceived age")
+    >>> perceived("gender"), perceived("Perceived age")
     ('perceived gender', 'perceived age')
     """
-    return category if category.startswith(PERCEIVED) else f"{PERCEIVED} {category}"
+    return f"{PERCEIVED} {plain_name(category).removeprefix(PERCEIVED).strip()}"
 
 
 def flagged(
@@ -69,6 +99,8 @@ def flagged(
     result = []
     for at, one in enumerate(attributes):
         flags = list(one.flags)
+        if tells_sensitive(one.name) and not is_sensitive(one.category):
+            flags.append(PERSONAL)
         named = next((name for name in sorted(classes) if names_class(one.name, name)), None)
         if named is not None:
             flags.append(f"names the class {named!r}")

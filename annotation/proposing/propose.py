@@ -80,6 +80,8 @@ def propose(
     questions = options.questions
     text = filled(questions.categories, n=options.categories, caption=caption)
     (named_in_rounds,) = asked.rounds([text])
+    if options.sensitive:  # "gender" and "perceived gender" are one
+        named_in_rounds = [[_as_seen(name) for name in names] for names in named_in_rounds]
     named = vote(named_in_rounds, min_votes=options.min_votes)
     left_out = [] if options.sensitive else [one.name for one in named if is_sensitive(one.name)]
     kept = [one.name for one in named if one.name not in left_out][: options.categories]
@@ -95,6 +97,10 @@ def propose(
     found = _described(asked, caption, voted)
     progress("ask the language model", asked.done, asked.done)
     return Proposal(tuple(found), tuple(left_out))
+
+
+def _as_seen(category: str) -> str:
+    return perceived(category) if is_sensitive(category) else category
 
 
 def _described(
@@ -129,7 +135,7 @@ def _described(
         ]
     return [
         ProposedAttribute(
-            perceived(category) if is_sensitive(category) else category,
+            category,
             one.name,
             level,
             written,

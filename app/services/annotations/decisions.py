@@ -8,7 +8,7 @@ import pandas as pd
 from annotation.labelling.labels import read_labels
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
-from app.services.annotations.labelling import concepts_of
+from app.services.annotations.labelling import SEVERAL_ANYWAY, concepts_of
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import link_concepts, list_attributes
 from graph.annotations.found import apply_runs
@@ -76,7 +76,8 @@ def change_thresholds(
     JobNotFoundError
         There is no such run.
     OptionError
-        It has no such concept, or it compares with a base caption and has no threshold.
+        It has no such concept, or it compares with a base caption and has no threshold, or has a
+        threshold and is told whether several attributes count.
     """
     found = _labelling(store, run)
     settings = LabelSettings.read(found.settings)
@@ -88,6 +89,8 @@ def change_thresholds(
             f"The run {run} compares scores with that of its base caption, {settings.base!r}, and "
             "has no threshold. Order one with a threshold."
         )
+    if settings.rule == "threshold" and multi is not None:
+        raise OptionError(f"The run {run} has a threshold. {SEVERAL_ANYWAY}")
     changed = LabelSettings.read(
         {
             **settings.model_dump(mode="json"),

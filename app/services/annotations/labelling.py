@@ -24,6 +24,10 @@ from ingest.concepts.wording import readable
 _AS_ORDERED = ("level", "base", "multi", "threshold", "split", "chunk_images")
 WORKER = "worker"
 """The extra of tasks whose annotator needs no other."""
+SEVERAL_ANYWAY = (
+    "Every attribute from the threshold on counts, several of a category too. Whether the best "
+    "alone counts is a choice only where scores are compared with a base caption."
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,9 @@ def order_labels(
     UnknownNameError
         There is no such annotator.
     OptionError
-        There is nothing to look for, no base caption where the rule needs one, or no image; or
-        images may not be sent to the address, or the annotator cannot ask one.
+        There is nothing to look for, no base caption where the rule needs one, or no image;
+        ``multi`` is asked for where a threshold decides; or images may not be sent to the address,
+        or the annotator cannot ask one.
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     JobBlockedError
@@ -99,6 +104,8 @@ def order_labels(
             "names the domain alone, such as 'a photo of a bird'. Give that caption with ",
             *(Setting("base"), ", or take ", Setting("rule", "threshold"), "."),
         )
+    if rule == "threshold" and order.multi:
+        raise OptionError(SEVERAL_ANYWAY)
     unknown = sorted(set(order.thresholds) - {one.concept for one in attributes})
     if unknown:
         raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")

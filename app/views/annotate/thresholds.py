@@ -131,5 +131,5 @@ def _keep(run: str, changed: LabelSettings) -> None:
             run,
             threshold=changed.threshold if has_threshold else None,
             thresholds=changed.thresholds if has_threshold else None,
-            multi=changed.multi,
+            multi=None if has_threshold else changed.multi,
         )

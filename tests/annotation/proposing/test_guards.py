@@ -4,11 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.proposing.guards import (
+    PERSONAL,
     flagged,
     is_sensitive,
     names_class,
     near_synonyms,
     ngram_vectors,
+    tells_sensitive,
     unseen,
 )
 from graph.annotations.attributes import ProposedAttribute
@@ -71,3 +73,20 @@ def test_what_is_seen_nowhere():
 )  # fmt: skip
 def test_sensitive_categories_in_any_spelling(category, expected):
     assert is_sensitive(category) is expected
+
+
+def test_attributes_that_tell_what_people_are_in_any_category():
+    told = ["elderly woman", "Perceived Age", "middle-aged", "dark-skinned", "Muslims", "men",
+            "wheelchair disability", "black people", "Asian", "teenagers", "skin_tone"]  # fmt: skip
+    others = ["stage", "image", "black", "manhole", "mental state", "package", "racetrack",
+              "raceme", "boycott", "asian elephant", "man-made", "white", "childlike"]  # fmt: skip
+    assert [name for name in told if not tells_sensitive(name)] == []
+    assert [name for name in others if tells_sensitive(name)] == []
+
+
+def test_sensitive_attributes_are_flagged_where_their_category_does_not_say_so():
+    rows = [("subject", "elderly woman"), ("appearance", "perceived age"), ("subject", "stage"),
+            ("perceived gender", "woman")]  # fmt: skip
+    attributes = [ProposedAttribute(of, name, "image", name) for of, name in rows]
+    found = flagged(attributes, ["bird"], lambda names: np.eye(len(names)), "a test")
+    assert [one.flags for one in found] == [(PERSONAL,), (PERSONAL,), (), ()]

@@ -150,6 +150,19 @@ def test_sensitive_categories_are_left_out_or_called_perceived():
     assert [one.category for one in proposal.attributes] == ["perceived gender", "pose"]
 
 
+def test_gender_and_perceived_gender_are_one_category():
+    said = iter(['["gender", "pose"]', '["pose", "Perceived_gender"]', '["Perceived Gender"]'])
+
+    def reply(question):
+        if "categories" in question.text:
+            return next(said)
+        return "no" if question.text.startswith("Are ") else '["x"]'
+
+    options = read_preset("default", {"rounds": 3, "sensitive": True})
+    found = propose(Scripted(reply), "a photo of a person", options).attributes
+    assert [one.category for one in found] == ["perceived gender", "pose"]
+
+
 def test_replies_that_cannot_be_read_are_an_error_after_three_tries():
     chat = Scripted(lambda question: "<think>['a']</think> I cannot say.")
     with pytest.raises(LanguageModelError, match=r"No reply of 3.*delete the run to ask"):

@@ -55,6 +55,7 @@ def test_from_an_order_to_concepts_and_back(store, annotate, birds, tmp_path):
     assert "4 images of" in annotate("accept", run).stderr
     assert set(load_incidence(store, birds).concepts) == {"sea", "tree"}
     assert "finite" in annotate("threshold", run, "nan", exit_code=2).stderr
+    assert "several of a category too" in annotate("threshold", run, "--multi", exit_code=2).stderr
     annotate("threshold", run, "--set", "sea=2")
     assert load_incidence(store, birds).concepts == ("tree",)
     assert "Reject it first" in annotate("delete", run, "--yes", exit_code=2).stderr
@@ -109,6 +110,7 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
         (("--with", "owlv2", "--concept", "x"), "the caption that names the domain alone"),
         (("--with", "owlv2", "--concept", "x", "--level", "pixel"), "unknown level 'pixel'"),
         (("--with", "owlv2", "--concept", "x", "--rule", "best"), "unknown rule 'best'"),
+        (("--with", "owlv2", "--concept", "x", "--level", "object", "--multi"), "is a choice only"),
         (("--with", "owlv2", "--concept", "x", "--base", "b", "--split", "no"), "no split 'no'"),
     ],
 )
