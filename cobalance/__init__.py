@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from cobalance.analysis.planning import (
         Plan,
         Simulation,
+        budget_curve,
         compare_planners,
         plan,
         read_plan,
+        resample,
         weights,
     )
     from cobalance.data.reading import Data, from_frame, read, urbancars
@@ -54,6 +56,7 @@ __all__ = [
     "Simulation",
     "Store",
     "Study",
+    "budget_curve",
     "compare",
     "compare_planners",
     "concept_graph",
@@ -64,6 +67,7 @@ __all__ = [
     "plan",
     "read",
     "read_plan",
+    "resample",
     "urbancars",
     "weights",
 ]
@@ -82,9 +86,11 @@ _HOMES = {
     "cobalance.analysis.planning": (
         "Plan",
         "Simulation",
+        "budget_curve",
         "compare_planners",
         "plan",
         "read_plan",
+        "resample",
         "weights",
     ),
     "graph.errors": ("CobalanceError",),

@@ -55,8 +55,8 @@ _OF_PLANS = {
     "plan.split": "split",
     "plan.children": "children",
     "plan.no_derivatives": "no_derivatives",
-    "plan.max_per_class": "planner_options={'max_per_class': ...}",
-    "plan.overshoot": "planner_options={'overshoot': ...}",
+    "planner.max_per_class": "planner_options={'max_per_class': ...}",
+    "planner.overshoot": "planner_options={'overshoot': ...}",
     "max_per_query": "max_per_query",
     "budget": "budget",
 }

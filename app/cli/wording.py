@@ -55,8 +55,6 @@ FLAGS = {
     "plan.split": "--split",
     "plan.children": "--children",
     "plan.no_derivatives": "--no-derivatives",
-    "plan.max_per_class": "--set max_per_class",
-    "plan.overshoot": "--set overshoot",
     "max_per_query": "--max-per-query",
     "budget": "--budget",
 }
@@ -107,6 +105,8 @@ def in_shell(part: Setting | Action) -> str:
         return f"--param {name}=VALUE"
     if group in ("masks", "variants"):  # of a job
         return f"--set {part.name}={part.value or '...'}"
+    if group == "planner":
+        return f"--set {name}={part.value or '...'}"
     return _given(FLAGS[part.name], part.value)
 
 

@@ -9,17 +9,19 @@ import numpy as np
 import pandas as pd
 
 from app.services.findings import plan_warnings
+from app.services.ordering.comparison import budget_curve as curve_of
+from app.services.ordering.comparison import compare_all
 from app.services.reports import change_text
 from cobalance.analysis.diagnosis import Imbalances, imbalances
 from cobalance.data.reading import Data
 from cobalance.display import Result, card, table_html
 from generation.planners import PLANNERS
 from generation.planners import plan as make_plan
-from generation.planning.effects import compare_planners as compare_all
 from generation.planning.effects import effect_table, touched_rows
 from generation.planning.plan import GenerationQuery, PlanOptions
 from generation.planning.plan import Plan as PlanRecord
 from generation.planning.plan_file import plan_from_json, plan_to_json
+from generation.planning.resampling import group_images, image_multiples
 from generation.planning.sample_weights import balancing_weights
 from generation.planning.simulation import simulate, summarize_plan
 from graph.counting.cliques import Cliques
@@ -206,7 +208,8 @@ def compare_planners(
     Parameters
     ----------
     planners : sequence of str
-        Their names; all by default.
+        Their names; all by default. With data in place of imbalances also the baselines
+        ``over-sampling``, ``sub-sampling`` and ``weights``, which make no image.
     min_size, max_size, max_per_query, budget : int, optional
         As in `plan`.
     planner_options : mapping, optional
@@ -215,16 +218,39 @@ def compare_planners(
     Returns
     -------
     pandas.DataFrame
-        By ``planner``: ``images``, ``queries``, ``imbalanced``, ``solved``, ``gap_before``,
-        ``gap_after``, ``widened``.
+        By ``planner``: ``images`` to make, ``dataset`` (images afterwards), ``queries``,
+        ``imbalanced``, ``solved``, ``remaining``, ``gap_before``, ``gap_after``, ``widest_gap``,
+        ``widened``, ``seconds``.
     """
     found = _measured(source, max_size)
     own = planner_options or {}
     for name in own:
         PLANNERS.check(name, own[name])
-    chosen = {name: PLANNERS.open(name, own.get(name)) for name in planners or PLANNERS}
     options = PlanOptions(min_size, max_size, max_per_query, budget)
-    return compare_all(found.cliques, np.sort(found.rows), chosen, options)
+    incidence = None if isinstance(source, Imbalances) else source.incidence()
+    return compare_all(found.cliques, np.sort(found.rows), options, own, incidence, planners)
+
+
+def budget_curve(
+    source: Data | Imbalances,
+    planners: Sequence[str] = ("conbias", "minimal"),
+    *,
+    min_size: int = 2,
+    max_size: int | None = None,
+    max_per_query: int | None = None,
+    planner_options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> pd.DataFrame:
+    """Images against what remains: planners within budgets up to what exactness takes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each planner and budget: ``planner``, ``budget``, ``images``, ``remaining``,
+        ``gap_after``, ``widest_gap``, ``widened``.
+    """
+    found = _measured(source, max_size)
+    options = PlanOptions(min_size, max_size, max_per_query)
+    return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners)
 
 
 def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
@@ -265,6 +291,37 @@ def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
         {"class": images["class_name"].astype(object), "group": groups}, index=images.index
     )
     return frame.join(found).set_axis(pd.Index(images["id"], name="id"))
+
+
+def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.DataFrame:
+    """Repeat or drop real images as a baseline does, without a new one.
+
+    Parameters
+    ----------
+    how : {"over-sampling", "sub-sampling", "weights"}
+        Images that show the same concepts are a group; in each, classes get as many images as the
+        largest has there, or the smallest, or all weigh the same.
+    max_size : int
+        Of the combinations whose concepts make groups.
+    seed : int
+        Which images are repeated or dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image, indexed by its id: ``class`` and ``times``, how often it is taken (0 where
+        it is dropped), or its weight.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline.
+    """
+    cliques = imbalances(data, max_size=max_size).cliques
+    groups = group_images(cliques, data.incidence())
+    times = image_multiples(groups, how, np.random.default_rng(seed))
+    names = data.images["class_name"].astype(object).to_numpy()
+    return pd.DataFrame({"class": names, "times": times}, index=pd.Index(data.images["id"]))
 
 
 def _measured(source: Data | Imbalances, max_size: int | None) -> Imbalances:

@@ -92,19 +92,22 @@ def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray)
     -------
     dict
         ``images`` and ``queries``; of the chosen cliques ``imbalanced``, those with a gap, and
-        ``solved``, those of them without one afterwards, ``gap_before`` and ``gap_after``, the
-        sums of their gaps; ``widened``, how many cliques, chosen or not, have a larger gap
-        afterwards.
+        ``solved``, those of them without one afterwards, ``remaining``, those with one afterwards,
+        ``gap_before`` and ``gap_after``, the sums of their gaps, and ``widest_gap``, the largest
+        afterwards; ``widened``, how many cliques, chosen or not, have a larger gap afterwards.
+        Of weights, whose counts are no whole numbers, gaps are rounded.
     """
-    was, becomes = before.gaps(), after.gaps()
+    was, becomes = before.gaps(), np.ptp(after.counts, axis=1).round(6)
     imbalanced = was[chosen] > 0
     return {
         "images": int(images.sum()),
         "queries": int(np.count_nonzero(images)),
         "imbalanced": int(imbalanced.sum()),
         "solved": int((imbalanced & (becomes[chosen] == 0)).sum()),
+        "remaining": int((becomes[chosen] > 0).sum()),
         "gap_before": int(was[chosen].sum()),
-        "gap_after": int(becomes[chosen].sum()),
+        "gap_after": round(becomes[chosen].sum()),
+        "widest_gap": round(becomes[chosen].max(initial=0)),
         "widened": int((becomes > was).sum()),
     }
 

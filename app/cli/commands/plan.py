@@ -22,6 +22,7 @@ from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import command, in_shell
 from app.services.audits.plans import unsupported_queries
 from app.services.findings import no_clique, not_compared, plan_warnings, sizes_of
+from app.services.ordering.comparison import compare_dataset
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
 from app.services.ordering.plans import Planned, plan_dataset
 from app.services.reports import describe_mining, describe_plan, plan_table
@@ -73,6 +74,14 @@ def plan(
         typer.Option(
             "--supported-only",
             help="Leave out imbalances of models' labels that no audit supports.",
+        ),
+    ] = False,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Show all planners and baselines side by side, and what remains within budgets, "
+            "and keep no plan. --set is for the planner.",
         ),
     ] = False,
     name: Annotated[
@@ -194,6 +203,7 @@ def plan(
         "--max-per-query": max_per_query,
         "--budget": budget,
         "--supported-only": supported_only or None,
+        "--compare": compare or None,
     }
     changes = {
         "groups": listed_names(groups),
@@ -227,8 +237,16 @@ def plan(
     planner = planner or "conbias"
     own = assigned(setting)
     PLANNERS.check(planner, own)
+    options = PlanOptions(2 if min_size is None else min_size, max_size, max_per_query, budget)
+    if compare:
+        if name is not None or supported_only:
+            flag = "--name" if name is not None else "--supported-only"
+            raise OptionError(f"--compare keeps no plan, so that {flag} has no meaning beside it.")
+        with opened_store() as (store, progress):
+            found = compare_dataset(store, dataset, options, {planner: own}, progress)
+        write_frame(found, format_, output, out)
+        return
     with opened_store() as (store, progress):
-        options = PlanOptions(2 if min_size is None else min_size, max_size, max_per_query, budget)
         planned = plan_dataset(
             *(store, dataset, planner, options, name, progress, own), supported_only=supported_only
         )

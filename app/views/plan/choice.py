@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app.services.ordering.comparison import budget_curve, compare_all
 from app.views.components import imbalance_filters
 from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
@@ -15,12 +16,13 @@ from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.theme import escape
 from generation.planners import PLANNERS
-from generation.planning.effects import compare_planners, images_for
+from generation.planning.effects import images_for
 from generation.planning.plan import PlanOptions
 from generation.recipes.recipe import FormField
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.database import schema
+from graph.dataset.read import load_incidence
 from graph.dataset.state import DatasetState
 from graph.diagnosis.selection import CliqueFilter, find_rows
 from ingest.concepts.plurals import counted
@@ -151,13 +153,26 @@ def planned_images(_cliques: Cliques, request: PlanRequest) -> IntArray:
     return images_for(_cliques, rows, planner, request.options)
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
-def planners_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
-    """Every planner for the same cliques within the same limits."""
+@st.cache_data(show_spinner="Comparing planners", max_entries=32)
+def planners_compared(
+    _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
+) -> pd.DataFrame:
+    """Every planner and baseline for the same cliques within the same limits."""
     rows = chosen_rows(_cliques, request)
-    own = {request.planner: dict(request.planner_options)}
-    planners = {name: PLANNERS.open(name, own.get(name)) for name in PLANNERS}
-    return compare_planners(_cliques, rows, planners, request.options)
+    incidence = load_incidence(_current.store, _current.name, _current.mining.split)
+    return compare_all(_cliques, rows, request.options, _own(request), incidence)
+
+
+@st.cache_data(show_spinner="Planning within budgets", max_entries=32)
+def budgets_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
+    """Images against what remains, by budget; the request's own budget changes nothing."""
+    rows = chosen_rows(_cliques, request)
+    planners = list(dict.fromkeys(["conbias", request.planner, "minimal"]))
+    return budget_curve(_cliques, rows, request.options, _own(request), planners)
+
+
+def _own(request: PlanRequest) -> dict[str, dict[str, Any]]:
+    return {request.planner: dict(request.planner_options)}
 
 
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:

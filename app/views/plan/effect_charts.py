@@ -177,6 +177,10 @@ def planners(compared: pd.DataFrame, current: str) -> None:
             "queries": count_column("Queries"),
             "imbalanced": count_column("Imbalanced"),
             "solved": count_column("Solved"),
+            "dataset": count_column("Images after"),
+            "remaining": count_column("Remaining", help="Chosen cliques with a gap after."),
+            "widest_gap": count_column("Widest gap left"),
+            "seconds": config.NumberColumn("Seconds", format="%.2f"),
             "share": config.ProgressColumn(
                 "Share solved", min_value=0, max_value=1, format="percent"
             ),
@@ -186,7 +190,42 @@ def planners(compared: pd.DataFrame, current: str) -> None:
                 "Widened", help="Cliques, chosen or not, with a larger gap after."
             ),
         },
-        column_order=["current", "planner", *compared.columns[:4], "share", *compared.columns[4:]],
+        column_order=[
+            *("current", "planner", "images", "remaining", "gap_after", "widest_gap", "widened"),
+            *("share", "solved", "imbalanced", "gap_before", "queries", "dataset", "seconds"),
+        ],
         key="_plan_planners",
         alt="Planners",
+    )
+
+
+def budgets(curve: pd.DataFrame, budget: int | None) -> None:
+    """Draw images against what remains, and the budget in use as a rule.
+
+    Parameters
+    ----------
+    curve : pandas.DataFrame
+        From `app.services.ordering.comparison.budget_curve`.
+    budget : int or None
+        The budget in use.
+    """
+    lines = (
+        alt.Chart(curve)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
+            y=alt.Y("gap_after:Q", title="sum of gaps left", axis=alt.Axis(format=",.0f")),
+            color=alt.Color("planner:N", title=None, legend=alt.Legend(orient="top")),
+            strokeDash=alt.StrokeDash("planner:N", legend=None),
+            tooltip=["planner", "images", "remaining", "gap_after", "widest_gap", "widened"],
+        )
+    )
+    layers = [lines]
+    if budget is not None:
+        layers.append(alt.Chart().mark_rule(color=NEUTRAL).encode(x=alt.datum(budget)))
+    st.altair_chart(
+        alt.layer(*layers).properties(height=260),
+        width="stretch",
+        key="_plan_curve",
+        alt="Images to make against the sum of gaps left, by planner",
     )

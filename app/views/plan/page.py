@@ -1,7 +1,7 @@
 """Page Plan: the missing images, their effect, and the job that makes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from app.views.components import job_form, mine_button
 from app.views.plan import edits, effect_charts, query_editor
 from app.views.plan.choice import (
     PlanRequest,
+    budgets_compared,
     choose,
     chosen_rows,
     describe_choice,
@@ -33,7 +34,7 @@ from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app
 from generation.planning.effects import measure, touched_rows
-from generation.planning.plan import Plan, queries_of
+from generation.planning.plan import Plan, PlanOptions, queries_of
 from generation.planning.plan_file import plan_to_json
 from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
@@ -105,11 +106,40 @@ def page() -> None:
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
         return
-    compared = planners_compared(cliques, request)
+    compared = planners_compared(current, cliques, request)
     if edited.images:
         own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
         compared = pd.concat([own, compared])
     effect_charts.planners(compared, made.planner)
+    curve = budgets_compared(cliques, replace(request, options=free_of_budget(request)))
+    _drag_budget(int(curve["budget"].max()), request.options.budget)
+    effect_charts.budgets(curve, request.options.budget)
+
+
+def free_of_budget(request: PlanRequest) -> PlanOptions:
+    """The limits without a budget, for all budgets give the same curve."""
+    return replace(request.options, budget=None)
+
+
+def _drag_budget(most: int, budget: int | None) -> None:
+    """Draw a slider whose value is the plan's budget; at its end there is none."""
+    if most < 2:
+        return
+    at = min(budget or most, most)
+
+    def take() -> None:
+        chosen = st.session_state["_plan_budget"]
+        st.session_state["budget"] = None if chosen >= most else chosen
+
+    st.session_state["_plan_budget"] = at
+    st.slider(
+        "Budget of the plan, in images",
+        1,
+        most,
+        key="_plan_budget",
+        on_change=take,
+        help="What Algorithm 1 needs for no gap at all is the end, which sets no limit.",
+    )
 
 
 def _warn(cliques: Cliques, after: Cliques, images: int, min_size: int) -> None:

@@ -74,8 +74,8 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "plan.split": "`--split` of `cobalance plan`",
     "plan.children": "`--children keep` of `cobalance plan`",
     "plan.no_derivatives": "`--no-derivatives keep` of `cobalance plan`",
-    "plan.max_per_class": "“Max per class”",
-    "plan.overshoot": "“Overshoot”",
+    "planner.max_per_class": "“Max per class”",
+    "planner.overshoot": "“Overshoot”",
     "max_per_query": "“Most per query”",
     "budget": "“Budget”",
 }

@@ -202,12 +202,12 @@ def _scale(class_sizes: IntArray | FloatArray) -> FloatArray:
 
 
 def _impossible(caps: Caps) -> OptionError:
-    named = {
-        "max_per_query": caps.query,
-        "plan.max_per_class": caps.per_class,
-        "plan.overshoot": caps.overshoot,
-    }
+    named = (
+        (Setting("max_per_query"), caps.query),
+        (Setting("planner.max_per_class"), caps.per_class),
+        (Setting("planner.overshoot"), caps.overshoot),
+    )
     parts: list[str | Setting] = ["No plan within the tolerance was found under the caps. Raise "]
-    for name in [name for name, cap in named.items() if cap is not None]:
-        parts += [Setting(name), ", "]
+    for setting in [setting for setting, cap in named if cap is not None]:
+        parts += [setting, ", "]
     return OptionError(*parts, "allow a larger tolerance, or give a ", Setting("budget"), ".")

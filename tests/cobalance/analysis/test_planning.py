@@ -91,3 +91,13 @@ def test_weights_balance_the_classes_of_each_group():
     assert of_a["weight"].tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
     with pytest.raises(UnknownNameError, match="unknown concept 'c'"):
         cb.weights(data, ["c"])
+
+
+def test_baselines_are_compared_where_there_are_images():
+    data = cb.urbancars()
+    frame = cb.compare_planners(data, ["conbias", "weights"], max_size=2)
+    assert frame.index.tolist() == ["conbias", "weights"]
+    times = cb.resample(data, "sub-sampling")
+    assert set(times["times"]) <= {0.0, 1.0}
+    kept = times[times["times"] > 0]
+    assert len(kept) == cb.compare_planners(data, ["sub-sampling"], max_size=2)["dataset"].item()

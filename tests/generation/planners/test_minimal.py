@@ -192,7 +192,9 @@ def test_nothing_to_balance_needs_nothing(count):
 def test_caps_that_leave_no_plan_are_named():
     cliques = table([9, 0, 9, 0, 5, 0])
     own = MinimalOptions(max_per_class=3, overshoot=0)
-    with pytest.raises(OptionError, match=r"Raise plan\.max_per_class, plan\.overshoot, allow a"):
+    with pytest.raises(
+        OptionError, match=r"Raise planner\.max_per_class, planner\.overshoot, allow a"
+    ):
         plan_minimal(cliques, PlanOptions(1), own)
     found = plan_minimal(cliques, PlanOptions(1, budget=20), own)
     assert found.images.sum(axis=0).tolist() == [0, 3]

@@ -88,8 +88,10 @@ def test_planners_side_by_side(cliques):
         "queries": 2,
         "imbalanced": 7,
         "solved": 7,
+        "remaining": 0,
         "gap_before": 15,
         "gap_after": 0,
+        "widest_gap": 0,
         "widened": 0,
     }
     # Every gap on its own: 3 for each of abc, ac, bc, c; 1 for each of ab, a, b. All of y.

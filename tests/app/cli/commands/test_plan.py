@@ -191,3 +191,20 @@ def test_a_recipe_that_edits_images_takes_no_other_plan(run, captioned):
         "enqueue", captioned, "--plan", "conbias", "--recipe", "resampled", *BASIS, exit_code=2
     ).stderr
     assert "edits images, and the plan 'conbias' asks for images of classes and concepts" in said
+
+
+def test_planners_beside_each_other(run, cars):
+    options = ("--min-size", 1, "--planner", "minimal", "--set", "seconds=0.2")
+    done = run("plan", cars, "--compare", *options, "-f", "json")
+    found = {(row["planner"], row["setting"]): row for row in json.loads(done.stdout)}
+    names = ["conbias", "minimal", "published", "over-sampling", "sub-sampling", "weights"]
+    assert [planner for planner, setting in found if not setting] == names
+    images = found["conbias", ""]["images"]
+    assert found["conbias", f"budget={images}"]["gap_after"] == 0
+    assert found["minimal", "tolerance=0.5"]["images"] < images
+    assert found["minimal", "tolerance=0.5"]["dataset"] is None
+    said = run("plan", cars, "--compare", "--name", "x", exit_code=2).stderr
+    assert "--compare keeps no plan" in said
+    assert "minimal" in run("plan", cars, "--compare", *options).stdout
+    said = run("plan", cars, *options, "--set", "max_per_class=1", exit_code=2).stderr
+    assert "Raise --set max_per_class=..., allow a larger tolerance, or give a --budget." in said

@@ -176,7 +176,8 @@ def test_edits_change_the_numbers_and_can_be_undone(
     assert "1 changed, 1 dropped by hand" in shown_text(app)
     app.button_group(key="plan_view").set_value("Planners side by side").run()
     side_by_side = next(t.value for t in app.dataframe if "planner" in t.value)
-    assert side_by_side["planner"].tolist() == ["conbias, edited by hand", "conbias", "published"]
+    planners = ["conbias", "minimal", "published", "over-sampling", "sub-sampling", "weights"]
+    assert side_by_side["planner"].tolist() == ["conbias, edited by hand", *planners]
     app.button(key="_plan_undo").click().run()
     assert metric(app, "Images to make") == str(before)
 

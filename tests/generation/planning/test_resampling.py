@@ -1,0 +1,72 @@
+"""Baselines without generation, against recounts of the images that they leave."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generation.planning.resampling import (
+    BASELINES,
+    group_images,
+    image_multiples,
+    simulate_baseline,
+)
+from graph.counting.cliques import mine_cliques
+from graph.counting.incidence import build_incidence
+
+IMAGES = st.lists(
+    st.tuples(st.sampled_from("xyz"), st.frozensets(st.sampled_from("abcd"), max_size=3)),
+    min_size=1,
+    max_size=25,
+)
+
+
+def incidence_of(images):
+    entries = [(at, "abcd".index(name)) for at, (_, held) in enumerate(images) for name in held]
+    rows, codes = zip(*entries, strict=True) if entries else ((), ())
+    labels = ["xyz".index(name) for name, _ in images]
+    return build_incidence(rows, codes, labels, tuple("abcd"), tuple("xyz"))
+
+
+@pytest.mark.parametrize("baseline", list(BASELINES))
+@given(images=IMAGES, span=st.integers(1, 3), seed=st.integers(0, 3))
+def test_the_simulation_is_a_recount_of_the_resampled_images(baseline, images, span, seed):
+    incidence = incidence_of(images)
+    cliques = mine_cliques(incidence, max_size=span, common=())
+    groups = group_images(cliques, incidence)
+    after = simulate_baseline(cliques, groups, baseline)
+    times = image_multiples(groups, baseline, np.random.default_rng(seed))
+    expected = Counter()
+    for (name, held), often in zip(images, times.tolist(), strict=True):
+        for clique in cliques.names():
+            expected[clique, name] += often if held.issuperset(clique) else 0
+    found = [[expected[clique, name] for name in "xyz"] for clique in cliques.names()]
+    assert np.allclose(after.counts, np.array(found).reshape(after.counts.shape))
+    sizes = [sum(times[at] for at, (label, _) in enumerate(images) if label == c) for c in "xyz"]
+    assert np.allclose(after.class_sizes, sizes)
+    if baseline == "over-sampling":
+        assert times.min() >= 1
+    if baseline == "sub-sampling":
+        assert set(times.tolist()) <= {0.0, 1.0}
+    groups_of = Counter((held, name) for name, held in images)
+    for (held, name), n in groups_of.items():
+        there = [at for at, image in enumerate(images) if image == (name, held)]
+        others = [m for (h, _), m in groups_of.items() if h == held]
+        level = {
+            "over-sampling": max(others),
+            "sub-sampling": min(others),
+            "weights": sum(others) / len(others),
+        }[baseline]
+        assert times[there].sum() == pytest.approx(level), n
+
+
+def test_groups_are_of_the_concepts_of_the_cliques():
+    incidence = incidence_of(
+        [("x", frozenset("ab")), ("y", frozenset("ac")), ("y", frozenset("a"))]
+    )
+    cliques = mine_cliques(incidence, max_size=1, common=())
+    groups = group_images(cliques.take(np.array([0])), incidence)
+    assert groups.members.tolist() == [[0]]
+    assert groups.images.tolist() == [[1, 2, 0]]
