@@ -24,7 +24,7 @@ from ingest.images.region_file import SCHEMA
 
 THUMBNAIL_PX = 256
 _EACH = 2
-_WIDTH_PX = 168
+_WIDTH_PX = 150  # two side by side on a phone
 
 
 def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
