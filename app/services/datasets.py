@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from app.settings import Settings
-from graph.annotations.runs import has_accepted
+from graph.annotations.runs import has_accepted, list_runs
 from graph.database.store import GraphStore
 from graph.dataset import drop_rename
+from graph.dataset.state import dataset_state
 from graph.dataset.write import IngestReport, write_annotations
 from graph.errors import needs_extra
 from graph.names import clean_name
@@ -18,6 +19,8 @@ from ingest.captions.image_texts import (
 )
 from ingest.concepts.plurals import counted
 from ingest.images.regions import drop_regions, rename_regions, write_regions
+
+ALL_RUNS = 2**31 - 1
 
 
 def default_dataset_name(file: Path | str) -> str:
@@ -82,13 +85,26 @@ def load_dataset(
 def drop_dataset(
     store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
 ) -> None:
-    """Delete a dataset from the graph, and its regions and captions.
+    """Delete a dataset from the graph, its regions and captions, and annotation runs' files.
+
+    Images that jobs made stay; scores and replies mean nothing without the dataset. Files go first:
+    if interrupted, run it again.
 
     Raises
     ------
     DatasetNotFoundError
         There is no dataset of this name.
+    JobBlockedError
+        The files cannot be deleted; the graph is as it was.
     """
+    dataset_state(store, dataset)
+    runs = list_runs(store, dataset, limit=ALL_RUNS)
+    if runs:
+        with needs_extra("Deleting files of annotation runs", "worker"):
+            from generation.output.folder import OutputFolder
+        folder = OutputFolder(settings.output_folder())
+        for run in runs:
+            folder.delete_folder(f"annotations/{run.id}")
     drop_rename.drop_dataset(store, dataset, progress)
     drop_regions(settings.regions_folder(), dataset)
     drop_image_texts(settings.captions_folder(), dataset)

@@ -90,7 +90,7 @@ def drop(
     dataset: DatasetName,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a dataset and everything derived from it; files of its jobs stay."""
+    """Delete a dataset and everything derived from it; images that jobs made stay."""
     settings = Settings.from_environment()
     with opened_store() as (store, progress):
         dataset_state(store, dataset)

@@ -14,6 +14,7 @@ from annotation.proposing.review import accept_all
 from app.services.annotations.costs import label_cost
 from app.services.annotations.proposing import ProposeOrder, open_embedder, propose_attributes
 from app.services.annotations.unseen import flag_unseen
+from app.services.datasets import drop_dataset
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import decide_attributes, list_attributes
 from graph.annotations.runs import list_runs
@@ -117,3 +118,18 @@ def test_what_embeds_is_named():
     assert open_embedder("letters") == (ngram_vectors, "groups of letters")
     with pytest.raises(UnknownNameError, match="auto, clip, letters"):
         open_embedder("bert")
+
+
+def test_dropping_a_dataset_deletes_the_files_of_its_runs_alone(store, settings, birds, tmp_path):
+    output = tmp_path / "output"
+    order = ProposeOrder(birds, "a photo of a bird", read_preset("gelda", {"rounds": 1}))
+    done = propose_attributes(store, OutputFolder(str(output)), Scripted(), order)
+    assert list((output / "annotations" / done.run).rglob("*.json"))
+    other = output / "annotations" / "another run" / "kept.json"
+    other.parent.mkdir()
+    other.write_text("{}")
+    own = settings.model_copy(
+        update={"cobalance_home": tmp_path / "home", "cobalance_output": str(output)}
+    )
+    drop_dataset(store, own, birds)
+    assert [file for file in output.rglob("*") if file.is_file()] == [other]
