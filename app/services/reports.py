@@ -184,6 +184,45 @@ def imbalance_table(
     )
 
 
+def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
+    """The columns of `graph.diagnosis.summary.summarize` that people read; files have all.
+
+    Where classes are unequal, counts have their rates beside them.
+    """
+    counts: dict[str, Any] = {}
+    for name in class_sizes:
+        counts[name] = frame[COUNT + name]
+        if are_unequal(class_sizes):
+            counts[f"% of {name}"] = rate_texts(frame[RATE + name])
+    effects = zip(frame["own_effect"], frame["own_over"], strict=True)
+    return pd.DataFrame(
+        {
+            "group": [", ".join(names) for names in frame["about"]],
+            "concepts": frame["concepts"],
+            **counts,
+            "own effect": [f"+{effect:.1%} {name}" for effect, name in effects],
+            "by its parts": rate_texts(frame["explained"]),
+            "q-value": [q_text(q) for q in frame["own_q_value"]],
+        }
+    )
+
+
+def describe_summary(shown: int, cliques: int) -> str:
+    """Say how many cliques of a summary are shown, and what that means.
+
+    Examples
+    --------
+    >>> print(describe_summary(0, 1200))
+    None of 1,200 combinations stands on its own.
+    """
+    if not shown:
+        return f"None of {cliques:,} combinations stands on its own."
+    return (
+        f"The {shown:,} of {cliques:,} combinations with the largest effects of their own, beyond "
+        "what smaller combinations explain, in groups of concepts that occur together."
+    )
+
+
 def are_unequal(class_sizes: Mapping[str, int]) -> bool:
     """Whether counts alone mislead: the largest class has twice the images of the smallest.
 

@@ -17,7 +17,9 @@ from graph.counting.cliques import Cliques, mine_cliques
 from graph.diagnosis.comparison import Comparison as ComparedRecord
 from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
+from graph.diagnosis.own_effect import own_effects
 from graph.diagnosis.selection import CliqueFilter
+from graph.diagnosis.summary import summarize
 from graph.errors import UnknownNameError, worded
 from graph.names import clean_name
 
@@ -120,6 +122,27 @@ class Imbalances(Result):
     def top(self, n: int = 10) -> "Imbalances":
         """The first rows."""
         return replace(self, rows=self.rows[:n])
+
+    def own_effects(self) -> pd.DataFrame:
+        """What smaller combinations explain of each row of `frame`, and what is its own.
+
+        The columns are those of `graph.diagnosis.own_effect.own_effects`; q-values are over all
+        cliques that were mined.
+        """
+        return own_effects(self.cliques).iloc[self.rows].reset_index(drop=True)
+
+    def summary(self, n: int = 20, *, max_q_value: float = 0.05) -> pd.DataFrame:
+        """The combinations that stand on their own, of all that were mined.
+
+        In groups of concepts that occur together, with ``own_effect`` and ``own_q_value``; see
+        `graph.diagnosis.summary.summarize`.
+
+        Raises
+        ------
+        OptionError
+            `n` is below 1, or `max_q_value` not from 0 to 1.
+        """
+        return summarize(self.cliques, limit=n, max_q_value=max_q_value)
 
     def title(self) -> str:
         """Number of combinations, those with a gap, and images of each class."""

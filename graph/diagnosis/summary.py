@@ -110,8 +110,8 @@ def summarize(
     effects = own_effects(cliques) if effects is None else effects
     stands = effects["closed"] & (effects["own_q_value"] <= max_q_value)
     stands &= effects["own_effect"] > 0
-    ordered = effects[stands].sort_values("own_effect", ascending=False, kind="stable")
-    rows = ordered.index.to_numpy()[:limit]
+    strength = effects.loc[stands, "own_effect"].round(12)  # equal effects may differ by rounding
+    rows = strength.sort_values(ascending=False, kind="stable").index.to_numpy()[:limit]
     chosen = cliques.take(rows)
     community, about = _communities(cliques)
     of_clique = [_most_frequent(community[row[row >= 0]].tolist()) for row in chosen.members]

@@ -29,7 +29,9 @@ from app.services.reports import (
     comparison_table,
     describe_comparison,
     describe_mining,
+    describe_summary,
     imbalance_table,
+    summary_table,
 )
 from app.settings import Settings
 from graph.database.store import GraphStore
@@ -38,9 +40,11 @@ from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import Comparison
+from graph.diagnosis.summary import MAX_Q_VALUE
 from graph.errors import OptionError, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
 BY = "gap"
@@ -141,6 +145,14 @@ def imbalances(
             callback=evaluation_id,
         ),
     ] = None,
+    summary: Annotated[
+        bool,
+        typer.Option(
+            "--summary",
+            help="Show only cliques that stand on their own: not explained by smaller ones, at "
+            "--max-q or 0.05, in groups of concepts that occur together.",
+        ),
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -149,6 +161,21 @@ def imbalances(
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
+    if summary:
+        for option, given in (
+            ("--by", by != BY),
+            ("--ascending", ascending),
+            ("--class", class_name is not None),
+            ("--concept", bool(concept)),
+            ("--min-size", min_size is not None),
+            ("--max-size", max_size is not None),
+            ("--compare", compare is not None),
+            ("--evaluation", evaluation is not None),
+        ):
+            if given:
+                raise OptionError(f"{option} does not go with --summary. Leave one of them out.")
+        _write_summary(dataset, limit, max_q_value, format_, output)
+        return
     if compare is not None:
         for option, given in (
             ("--by", by != BY),
@@ -202,6 +229,23 @@ def imbalances(
     else:
         frame = frame if accuracy is None else frame.join(accuracy)
         frame = frame if audited is None else frame.assign(audit=audited)
+    write_frame(frame, format_, output, out)
+
+
+def _write_summary(
+    dataset: str, limit: int, max_q_value: float | None, format_: Format, output: Path | None
+) -> None:
+    """Write the cliques that stand on their own."""
+    most = MAX_Q_VALUE if max_q_value is None else max_q_value
+    with opened_store() as (store, _):
+        frame = read_summary(store, dataset, limit=limit, max_q_value=most)
+        sizes = dict(dataset_state(store, dataset).mined_classes)
+        mined = clique_totals(store, dataset).cliques
+    if format_ is Format.TABLE and output is None:
+        notes.print(describe_summary(len(frame), mined), markup=False)
+        if frame.empty:
+            return
+        frame = summary_table(frame, sizes)
     write_frame(frame, format_, output, out)
 
 

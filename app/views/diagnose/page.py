@@ -9,7 +9,7 @@ import streamlit as st
 from app.concept_graph.component import concept_graph
 from app.services.audits.results import imbalance_verdicts
 from app.services.findings import no_clique, not_compared, small_classes
-from app.services.reports import describe_mining
+from app.services.reports import cell_text, describe_mining, describe_summary, summary_table
 from app.views.components import (
     accuracy_colors,
     concept_picture,
@@ -35,6 +35,7 @@ from graph.errors import worded
 from graph.evaluations.reading import Evaluation
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
+from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
 GRAPH = "diagnose_graph"
@@ -60,6 +61,7 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
+    first = st.container()
     _metrics(current)
     _take_nodes_from_graph()
     ranking = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
@@ -73,6 +75,25 @@ def page() -> None:
     _selection_bar(cell)
     if cell is not None:
         gallery.show(current, cell.clique, cell.counts, cell.class_name)
+    with first:
+        _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
+
+
+def _summary(current: CurrentDataset) -> None:
+    """Draw the combinations that stand on their own."""
+    frame = current.read(read_summary)
+    if frame.empty:
+        return
+    largest = frame.iloc[0]
+    name, lead = shorten(" + ".join(largest["concepts"]), 60), largest["own_over"]
+    more = len(frame) - 1
+    label = f"**{escape(name)}** leans to {escape(lead)} by {largest['own_effect']:.1%} on its own"
+    with st.expander(f"{label}; {more:,} more stand on their own" if more else label):
+        shown = summary_table(frame, current.class_sizes)
+        shown["concepts"] = [" + ".join(names) for names in frame["concepts"]]
+        shown = shown.map(lambda value: escape(cell_text(value))).rename(columns=escape)
+        st.table(shown.set_index("group"))
+        st.caption(escape(describe_summary(len(frame), current.read(clique_totals).cliques)))
 
 
 def _metrics(current: CurrentDataset) -> None:

@@ -127,6 +127,17 @@ def test_every_format_holds_the_same_table(run, mined, tmp_path):
     assert len(piped.splitlines()) == 2 + len(rows)
 
 
+def test_summary_of_what_stands_on_its_own(run, mined):
+    rows = json.loads(run("imbalances", mined, "--summary", "--max-q", 1, "-f", "json").stdout)
+    assert {tuple(row["concepts"]) for row in rows} <= {("cow",), ("road",), ("cow", "road")}
+    assert all(row["closed"] and row["own_effect"] > 0 for row in rows)
+    assert rows
+    table = run("imbalances", mined, "--summary", "--max-q", 1, COLUMNS="120").stdout
+    assert "own effect" in table
+    assert "None of" in run("imbalances", mined, "--summary", "--max-q", 0).stderr
+    run("imbalances", mined, "--summary", "--by", "lift", exit_code=2)
+
+
 def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp_path):
     other = f"{mined} renamed"
     file = tmp_path / "more.csv"

@@ -66,3 +66,19 @@ def test_two_diagnoses_are_compared(found):
     other = cb.from_frame(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
     with pytest.raises(OptionError, match="different classes"):
         cb.compare(found, cb.imbalances(other))
+
+
+def test_what_stands_on_its_own(found):
+    summary = found.summary(5)
+    assert len(summary) == 5
+    assert (summary["own_q_value"] <= 0.05).all()
+    assert summary["closed"].all()
+    # cow: 1,492 and 78 of 4,000 images each
+    assert ("cow",) in set(summary["concepts"])
+    cow = summary[[names == ("cow",) for names in summary["concepts"]]].iloc[0]
+    assert cow["own_effect"] == pytest.approx((1492 - 78) / 4000)
+    assert cow["explained"] == 0
+    effects = found.top(3).own_effects()
+    assert effects["own_effect"].iloc[0] == pytest.approx((1492 - 78) / 4000)
+    with pytest.raises(OptionError, match="limit"):
+        found.summary(0)

@@ -121,3 +121,15 @@ def test_unequal_classes_have_rates_beside_their_counts(
     assert table.columns.tolist()[2:6] == ["count_big", "rate_big", "count_small", "rate_small"]
     x = table[table["count_big"] == 6].iloc[0]
     assert (x["rate_big"], x["rate_small"]) == ("75.0%", "50.0%")
+
+
+def test_the_first_thing_is_what_stands_on_its_own(
+    open_page: OpenPage, store: GraphStore, dataset: str, write_dataset: WriteDataset
+) -> None:
+    groups = [("a", ("*x*",), 40), ("b", ("*x*",), 2), ("b", ("y",), 30), ("a", ("y",), 3)]
+    write_dataset(dataset, [*groups, ("b", ("z",), 8)])
+    app = open_page("diagnose", dataset=dataset)
+    assert not app.exception
+    # "*x*" is in 40 of 43 images of a, and in 2 of 40 of b
+    assert "leans to a by 88.0% on its own" in app.expander[0].label
+    assert len(app.table[0].value) == 2
