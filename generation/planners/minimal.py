@@ -49,15 +49,15 @@ class MinimalOptions(Options):
         How far from the fewest images a plan may be, as a share, for the solver to stop.
     """
 
-    tolerance: float = Field(default=0, ge=0, lt=1)
+    tolerance: float = Field(default=0.0, ge=0, lt=1)
     gap: int = Field(default=0, ge=0)
     significance: float | None = Field(default=None, gt=0, lt=1)
     rates: bool = False
     weights: tuple[str, ...] = ()
     max_per_class: int | None = Field(default=None, ge=1)
     overshoot: int | None = Field(default=None, ge=0)
-    seconds: float = Field(default=10, gt=0, le=3600)
-    solver_gap: float = Field(default=0, ge=0, lt=1)
+    seconds: float = Field(default=20.0, gt=0, le=3600)
+    solver_gap: float = Field(default=0.0, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _one_tolerance(self) -> Self:

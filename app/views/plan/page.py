@@ -29,7 +29,7 @@ from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
 from app.views.widgets.controls import choose_view, download
-from app.views.widgets.messages import empty_state
+from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app
@@ -40,7 +40,7 @@ from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.dataset.cliques import load_cliques
-from graph.errors import worded
+from graph.errors import CobalanceError, worded
 from graph.names import clean_name
 from graph.progress import Progress
 from ingest.concepts.plurals import counted
@@ -71,7 +71,11 @@ def page() -> None:
     if not len(chosen):
         _nothing_chosen(request)
         return
-    planned = planned_images(cliques, request)
+    try:
+        planned = planned_images(cliques, request)
+    except CobalanceError as error:  # such as caps that leave no plan
+        show_error(error)
+        return
     if not planned.any():
         empty_state(
             "Nothing to make",

@@ -184,9 +184,10 @@ class Search:
 
 def _judged(images: IntArray, value: float, bound: float, what: str) -> PlannedImages:
     """A plan with the least that any plan has of something, and whether it has that itself."""
-    bound = min(max(bound, 0.0), value)
+    bound = min(max(bound, 0.0), value) + 0.0  # no -0.0
     proven = value - bound <= 1e-6 * (1 + value)
-    said = f"Not proven to be the best: {value:,.0f} {what}; no plan has fewer than {bound:,.0f}."
+    least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
+    said = f"Not proven to be the best: {value:,.0f} {what}; {least}."
     return PlannedImages(images, proven, bound, "" if proven else said)
 
 

@@ -70,10 +70,25 @@ def test_a_link_names_sizes_planner_and_limits(
 
 
 def test_the_budget_is_met_exactly(open_page: OpenPage, cars: str) -> None:
-    app = open_page("plan", dataset=cars)
+    app = open_page("plan", dataset=cars, plan_view="Planners side by side")
+    whole = metric(app, "Images to make")
     app.number_input(key="budget").set_value(5).run()
     assert metric(app, "Images to make") == "5"
     assert sum(n for _, _, n in queries(app)) == 5
+    slider = app.slider(key="_plan_budget")
+    assert (slider.value, slider.max) == (5, int(whole))
+    slider.set_value(7).run()
+    assert metric(app, "Images to make") == "7"
+    app.slider(key="_plan_budget").set_value(int(whole)).run()
+    assert app.number_input(key="budget").value is None
+    assert metric(app, "Images to make") == whole
+    assert not app.exception
+
+
+def test_caps_that_leave_no_plan_are_named(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", dataset=cars, planner="minimal", max_per_class="1")
+    assert not app.exception
+    assert "Raise “Max per class”, allow a larger tolerance" in shown_text(app)
 
 
 def test_selected_cliques_alone_are_planned_for(open_page: OpenPage, cars: str) -> None:
