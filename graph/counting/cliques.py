@@ -195,7 +195,7 @@ def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Clique
         members[at : at + len(some), : some.shape[1]] = some
         counts[at : at + len(some)] = their_counts
         at += len(some)
-    order = _order(members[:, :width], len(incidence.concepts) + 1)
+    order = clique_order(members[:, :width], len(incidence.concepts) + 1)
     return Cliques(
         members.take(order, axis=0),  # several times as fast as members[order]
         counts.take(order, axis=0),
@@ -205,7 +205,7 @@ def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Clique
     )
 
 
-def _order(members: IntArray, base: int) -> IntArray:
+def clique_order(members: IntArray, base: int) -> IntArray:
     """Return the order by size, then by members, which are packed into 63-bit sort keys."""
     digits = np.add(members.T, 1, dtype=np.int64, order="C")  # 0 behind the last member
     keys = [(digits > 0).sum(axis=0, dtype=np.int64)]
