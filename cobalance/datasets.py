@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from app.services.datasets import rename_dataset
+from app.services.graph_files.tables import dataset_incidence
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
 from app.services.ordering.job_settings import check_settings
 from app.services.ordering.orders import order_plan, read_order
@@ -31,7 +32,7 @@ from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
-from graph.dataset.read import load_incidence, read_annotations
+from graph.dataset.read import read_annotations
 from graph.dataset.state import dataset_state
 from graph.evaluations.reading import list_evaluations
 from graph.names import clean_name
@@ -288,9 +289,8 @@ class Dataset(Questions, Annotated, Result):
 
     def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
         """The concept graph of the images, or of those of a split."""
-        return ConceptGraph.of(
-            load_incidence(self.graph, self.name, None if split is None else clean_name(split))
-        )
+        named = None if split is None else clean_name(split)
+        return ConceptGraph.of(dataset_incidence(self.graph, self.name, named), self.name)
 
     @property
     def frame(self) -> pd.DataFrame:

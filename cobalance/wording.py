@@ -46,6 +46,7 @@ KEYWORDS = {
 """Keywords of `cobalance.read`, by the option of `ingest.options.ReadOptions` that they set."""
 
 _OF_PLANS = {
+    "graph_format": "format",
     "test": "test",
     "test_split": "test_split",
     "shortcuts": "shortcuts",

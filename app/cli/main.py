@@ -20,6 +20,7 @@ from app.cli.commands import (
     diagnosis,
     enqueue,
     evaluate,
+    export_graph,
     jobs,
     load,
     plan,
@@ -70,6 +71,7 @@ app.command()(jobs.cancel)
 app.command()(jobs.retry)
 app.command()(results.rebalance)
 app.command()(results.export)
+app.command("export-graph")(export_graph.export_graph)
 app.add_typer(annotate.app, name="annotate")
 app.add_typer(evaluate.app, name="evaluate")
 app.command()(console.cypher)

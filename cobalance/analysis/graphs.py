@@ -1,22 +1,30 @@
 """The concept graph: how many images show two concepts, or a class and a concept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from app.services.graph_files.files import save_graph
+from app.services.graph_files.networkx_graph import networkx_graph
+from app.services.graph_files.tables import LEAN, GraphTables, class_counts, graph_tables
+from cobalance.analysis.diagnosis import Imbalances
 from cobalance.data.reading import Data, concept_counts
 from cobalance.display import Result
+from cobalance.wording import methods_speak_python
 from graph.counting.cooccurrence import cooccurrence
 from graph.counting.incidence import Incidence
-from graph.diagnosis.imbalance import COUNT
+from graph.diagnosis.centrality import centrality
+from graph.diagnosis.summary import SEED
 from graph.errors import needs_extra
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class ConceptGraph(Result):
     """Concepts with the images that two of them share, counted by class.
@@ -24,21 +32,28 @@ class ConceptGraph(Result):
     Parameters
     ----------
     nodes : pandas.DataFrame
-        A row a concept: ``concept``, ``images``, ``count_<class>``.
+        A row a concept: ``concept``, ``images``, ``count_<class>``; `with_lean` and
+        `with_centrality` add columns.
     edges : pandas.DataFrame
         A row for two concepts that share an image: ``concept_1``, ``concept_2``, ``images``; the
-        most images first.
+        most images first. `with_lean` adds columns.
     class_sizes : dict of str to int
         Images of each class.
+    incidence : Incidence
+        The images that were counted.
+    name : str
+        Of the dataset.
     """
 
     nodes: pd.DataFrame
     edges: pd.DataFrame
     class_sizes: dict[str, int]
+    incidence: Incidence
+    name: str = ""
     bars = ("images",)
 
     @classmethod
-    def of(cls, incidence: Incidence) -> "ConceptGraph":
+    def of(cls, incidence: Incidence, name: str = "") -> "ConceptGraph":
         """Count the graph of images (section 3.2 of the ConBias paper)."""
         counted = cooccurrence(incidence)
         concepts = np.array(incidence.concepts, dtype=object)
@@ -54,6 +69,8 @@ class ConceptGraph(Result):
             concept_counts(incidence),
             edges.sort_values("images", ascending=False, kind="stable", ignore_index=True),
             sizes,
+            incidence,
+            name,
         )
 
     @property
@@ -75,23 +92,7 @@ class ConceptGraph(Result):
         MissingExtraError
             networkx is not installed.
         """
-        with needs_extra("A graph for networkx", "graphs"):
-            import networkx as nx
-        graph: nx.Graph[str] = nx.Graph()
-        concepts = self.nodes.set_index("concept").rename(columns=str).to_dict("index")
-        graph.add_nodes_from((name, {"kind": "concept", **row}) for name, row in concepts.items())
-        pairs = self.edges.itertuples(index=False, name=None)
-        graph.add_weighted_edges_from(pairs, weight="images")
-        if classes:
-            prefix = "class:"
-            while self.nodes["concept"].str.startswith(prefix).any():
-                prefix += ":"
-            for class_name, images in self.class_sizes.items():
-                node = prefix + class_name
-                graph.add_node(node, kind="class", images=images)
-                shared = ((node, name, row[COUNT + class_name]) for name, row in concepts.items())
-                graph.add_weighted_edges_from((e for e in shared if e[2]), weight="images")
-        return graph
+        return networkx_graph(self._tables() if classes else GraphTables(self.nodes, self.edges))
 
     def to_igraph(self, *, classes: bool = False) -> Any:
         """The graph for igraph: vertices with ``name``, ``images`` on vertices and edges.
@@ -111,6 +112,77 @@ class ConceptGraph(Result):
         graph = self.to_networkx(classes=classes)
         return igraph.Graph.from_networkx(graph, vertex_attr_hashable="name")
 
+    def with_lean(self) -> "ConceptGraph":
+        """How concepts and pairs lean to a class, as further columns, and pairs' ``count_<class>``.
+
+        ``gap``, ``over_represented``, ``under_represented``, ``lift`` and ``log_odds_ratio`` are
+        those of `Imbalances.frame`.
+        """
+        tables = graph_tables(self.incidence)
+        edges = tables.pairs.sort_values("images", ascending=False, kind="stable")
+        nodes = self.nodes.drop(columns=LEAN, errors="ignore").join(tables.concepts[LEAN])
+        return replace(self, nodes=nodes, edges=edges.reset_index(drop=True))
+
+    def with_centrality(self, *, seed: int = SEED) -> "ConceptGraph":
+        """How central concepts are, and their communities, as further columns of `nodes`.
+
+        ``degree``, ``strength``, ``betweenness``, ``pagerank`` and ``community`` (Leiden, by the
+        images that concepts share); see `graph.diagnosis.centrality`. `seed` is of the communities.
+        """
+        counted = cooccurrence(self.incidence)
+        found = centrality(counted.concept_pairs, counted.pair_images, len(self.nodes), seed=seed)
+        nodes = self.nodes.drop(columns=list(found.columns), errors="ignore")
+        return replace(self, nodes=nodes.join(found))
+
+    def save(
+        self,
+        file: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002
+        cliques: Imbalances | None = None,
+        overwrite: bool = False,
+    ) -> str | None:
+        """Write the graph for other tools: concepts, classes, counts of each class, and lean.
+
+        `with_centrality` before it adds those columns.
+
+        Parameters
+        ----------
+        file : str or Path
+            The file to write, or the folder, for ``neo4j``.
+        format : str, optional
+            ``graphml``, ``gexf``, ``json`` (node-link) or ``neo4j`` (CSV for
+            ``neo4j-admin database import``); by default what the file's suffix says.
+        cliques : Imbalances, optional
+            Mined cliques to write as nodes.
+        overwrite : bool
+            Replace a folder, whatever is in it.
+
+        Returns
+        -------
+        str or None
+            The command that imports a folder into Neo4j.
+
+        Raises
+        ------
+        MissingExtraError, OptionError
+            networkx is not installed, or the format is unknown.
+        CobalanceError
+            The file cannot be written.
+        """
+        tables = self.with_lean()._tables(cliques)
+        return save_graph(tables, Path(file), format, dataset=self.name, overwrite=overwrite)
+
+    def _tables(self, cliques: Imbalances | None = None) -> GraphTables:
+        """All of the graph with its classes."""
+        return GraphTables(
+            self.nodes,
+            self.edges,
+            self.class_sizes,
+            class_counts(self.incidence),
+            None if cliques is None else cliques.chosen,
+        )
+
     def title(self) -> str:
         """Number of concepts and edges."""
         return f"Concept graph: {len(self.nodes):,} concepts, {len(self.edges):,} edges"
@@ -126,4 +198,4 @@ def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
     >>> concept_graph(from_frame(frame)).to_networkx()["cow"]["road"]
     {'images': 1}
     """
-    return ConceptGraph.of(data.incidence(split))
+    return ConceptGraph.of(data.incidence(split), data.source)

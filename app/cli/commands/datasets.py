@@ -18,6 +18,7 @@ from app.cli.common import (
 )
 from app.cli.tables import Format, narrowed, write_frame
 from app.services.datasets import drop_dataset, rename_dataset
+from app.services.graph_files.tables import dataset_centrality
 from app.services.reports import describe_mining
 from app.settings import Settings
 from graph.dataset.mining_options import MiningOptions
@@ -45,7 +46,16 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
 
 @app.command()
 def show(
-    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
+    dataset: DatasetName,
+    centrality: Annotated[
+        bool,
+        typer.Option(
+            "--centrality",
+            help="With degree, strength, betweenness, pagerank and community of each concept.",
+        ),
+    ] = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
 ) -> None:
     """Show a dataset's classes, splits, and concepts with their images in each class."""
     with opened_store() as (store, _):
@@ -55,11 +65,14 @@ def show(
         frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
         classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
         splits = split_sizes(store, dataset)
+        measured = dataset_centrality(store, dataset) if centrality else None
     table = frame.pivot_table(
         index=["concept", "images"], columns="class", values="count", aggfunc="sum"
     ).reset_index()
     table.columns.name = None
     table = table.sort_values(["images", "concept"], ascending=[False, True])
+    if measured is not None:
+        table = table.merge(measured, how="left", on="concept")
     if format_ is Format.TABLE and output is None:
         write_frame(_shortened(summary), format_, None, out)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)

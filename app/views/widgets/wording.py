@@ -52,6 +52,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "skip_missing": "`--skip-missing`",
     "reference": "`--reference`",
     "overwrite": "`--overwrite`",
+    "graph_format": "`--as`",
     "base": "“Base caption”",
     "concepts": "“Concepts instead of attributes”",
     "rule": "“Present” set to “from a threshold”",

@@ -1,0 +1,1 @@
+"""The concept graph for other tools: tables, networkx, and files."""
