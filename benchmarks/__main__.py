@@ -12,6 +12,7 @@ COMMANDS = (
         "manifest",
         "counterfactuals",
         "hostile",
+        "scores",
         "planning",
     ),
 )

@@ -38,14 +38,14 @@ def score_chunk(
     """
     matrix = np.full((n, len(texts)), np.nan, np.float32)
     boxes = np.full((n, len(texts), 4), np.nan, np.float32)
-    has_boxes = False
+    has_boxes = only_seen = False
     for start in range(0, n, AT_ONCE):
         places = range(start, min(start + AT_ONCE, n))
         images = {at: image for at in places if (image := read(at)) is not None}
         if images:
             scores = annotator.score(list(images.values()), texts)
-            matrix[list(images)] = scores.matrix
+            matrix[list(images)], only_seen = scores.matrix, scores.only_seen
             if scores.boxes is not None:
                 boxes[list(images)], has_boxes = scores.boxes, True
         report(places.stop)
-    return Scores(matrix, boxes if has_boxes else None)
+    return Scores(matrix, boxes if has_boxes else None, only_seen)

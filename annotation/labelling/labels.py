@@ -28,11 +28,7 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
     attributes = settings.attributes
     if settings.rule == "threshold":
         limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
-        found = [
-            object_level(scores[:, [at]].astype(np.float64), float(np.float32(limit)))
-            for at, limit in enumerate(limits)
-        ]
-        return np.concatenate([np.empty((len(scores), 0), bool), *found], axis=1)
+        return object_level(scores, np.array(limits, np.float32))
     result = np.zeros((len(scores), len(attributes)), bool)
     categories = np.array([one.category for one in attributes], dtype=object)
     for category in dict.fromkeys(categories):

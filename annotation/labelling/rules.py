@@ -1,8 +1,13 @@
 """Labels that follow from scores (GELDA, section 3.2)."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from graph.arrays import BoolArray, FloatArray
+
+_AnyFloats = npt.NDArray[np.floating[Any]]
 
 
 def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) -> BoolArray:
@@ -40,14 +45,14 @@ def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) ->
     return above
 
 
-def object_level(scores: FloatArray, threshold: float = 0.3) -> BoolArray:
+def object_level(scores: _AnyFloats, threshold: float | _AnyFloats = 0.3) -> BoolArray:
     """Which attributes images show, by the best box of each.
 
     Parameters
     ----------
     scores : float array, shape (images, attributes)
         The highest score of a box; NaN or 0 where there is none.
-    threshold : float
+    threshold : float or float array, shape (attributes,)
         The lowest score that counts, the paper's α.
 
     Examples

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from generation.output.folder import OutputFolder
-from ingest.annotators.annotator import Scores
+from ingest.annotators.annotator import Floats, Scores
 
 _BOX = ("x_px", "y_px", "w_px", "h_px")
 SCORES = pa.schema(
@@ -26,6 +27,15 @@ SCORES = pa.schema(
     ]
 )
 """``text`` is the place among the run's texts; the box is NaN where the model gives none."""
+SEEN = pa.schema(
+    [
+        ("image", pa.string()),
+        ("texts", pa.list_(pa.int32())),
+        ("scores", pa.list_(pa.float32())),
+    ]
+)
+"""Of annotators that name what they see: a row an image, with the places of the texts that it shows
+and their scores, all others being 0; null where the image cannot be read."""
 IMAGES = pa.schema([("id", pa.string()), ("uri", pa.string()), ("synthetic", pa.bool_())])
 
 
@@ -57,13 +67,16 @@ class ScoreFiles:
         self._folder.write(f"{self.uri}/annotator.json", text.encode())
 
     def write_scores(self, chunk: int, ids: Sequence[str], scores: Scores) -> None:
-        """Write the scores of a chunk's images.
+        """Write the scores of a chunk's images, as `SCORES` or as `SEEN`.
 
         Parameters
         ----------
         ids : sequence of str
             Of the images; `scores` has a row for each, NaN for one that cannot be read.
         """
+        if scores.only_seen:
+            self._write(_part(chunk), _seen_table(ids, scores.matrix))
+            return
         n, texts = scores.matrix.shape
         boxes = np.full((n * texts, 4), np.nan, np.float32)
         if scores.boxes is not None:
@@ -91,6 +104,9 @@ class ScoreFiles:
         """
         for chunk in range(chunks):
             table = self._read(_part(chunk))
+            if table.schema.equals(SEEN):
+                yield table["image"].to_pylist(), Scores(_seen_matrix(table, texts), None, True)
+                continue
             ids = table["image"].take(pa.array(np.arange(0, len(table), texts))).to_pylist()
             values = table["score"].to_numpy().reshape(-1, texts)
             boxes = np.stack([table[name].to_numpy() for name in _BOX], axis=1)
@@ -103,6 +119,28 @@ class ScoreFiles:
 
     def _read(self, name: str) -> pa.Table:
         return pq.read_table(io.BytesIO(self._folder.read(f"{self.uri}/{name}")))
+
+
+def _seen_table(ids: Sequence[str], matrix: Floats) -> pa.Table:
+    unreadable = np.asarray(np.isnan(matrix).all(axis=1))
+    rows, texts = np.nonzero(np.where(unreadable[:, None], 0, matrix))
+    offsets = np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int32)
+    values = (texts.astype(np.int32), matrix[rows, texts])
+    lists = [
+        pa.ListArray.from_arrays(pa.array(offsets), pa.array(of), mask=pa.array(unreadable))
+        for of in values
+    ]
+    return pa.table([pa.array(list(ids), pa.string()), *lists], schema=SEEN)
+
+
+def _seen_matrix(table: pa.Table, texts: int) -> Floats:
+    named, scores = (table[name].combine_chunks() for name in ("texts", "scores"))
+    counts = pc.list_value_length(named)
+    rows = np.repeat(np.arange(len(table)), counts.fill_null(0).to_numpy())
+    matrix = np.zeros((len(table), texts), np.float32)
+    matrix[rows, named.flatten().to_numpy()] = scores.flatten().to_numpy()
+    matrix[counts.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    return matrix
 
 
 def _part(chunk: int) -> str:

@@ -22,10 +22,14 @@ class Scores(NamedTuple):
     boxes : float32 array, shape (images, texts, 4), or None
         Of a detector: x, y of the top left corner, width and height of the best box, in pixels; NaN
         where there is none.
+    only_seen : bool
+        Whether a score of 0 says only that the model did not name the text, as where it writes
+        captions. Such scores are stored without zeros.
     """
 
     matrix: Floats
     boxes: Floats | None = None
+    only_seen: bool = False
 
 
 class Annotator(Protocol):

@@ -70,7 +70,8 @@ class CaptionAnnotator:
         after the article are looked for; a phrase inside a longer one of `texts` does not count.
         """
         phrases = [_FRAME.sub("", text) for text in texts]
-        return Scores(named(self.captioner.captions(images), phrases).astype(np.float32))
+        found = named(self.captioner.captions(images), phrases)
+        return Scores(found.astype(np.float32), only_seen=True)
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and weights."""

@@ -252,4 +252,4 @@ def _write(
         for row, captions in enumerate(rows["captions"]):
             named = (name for caption in captions for name in known[caption].found)
             scores[row, [place[counts_as[name]] for name in named]] = 1
-        files.write_scores(chunk, rows["id"].tolist(), Scores(scores))
+        files.write_scores(chunk, rows["id"].tolist(), Scores(scores, only_seen=True))
