@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from app.report.contents import ReportOptions
+from app.report.writing import write_report
 from app.services.datasets import rename_dataset
 from app.services.graph_files.tables import dataset_incidence
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
@@ -276,6 +279,43 @@ class Dataset(Questions, Annotated, Result):
         found = list_evaluations(self.graph, self.name)
         ids = tuple(one.id for one in found)
         return Evaluations(self.graph, self.settings, ids, self.progress)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        compare: "Dataset | str | None" = None,
+        plan: str | None = None,
+        evaluation: str | None = None,
+        date: str | None = None,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the imbalances, plots, method and Cypher to one HTML file; return its path.
+
+        Parameters
+        ----------
+        compare : Dataset or str, optional
+            Another version of the dataset, to say what it closes and opens.
+        plan, evaluation : str, optional
+            The name of a plan, and the id of an evaluation.
+        date : str, optional
+            The date that the report bears; today's by default.
+
+        Raises
+        ------
+        OptionError
+            The file exists, and `overwrite` is not set.
+        StaleError
+            The dataset has not been mined, or has changed since.
+        """
+        other = compare.name if isinstance(compare, Dataset) else compare
+        named = [None if name is None else clean_name(name) for name in (other, plan)]
+        options = ReportOptions(named[0], named[1], evaluation, date)
+        file = Path(path).expanduser()
+        write_report(
+            self.graph, self.name, file, options, overwrite=overwrite, progress=self.progress
+        )
+        return file
 
     def rename(self, new: str) -> "Dataset":
         """Rename the dataset, and return it; DatasetExistsError if the name is taken."""

@@ -24,6 +24,7 @@ from app.cli.commands import (
     jobs,
     load,
     plan,
+    report,
     results,
     server,
     web,
@@ -64,6 +65,7 @@ app.add_typer(datasets.app, name="datasets")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
 app.command()(plan.plan)
+app.command()(report.report)
 app.command()(enqueue.enqueue)
 app.command()(jobs.jobs)
 app.command()(jobs.work)

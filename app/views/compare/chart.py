@@ -6,7 +6,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels, names_axis
+from app.concept_graph.colors import NEUTRAL, class_colors
+from app.views.widgets.theme import clique_labels, names_axis
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
 
 IN_PICTURE = 14  # cliques

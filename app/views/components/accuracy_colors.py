@@ -5,10 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from app.concept_graph.colors import NEUTRAL
 from app.concept_graph.elements import GraphPicture
+from app.concept_graph.overview import concepts_of
 from app.services.evaluations.failures import accuracy_texts
-from app.views.components.concept_picture import concepts_of
-from app.views.widgets.theme import NEUTRAL
 
 WRONG_COLOR, RIGHT_COLOR = "#E69F00", "#5D3A9B"
 """Orange and purple, which differ in lightness, too, so that any colour vision tells them apart."""

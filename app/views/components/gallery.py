@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from app.concept_graph.colors import class_colors
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.tables import grid
-from app.views.widgets.theme import class_colors, escape
+from app.views.widgets.theme import escape
 from graph.queries.clique_images import read_clique_images
 from ingest.images.regions import read_regions
 

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.concept_graph.colors import class_colors
 from app.services.evaluations.failures import accuracy_texts
 from app.services.reports import are_unequal, log_odds_texts, q_text, rate_texts
 from app.views.widgets.tables import count_column
-from app.views.widgets.theme import class_colors
 from graph.diagnosis.imbalance import COUNT, RATE
 
 MAX_BARS = 4  # classes with a column of their own

@@ -11,11 +11,12 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
+from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.overview import label_widths_px, node_id
 from app.concept_graph.radial import radial_layout
-from app.views.components.concept_picture import label_widths_px, node_id
 from app.views.state.url import Clique
-from app.views.widgets.theme import NEUTRAL, class_colors, shorten
+from app.views.widgets.theme import shorten
 from graph.console.run import ConsoleResult
 from graph.queries.neighbourhood import Kind
 

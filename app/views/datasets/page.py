@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.concept_graph.colors import class_colors
 from app.services.reports import describe_mining
 from app.views.datasets import importing
 from app.views.datasets.actions import RENAMED, TASKS, draw_actions
@@ -17,7 +18,7 @@ from app.views.widgets.controls import choose_view
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.task_progress import show_task
-from app.views.widgets.theme import class_colors, escape
+from app.views.widgets.theme import escape
 from graph.database.store import GraphStore
 from graph.errors import StaleError
 from graph.queries.catalogue import CATALOGUE

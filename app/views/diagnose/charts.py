@@ -6,9 +6,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from app.views.components.concept_picture import Axis
+from app.concept_graph.colors import NEUTRAL, class_colors
+from app.concept_graph.overview import Axis
 from app.views.components.imbalance_table import MAX_BARS
-from app.views.widgets.theme import NEUTRAL, class_colors, distinct_labels, names_axis, shorten
+from app.views.widgets.theme import distinct_labels, names_axis, shorten
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.overview import Overview
 

@@ -7,12 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
+from app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from app.services.audits.results import imbalance_verdicts
 from app.services.findings import no_clique, not_compared, small_classes
 from app.services.reports import cell_text, describe_mining, describe_summary, summary_table
 from app.views.components import (
     accuracy_colors,
-    concept_picture,
+    axis_choice,
     gallery,
     imbalance_filters,
     mine_button,
@@ -179,7 +180,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
             edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
             if model is not None:
                 color = st.selectbox("Colour", COLORS, **choice_in_url("color"), width=120)
-        axis = concept_picture.choose_axis(current.class_sizes) if view != VIEWS[2] else None
+        axis = axis_choice.choose_axis(current.class_sizes) if view != VIEWS[2] else None
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
         charts.combinations(current.read(read_imbalances, first), current.class_sizes)
@@ -195,7 +196,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
         charts.matrix(pairs, axis)
         return
     overview: Overview = current.read(read_overview, max_edges=edges, include=include)
-    drawn = concept_picture.of_overview(overview, axis)
+    drawn = of_overview(overview, axis)
     judged = None
     if model is not None and color == COLORS[1]:
         judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))
@@ -205,12 +206,12 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
     found = concept_graph(
         drawn,
         key=GRAPH,
-        highlighted=[[concept_picture.node_id(name) for name in clique] for clique in selected],
-        selected=[concept_picture.node_id(name) for name in filtered],
+        highlighted=[[node_id(name) for name in clique] for clique in selected],
+        selected=[node_id(name) for name in filtered],
         height_px=HEIGHT_PX - 60,
         label="Concepts between the classes that they lean to",
     )
-    chosen = concept_picture.concepts_of(found.nodes)
+    chosen = concepts_of(found.nodes)
     if set(chosen) != set(filtered):
         st.session_state[_NODES] = chosen
         st.rerun()  # the filter stands above, and has been drawn already
@@ -219,7 +220,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
     _legend(axis, overview)
 
 
-def _legend(axis: "concept_picture.Axis", overview: Overview) -> None:
+def _legend(axis: Axis, overview: Overview) -> None:
     hidden = overview.hidden_concepts
     left, right = (escape(side) for side in (axis.left_name, axis.right_name))
     st.caption(

@@ -4,8 +4,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from app.concept_graph.colors import NEUTRAL, class_colors
 from app.views.evaluate.numbers import is_share
-from app.views.widgets.theme import NEUTRAL, class_colors, distinct_labels, names_axis, shorten
+from app.views.widgets.theme import distinct_labels, names_axis, shorten
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90

@@ -5,8 +5,8 @@ from typing import NoReturn
 
 import streamlit as st
 
-from app.views.components import concept_picture
-from app.views.components.concept_picture import Axis
+from app.concept_graph.overview import Axis
+from app.views.components import axis_choice
 from app.views.components.name_choices import read_names
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
@@ -62,7 +62,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             width=120,
             help="The maximum for each expanded node: those with most images.",
         )
-        axis = concept_picture.choose_axis(current.class_sizes)
+        axis = axis_choice.choose_axis(current.class_sizes)
         to = None
         if kind == "concept":
             to = st.selectbox(

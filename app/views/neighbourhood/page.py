@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import streamlit as st
 
+from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.component import concept_graph
+from app.concept_graph.overview import Axis, concepts_of, node_id
 from app.services.frames import to_csv
-from app.views.components import accuracy_colors, concept_picture, model_accuracy
-from app.views.components.concept_picture import Axis, node_id
+from app.views.components import accuracy_colors, model_accuracy
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
@@ -25,7 +26,7 @@ from app.views.state.session import CurrentDataset
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import count_column, draw_table
-from app.views.widgets.theme import NEUTRAL, bold, class_colors, shorten
+from app.views.widgets.theme import bold, shorten
 from graph.database import schema
 from graph.queries.neighbourhood import (
     Link,
@@ -123,7 +124,7 @@ def _graph(
 
 
 def _concept_of(node: str | None) -> str | None:
-    return next(iter(concept_picture.concepts_of([node])), None) if node is not None else None
+    return next(iter(concepts_of([node])), None) if node is not None else None
 
 
 def _hidden(choices: Choices, found: Neighbourhood) -> None:

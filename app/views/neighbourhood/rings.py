@@ -7,9 +7,8 @@ import pandas as pd
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
 from app.concept_graph.radial import radial_layout
-from app.views.components import concept_picture
-from app.views.components.concept_picture import Axis, label_widths_px, node_id
 from app.views.components.imbalance_table import MAX_BARS
 from graph.arrays import FloatArray
 from graph.diagnosis.skew import skew
@@ -34,7 +33,7 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
     sizes_px[~is_class] = node_sizes_px(nodes.loc[~is_class, "images"])
     edges, ends = _edges_between(found.edges, code_of)
     places = radial_layout(ends, lean, sizes_px, label_widths_px(nodes["name"]), centre=0)
-    texts = concept_picture.descriptions(nodes, found.class_sizes)
+    texts = descriptions(nodes, found.class_sizes)
     drawn = [
         GraphNode(node, name, kind, x, y, size, side, text)
         for node, name, kind, (x, y), size, side, text in zip(
@@ -54,7 +53,7 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
             ends,
             edge_widths_px(edges["images"]).tolist(),
             _lean_of_edges(edges, ends, lean, found, axis).tolist(),
-            concept_picture.descriptions(edges, found.pair_class_sizes),
+            descriptions(edges, found.pair_class_sizes),
             strict=True,
         )
     ]

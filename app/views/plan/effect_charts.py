@@ -4,8 +4,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from app.concept_graph.colors import NEUTRAL, class_colors
 from app.views.widgets.tables import count_column, draw_table
-from app.views.widgets.theme import NEUTRAL, class_colors, clique_labels, names_axis, shorten
+from app.views.widgets.theme import clique_labels, names_axis, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques

@@ -9,41 +9,9 @@ from typing import Any
 import altair as alt
 from PIL import Image, ImageDraw
 
-# Okabe and Ito's palette for colour vision deficiency (2008), without black and yellow, which
-# vanish on one of the two backgrounds; then the muted scheme of Paul Tol (2021).
-_CLASS_COLORS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#882255",
-    "#999933",
-    "#332288",
-    "#AA4499",
-    "#117733",
-    "#88CCEE",
-)
-NEUTRAL = "#8A8F98"
+from app.concept_graph.colors import CLASS_COLORS
 
 _SPECIAL = frozenset("\\`*_{}[]()<>#+-.!|~$:&^=\"'@/")
-
-
-def class_colors(classes: Sequence[str]) -> dict[str, str]:
-    """Colours of classes, as CSS hex, by their position among all classes of the dataset.
-
-    With more classes than colours they repeat: a name always stands beside a colour.
-
-    Examples
-    --------
-    >>> class_colors(["country", "urban"])
-    {'country': '#0072B2', 'urban': '#D55E00'}
-    """
-    return {
-        name: _CLASS_COLORS[position % len(_CLASS_COLORS)]
-        for position, name in enumerate(sorted(classes))
-    }
 
 
 def shorten(text: str, most: int = 40) -> str:
@@ -152,8 +120,8 @@ def page_icon() -> str:
     """
     icon = Image.new("RGBA", (128, 128))
     draw = ImageDraw.Draw(icon)
-    draw.ellipse((4, 24, 84, 104), fill=_CLASS_COLORS[0])
-    draw.ellipse((84, 44, 124, 84), fill=_CLASS_COLORS[1])
+    draw.ellipse((4, 24, 84, 104), fill=CLASS_COLORS[0])
+    draw.ellipse((84, 44, 124, 84), fill=CLASS_COLORS[1])
     out = BytesIO()
     icon.save(out, "PNG")
     return f"data:image/png;base64,{b64encode(out.getvalue()).decode()}"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.overview import node_id
 from app.services.evaluations.failures import accuracy_of_cliques
 from app.views.components.accuracy_colors import (
     RIGHT_COLOR,
@@ -11,7 +12,6 @@ from app.views.components.accuracy_colors import (
     cliques_of,
     colored_by_accuracy,
 )
-from app.views.components.concept_picture import node_id
 from tests.app.conftest import shown_text
 from tests.app.views.evaluate.test_page import evaluate, output  # noqa: F401
 

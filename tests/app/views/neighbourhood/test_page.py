@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.views.components.concept_picture import ALL_OTHERS, Axis, node_id
+from app.concept_graph.overview import ALL_OTHERS, Axis, node_id
 from app.views.neighbourhood import rings
 from app.views.neighbourhood.chain import read_chain, with_chain
 from app.views.neighbourhood.rings import links_table, picture_of

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px, skew_axis_layout
+from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from app.views.state.url import choice_in_url
-from app.views.widgets.theme import NEUTRAL, class_colors
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.neighbourhood import Kind
 from graph.queries.overview import Overview
@@ -56,17 +54,6 @@ class Axis:
             for side in (self.left, self.right)
         )
         return left, right
-
-
-def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
-    """Draw the choice of the two sides; with two classes there is none."""
-    classes = list(class_sizes)
-    if len(classes) <= 2:
-        return Axis.between(classes, classes[0], classes[-1])
-    left = st.selectbox("Left", classes, **choice_in_url("left"), width=125) or classes[0]
-    others = [ALL_OTHERS, *(name for name in classes if name != left)]
-    right = st.selectbox("Right", others, **choice_in_url("right"), width=135) or ALL_OTHERS
-    return Axis.between(classes, left, right)
 
 
 def node_id(name: str, kind: Kind = "concept") -> str:

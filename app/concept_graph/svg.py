@@ -1,0 +1,106 @@
+"""Draw a concept graph as inline SVG, for pages without scripts."""
+
+from collections.abc import Iterator
+from html import escape
+
+from app.concept_graph.colors import NEUTRAL
+from app.concept_graph.elements import GraphNode, GraphPicture
+from graph.safe_text import safe_text
+
+_MARGIN_PX = 24.0
+_MOST_CHARACTERS = 24
+_CHARACTER_PX = 9.0
+
+
+def picture_svg(picture: GraphPicture, label: str) -> str:
+    """A picture as an `svg` element, for a page whose style sheet has colours.
+
+    Texts have the class ``label`` and the discs' tooltips are ``title`` elements; there is no
+    style, script or address in it.
+
+    Parameters
+    ----------
+    label : str
+        The picture's name for screen readers.
+
+    Examples
+    --------
+    >>> node = GraphNode("c", "<cow>", "concept", 10, 10, 20, skew=1)
+    >>> print(picture_svg(GraphPicture([node], [], "#0072B2", "#D55E00"), "Concepts"))
+    <svg viewBox="-119 -24 258 84" role="img" aria-label="Concepts">
+    <circle cx="10.0" cy="10.0" r="10.0" fill="#d55e00"><title>&lt;cow&gt;</title></circle>
+    <text class="label" x="10.0" y="34.0" text-anchor="middle">&lt;cow&gt;</text>
+    </svg>
+    """
+    reach = _MOST_CHARACTERS * _CHARACTER_PX / 2
+    left = min((node.x_px for node in picture.nodes), default=0.0) - reach - _MARGIN_PX + 3
+    right = max((node.x_px for node in picture.nodes), default=0.0) + reach + _MARGIN_PX - 3
+    top = min((node.y_px - node.size_px / 2 for node in picture.nodes), default=0.0) - _MARGIN_PX
+    end = max((node.y_px + node.size_px / 2 for node in picture.nodes), default=0.0) + 40
+    box = f"{left:.0f} {top:.0f} {right - left:.0f} {end - top:.0f}"
+    return "\n".join(
+        [
+            f'<svg viewBox="{box}" role="img" aria-label="{text(label)}">',
+            *_edges(picture),
+            *(line for node in picture.nodes for line in _node(picture, node)),
+            "</svg>",
+        ]
+    )
+
+
+def text(value: str) -> str:
+    """A text for HTML and SVG, whatever characters it has."""
+    return escape(safe_text(value))
+
+
+def mixed(skew: float, left_color: str, right_color: str) -> str:
+    """The colour of a skew: grey in the middle, a side's own at its end.
+
+    Examples
+    --------
+    >>> mixed(-1, "#0072B2", "#D55E00"), mixed(0, "#0072B2", "#D55E00")
+    ('#0072b2', '#8a8f98')
+    """
+    end = right_color if skew > 0 else left_color
+    parts = zip(_channels(NEUTRAL), _channels(end), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * abs(skew)):02x}" for a, b in parts)
+
+
+def _channels(color: str) -> list[int]:
+    digits = color[1:] if len(color) == 7 else "".join(2 * digit for digit in color[1:])
+    return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
+
+
+def _edges(picture: GraphPicture) -> Iterator[str]:
+    nodes = {node.id: node for node in picture.nodes}
+    for edge in picture.edges:
+        one, other = nodes[edge.source], nodes[edge.target]
+        color = mixed(edge.skew, picture.left_color, picture.right_color)
+        yield (
+            f'<line x1="{one.x_px:.1f}" y1="{one.y_px:.1f}" x2="{other.x_px:.1f}" '
+            f'y2="{other.y_px:.1f}" stroke="{color}" stroke-opacity="0.35" '
+            f'stroke-width="{edge.width_px:.1f}"/>'
+        )
+
+
+def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
+    color = mixed(node.skew, picture.left_color, picture.right_color)
+    name = node.label if len(node.label) <= _MOST_CHARACTERS else node.label[:23] + "…"
+    tooltip = "\n".join(filter(None, (node.label, node.description)))
+    middle = f'class="label" x="{node.x_px:.1f}" text-anchor="middle"'
+    if node.kind == "class":
+        width = _CHARACTER_PX * len(name) + 20
+        yield (
+            f'<rect class="box" x="{node.x_px - width / 2:.1f}" y="{node.y_px - 18:.1f}" '
+            f'width="{width:.1f}" height="36" rx="8" stroke="{color}" stroke-width="4">'
+            f"<title>{text(tooltip)}</title></rect>"
+        )
+        yield f'<text {middle} y="{node.y_px + 5:.1f}">{text(name)}</text>'
+        return
+    radius = node.size_px / 2
+    yield (
+        f'<circle cx="{node.x_px:.1f}" cy="{node.y_px:.1f}" r="{radius:.1f}" fill="{color}">'
+        f"<title>{text(tooltip)}</title></circle>"
+    )
+    below = f'<text class="label" x="{node.x_px:.1f}" y="{node.y_px + radius + 14:.1f}"'
+    yield f'{below} text-anchor="middle">{text(name)}</text>'

@@ -1,0 +1,1 @@
+"""A report of a dataset as one self-contained HTML file."""

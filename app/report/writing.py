@@ -1,0 +1,64 @@
+"""Write a report to a file."""
+
+import uuid
+from pathlib import Path
+
+from app.report.contents import ReportOptions, read_contents
+from app.report.page import page
+from graph.database.store import GraphStore
+from graph.errors import CobalanceError, OptionError, Setting
+from graph.progress import Progress, silent
+
+
+def report(
+    store: GraphStore, dataset: str, options: ReportOptions, progress: Progress = silent
+) -> bytes:
+    """The report of a mined dataset, as an HTML file; errors are those of `read_contents`."""
+    return page(read_contents(store, dataset, options, progress)).encode()
+
+
+def write_report(
+    store: GraphStore,
+    dataset: str,
+    file: Path,
+    options: ReportOptions,
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> int:
+    """Write the report of a mined dataset; return its size in bytes.
+
+    The file is whole or not there: it is written beside its place, and moved.
+
+    Raises
+    ------
+    OptionError
+        The file exists and is not to be overwritten; see also `read_contents`.
+    CobalanceError
+        It cannot be written.
+    """
+    file = file.expanduser()
+    _check(file, overwrite=overwrite)
+    content = report(store, dataset, options, progress)
+    _check(file, overwrite=overwrite)
+    try:
+        part = file.with_name(f".{uuid.uuid4().hex}.part")
+        try:
+            part.write_bytes(content)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise CobalanceError(
+            f"{file}: {error.strerror}. Name a file that can be written."
+        ) from error
+    return len(content)
+
+
+def _check(file: Path, *, overwrite: bool) -> None:
+    if file.is_dir():
+        raise OptionError(f"{file} is a folder. Name a file, such as {file / 'report.html'}.")
+    if file.exists() and not overwrite:
+        raise OptionError(
+            f"{file} exists. Name another file, or replace it (", Setting("overwrite"), ")."
+        )

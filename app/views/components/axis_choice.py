@@ -1,0 +1,19 @@
+"""Choose the two sides between which the concept graph is laid out."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from app.concept_graph.overview import ALL_OTHERS, Axis
+from app.views.state.url import choice_in_url
+
+
+def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
+    """Draw the choice of the two sides; with two classes there is none."""
+    classes = list(class_sizes)
+    if len(classes) <= 2:
+        return Axis.between(classes, classes[0], classes[-1])
+    left = st.selectbox("Left", classes, **choice_in_url("left"), width=125) or classes[0]
+    others = [ALL_OTHERS, *(name for name in classes if name != left)]
+    right = st.selectbox("Right", others, **choice_in_url("right"), width=135) or ALL_OTHERS
+    return Axis.between(classes, left, right)
