@@ -18,7 +18,14 @@ from cobalance.shadowing import require_own_packages
 require_own_packages()
 
 if TYPE_CHECKING:
-    from cobalance.analysis.diagnosis import Comparison, Imbalances, compare, imbalances
+    from cobalance.analysis.diagnosis import (
+        Comparison,
+        Imbalances,
+        SplitComparison,
+        compare,
+        compare_splits,
+        imbalances,
+    )
     from cobalance.analysis.graphs import ConceptGraph, concept_graph
     from cobalance.analysis.planning import (
         Plan,
@@ -54,11 +61,13 @@ __all__ = [
     "Plan",
     "Scores",
     "Simulation",
+    "SplitComparison",
     "Store",
     "Study",
     "budget_curve",
     "compare",
     "compare_planners",
+    "compare_splits",
     "concept_graph",
     "connect",
     "evaluate",
@@ -82,7 +91,14 @@ _HOMES = {
     "cobalance.people.studies": ("Study",),
     "cobalance.stores": ("Store", "connect"),
     "cobalance.models.evaluations": ("Evaluations", "Scores", "evaluate"),
-    "cobalance.analysis.diagnosis": ("Comparison", "Imbalances", "compare", "imbalances"),
+    "cobalance.analysis.diagnosis": (
+        "Comparison",
+        "Imbalances",
+        "SplitComparison",
+        "compare",
+        "compare_splits",
+        "imbalances",
+    ),
     "cobalance.analysis.planning": (
         "Plan",
         "Simulation",

@@ -18,7 +18,7 @@ from app.services.ordering.plans import keep_plan, plan_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
 from cobalance.analysis.counterfactuals import CounterfactualPlan
-from cobalance.analysis.diagnosis import Comparison, Imbalances
+from cobalance.analysis.diagnosis import Comparison, Imbalances, SplitComparison
 from cobalance.analysis.graphs import ConceptGraph
 from cobalance.analysis.planning import Plan, Simulation
 from cobalance.data.reading import Data
@@ -41,6 +41,7 @@ from graph.evaluations.reading import list_evaluations
 from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
+from graph.queries.splits import compare_dataset_splits
 
 
 @methods_speak_python
@@ -205,6 +206,25 @@ class Dataset(Questions, Annotated, Result):
         name = clean_name(other) if isinstance(other, str) else other.name
         return Comparison(
             compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=ALL)
+        )
+
+    def compare_splits(
+        self, first: str, second: str, *, max_size: int | None = None, max_q_value: float = 0.05
+    ) -> SplitComparison:
+        """Compare the imbalances of two splits, such as ``train`` and ``val``.
+
+        By the cliques of both together, up to `max_size` or what the dataset was mined to; an
+        imbalance holds in a split at a q-value of at most `max_q_value`.
+
+        Raises
+        ------
+        OptionError, StaleError, TooManyCliquesError
+            There is no such split, the dataset is not complete, or there are too many cliques.
+        """
+        return SplitComparison(
+            compare_dataset_splits(
+                self.graph, self.name, first, second, max_size=max_size, max_q_value=max_q_value
+            )
         )
 
     def order(

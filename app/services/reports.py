@@ -10,6 +10,7 @@ from generation.planning.plan import Plan
 from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT, RATE
+from graph.diagnosis.splits import FIRST, SECOND, ComparedSplits
 from graph.safe_text import safe_text
 from ingest.concepts.plurals import counted
 
@@ -134,6 +135,58 @@ def describe_comparison(found: Comparison) -> str:
     more = f" Smaller changes not listed: {left_out:,} (see --limit)." if left_out else ""
     gaps = change_text(totals["total_gap_before"], totals["total_gap_after"])
     return f"Imbalances: {counts}. Sum of gaps: {gaps}.{more}"
+
+
+def splits_table(found: ComparedSplits) -> pd.DataFrame:
+    """The columns of two compared splits that people read; files have all."""
+    cliques = found.cliques
+    counts: dict[str, Any] = {}
+    for name in found.class_sizes[0]:
+        one, other = (COUNT + which + name for which in (FIRST, SECOND))
+        counts[name] = change_texts(cliques[one], cliques[other])
+        shares = (rate_texts(cliques[RATE + which + name]) for which in (FIRST, SECOND))
+        counts[f"% of {name}"] = [f" {ARROW} ".join(pair) for pair in zip(*shares, strict=True)]
+    where = dict(zip(("first", "second"), found.splits, strict=True))
+    return pd.DataFrame(
+        {
+            "concepts": cliques["concepts"],
+            **counts,
+            "holds in": [where.get(name, name) for name in cliques["holds"]],
+            "log odds ratio changes": difference_texts(cliques),
+            "q-value": [q_text(q) for q in cliques["q_value"]],
+        }
+    )
+
+
+def difference_texts(frame: pd.DataFrame) -> list[str]:
+    """Differences of log odds ratios with their intervals, and towards which class.
+
+    Examples
+    --------
+    >>> difference_texts(pd.DataFrame({"log_odds_difference": [1.5], "rises_in": ["urban"],
+    ...     "log_odds_difference_low": [0.5], "log_odds_difference_high": [2.5]}))
+    ['+1.50 [0.50, 2.50] urban']
+    """
+    name = "log_odds_difference"
+    return [
+        "-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}] {safe_text(str(where))}"
+        for value, low, high, where in zip(
+            frame[name], frame[f"{name}_low"], frame[f"{name}_high"], frame["rises_in"], strict=True
+        )
+    ]
+
+
+def describe_splits(found: ComparedSplits) -> str:
+    """Say how many imbalances hold in both splits, and how many differ."""
+    cliques, (first, second) = found.cliques, found.splits
+    holds = cliques["holds"].value_counts()
+    differ = int((cliques["q_value"] <= found.max_q_value).sum())
+    return (
+        f"{len(cliques):,} combinations, {first} {ARROW} {second}: {holds['both']:,} lean to a "
+        f"class in both, {holds['first']:,} in {first} alone, {holds['second']:,} in {second} "
+        f"alone, {holds['opposite']:,} the other way round; {differ:,} differ between the two at a "
+        f"q-value of {found.max_q_value:g}."
+    )
 
 
 def describe_mining(options: MiningOptions) -> str:

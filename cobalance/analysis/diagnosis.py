@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from app.services.findings import NO_COMMON_CONCEPT, not_compared, sizes_of
-from app.services.reports import change_text
+from app.services.reports import change_text, describe_splits, splits_table
 from app.services.reports import imbalance_table as table_for_people
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
@@ -19,8 +19,9 @@ from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
 from graph.diagnosis.own_effect import own_effects
 from graph.diagnosis.selection import CliqueFilter
+from graph.diagnosis.splits import ComparedSplits
 from graph.diagnosis.summary import summarize
-from graph.errors import UnknownNameError, worded
+from graph.errors import OptionError, UnknownNameError, worded
 from graph.names import clean_name
 
 
@@ -281,3 +282,69 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
         They have different classes.
     """
     return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=ALL))
+
+
+@methods_speak_python
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitComparison(Result):
+    """Comparison of the imbalances of two splits; `record` has all of it."""
+
+    record: ComparedSplits
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a combination: columns of `graph.diagnosis.splits.compare_splits`."""
+        return self.record.cliques
+
+    def title(self) -> str:
+        """How many imbalances hold in both, and how many differ."""
+        return describe_splits(self.record)
+
+    def shown(self) -> pd.DataFrame:
+        """Counts, rates and the difference, in words."""
+        return splits_table(self.record)
+
+
+@speaks_python
+def compare_splits(
+    data: Data,
+    first: str,
+    second: str,
+    *,
+    max_size: int = 4,
+    min_support: int = 1,
+    common: Sequence[str] | None = None,
+    max_q_value: float = 0.05,
+    max_cliques: int | None = None,
+) -> SplitComparison:
+    """Compare the imbalances of two splits, such as ``train`` and ``val``.
+
+    Parameters
+    ----------
+    data : Data
+        From `read` or `from_frame`.
+    first, second : str
+        The splits.
+    max_size, min_support, common, max_cliques
+        As for `imbalances`, of the images of both together.
+    max_q_value : float
+        Of an imbalance that holds in a split.
+
+    Raises
+    ------
+    OptionError, TooManyCliquesError
+        No image is of a split, an option cannot be used, or there are more cliques.
+    """
+    if first == second:
+        raise OptionError(f"{first!r} is named twice. Give two different splits.")
+    return SplitComparison(
+        ComparedSplits.of(
+            (first, second),
+            (data.incidence(first), data.incidence(second)),
+            max_size=max_size,
+            min_support=min_support,
+            common=None if common is None else tuple(map(clean_name, common)),
+            max_q_value=max_q_value,
+            max_cliques=max_cliques,
+        )
+    )

@@ -1,5 +1,7 @@
 """`cobalance mine`, `imbalances` and `plan`: find imbalances and plan the missing images."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -29,8 +31,10 @@ from app.services.reports import (
     comparison_table,
     describe_comparison,
     describe_mining,
+    describe_splits,
     describe_summary,
     imbalance_table,
+    splits_table,
     summary_table,
 )
 from app.settings import Settings
@@ -40,10 +44,12 @@ from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import Comparison
+from graph.diagnosis.splits import MAX_Q_VALUE as SPLITS_MAX_Q_VALUE
 from graph.diagnosis.summary import MAX_Q_VALUE
 from graph.errors import OptionError, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.splits import compare_dataset_splits
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
@@ -137,6 +143,14 @@ def imbalances(
             callback=cleaned,
         ),
     ] = None,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="SPLIT SPLIT",
+            help="Compare two splits, such as train val: which imbalances hold in both, and which "
+            "differ, the surest first, at --max-q or 0.05.",
+        ),
+    ] = None,
     evaluation: Annotated[
         str | None,
         typer.Option(
@@ -161,32 +175,34 @@ def imbalances(
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
+    ranking_options = {
+        "--by": by != BY,
+        "--ascending": ascending,
+        "--class": class_name is not None,
+        "--concept": bool(concept),
+        "--evaluation": evaluation is not None,
+    }
     if summary:
-        for option, given in (
-            ("--by", by != BY),
-            ("--ascending", ascending),
-            ("--class", class_name is not None),
-            ("--concept", bool(concept)),
-            ("--min-size", min_size is not None),
-            ("--max-size", max_size is not None),
-            ("--compare", compare is not None),
-            ("--evaluation", evaluation is not None),
-        ):
-            if given:
-                raise OptionError(f"{option} does not go with --summary. Leave one of them out.")
+        sizes_given = {"--min-size": min_size is not None, "--max-size": max_size is not None}
+        others = {"--compare": compare is not None, "--between": between is not None}
+        _refuse("--summary", ranking_options | sizes_given | others)
         _write_summary(dataset, limit, max_q_value, format_, output)
         return
+    if between is not None:
+        others = {"--min-size": min_size is not None, "--compare": compare is not None}
+        _refuse("--between", ranking_options | others)
+        most = SPLITS_MAX_Q_VALUE if max_q_value is None else max_q_value
+        with opened_store() as (store, _):
+            splits = compare_dataset_splits(
+                store, dataset, *between, max_size=max_size, max_q_value=most
+            )
+        notes.print(describe_splits(splits), markup=False)
+        splits = replace(splits, cliques=splits.cliques.head(limit))
+        watched = format_ is Format.TABLE and output is None
+        write_frame(splits_table(splits) if watched else splits.cliques, format_, output, out)
+        return
     if compare is not None:
-        for option, given in (
-            ("--by", by != BY),
-            ("--ascending", ascending),
-            ("--class", class_name is not None),
-            ("--concept", bool(concept)),
-            ("--max-q", max_q_value is not None),
-            ("--evaluation", evaluation is not None),
-        ):
-            if given:
-                raise OptionError(f"{option} does not go with --compare. Leave one of them out.")
+        _refuse("--compare", ranking_options | {"--max-q": max_q_value is not None})
         with opened_store() as (store, _):
             found = compare_imbalances(
                 store, dataset, compare, min_size=min_size or 1, max_size=max_size, limit=limit
@@ -230,6 +246,13 @@ def imbalances(
         frame = frame if accuracy is None else frame.join(accuracy)
         frame = frame if audited is None else frame.assign(audit=audited)
     write_frame(frame, format_, output, out)
+
+
+def _refuse(mode: str, others: Mapping[str, bool]) -> None:
+    """Raise OptionError if an option is given that does not go with `mode`."""
+    for option, given in others.items():
+        if given:
+            raise OptionError(f"{option} does not go with {mode}. Leave one of them out.")
 
 
 def _write_summary(

@@ -138,6 +138,33 @@ def test_summary_of_what_stands_on_its_own(run, mined):
     run("imbalances", mined, "--summary", "--by", "lift", exit_code=2)
 
 
+def test_two_splits(run, dataset, tmp_path):
+    file = tmp_path / "split.csv"
+    images = [  # of each: split, class, concepts, how many
+        *[("train", "urban", "road", 9), ("train", "urban", "cow", 1)],
+        *[("train", "country", "road", 2), ("train", "country", "cow", 9)],
+        *[("val", "urban", "road", 4), ("val", "country", "road", 4), ("val", "urban", "cow", 3)],
+    ]
+    rows = [f"{split},{label},{shown}" for split, label, shown, n in images for _ in range(n)]
+    lines = [f"{i},{row}" for i, row in enumerate(rows)]
+    file.write_text("\n".join(["id,split,class,concepts", *lines, ""]))
+    run("ingest", file, "--dataset", dataset)
+    between = ("imbalances", dataset, "--between", "train", "val")
+    found = {row["concepts"][0]: row for row in json.loads(run(*between, "-f", "json").stdout)}
+    assert found.keys() == {"cow", "road"}
+    assert [found["road"][f"count_first_{name}"] for name in ("country", "urban")] == [2, 9]
+    assert [found["road"][f"count_second_{name}"] for name in ("country", "urban")] == [4, 4]
+    assert found["cow"]["rate_second_urban"] == pytest.approx(3 / 7)
+    assert found["cow"]["test"] == "exact"
+    shown = run(*between, "--max-q", 0.5)
+    assert "train \N{RIGHTWARDS ARROW} val" in shown.stderr
+    assert "holds in" in shown.stdout
+    usage = run("imbalances", dataset, "--between", "train", "test", exit_code=2)
+    assert "unknown split 'test'. Known: train, val." in usage.stderr
+    run("imbalances", dataset, "--between", "train", "train", exit_code=2)
+    run(*between, "--by", "lift", exit_code=2)
+
+
 def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp_path):
     other = f"{mined} renamed"
     file = tmp_path / "more.csv"

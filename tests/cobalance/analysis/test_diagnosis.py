@@ -82,3 +82,19 @@ def test_what_stands_on_its_own(found):
     assert effects["own_effect"].iloc[0] == pytest.approx((1492 - 78) / 4000)
     with pytest.raises(OptionError, match="limit"):
         found.summary(0)
+
+
+def test_two_splits_are_compared():
+    rows = [("day", "lamp", "train")] * 9 + [("night", "sky", "train")] * 9
+    rows += [("night", "lamp", "val")] * 9 + [("day", "sky", "val")] * 9
+    frame = pd.DataFrame(rows, columns=["class", "concepts", "split"])
+    data = cb.from_frame(frame.assign(id=range(len(frame))))
+    found = cb.compare_splits(data, "train", "val", common=(), max_size=2)
+    assert set(found.frame["concepts"]) == {("lamp",), ("sky",)}
+    assert found.frame["holds"].tolist() == ["opposite", "opposite"]
+    assert (found.frame["log_odds_difference_low"] > 0).all()
+    assert "2 the other way round; 2 differ" in found.title()
+    assert "holds in" in repr(found)
+    for name in ("train", "test"):
+        with pytest.raises(OptionError, match=name):
+            cb.compare_splits(data, "train", name)
