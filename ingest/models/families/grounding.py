@@ -22,7 +22,7 @@ from ingest.models.loading import load_processor
 from ingest.models.vision import load_vision
 from ingest.models.weight_files import MODEL_FILE
 
-REVISION = "a2bb814dd30d776dcf7e30523b00659f4f141c71"
+REVISION = "d05199165a19320a9236396e20fca0a5e065189c"
 KINDS: Mapping[str, Any] = {
     "grounding-dino": GroundingDinoForObjectDetection,
     "mm-grounding-dino": MMGroundingDinoForObjectDetection,

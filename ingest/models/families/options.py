@@ -48,7 +48,7 @@ class GroundingOptions(DetectorOptions):
         passes as there are names.
     """
 
-    model: str = "IDEA-Research/grounding-dino-tiny"
+    model: str = "iSEE-Laboratory/llmdet_tiny"
     threshold: float = Field(default=0.3, ge=0, le=1)
     query: str = "{names}"
     chunk_tokens: int = Field(default=256, ge=16, le=256)

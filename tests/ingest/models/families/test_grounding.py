@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from transformers import (
 
 from graph.errors import JobBlockedError, OptionError
 from ingest.annotators import ANNOTATORS
+from ingest.models.families import grounding
 from ingest.models.families.grounding import GroundingDetector, open_grounding
 from ingest.models.families.options import GroundingOptions
 from tests.generation.filters.making import noise
@@ -35,6 +37,24 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def detector(model: Path, **options: object) -> GroundingDetector:
     return open_grounding(GroundingOptions(model=str(model), **options))
+
+
+def test_without_another_model_llmdet_is_taken_at_a_fixed_commit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def find(model: str, revision: str | None, offline: bool) -> NoReturn:
+        asked.append((model, revision))
+        raise JobBlockedError("not here")
+
+    monkeypatch.setattr(grounding, "find_checkpoint", find)
+    for options in ({}, {"model": "a/b"}, {"model": "a/b", "revision": "c"}, {"revision": "c"}):
+        with pytest.raises(JobBlockedError):
+            open_grounding(GroundingOptions(**options))
+    default = "iSEE-Laboratory/llmdet_tiny"
+    pinned = "d05199165a19320a9236396e20fca0a5e065189c"
+    assert asked == [(default, pinned), ("a/b", None), ("a/b", "c"), (default, "c")]
 
 
 @pytest.mark.parametrize("mm", [False, True], ids=["original", "mm"])
