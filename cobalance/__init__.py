@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         compare,
         compare_splits,
         imbalances,
+        imbalances_with_spark,
     )
     from cobalance.analysis.graphs import ConceptGraph, concept_graph
     from cobalance.analysis.planning import (
@@ -73,6 +74,7 @@ __all__ = [
     "evaluate",
     "from_frame",
     "imbalances",
+    "imbalances_with_spark",
     "plan",
     "read",
     "read_plan",
@@ -98,6 +100,7 @@ _HOMES = {
         "compare",
         "compare_splits",
         "imbalances",
+        "imbalances_with_spark",
     ),
     "cobalance.analysis.planning": (
         "Plan",

@@ -13,7 +13,7 @@ from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.wording import in_python, methods_speak_python, speaks_python
 from graph.arrays import IntArray
-from graph.counting.cliques import Cliques, mine_cliques
+from graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from graph.diagnosis.comparison import Comparison as ComparedRecord
 from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
@@ -23,6 +23,7 @@ from graph.diagnosis.splits import ComparedSplits
 from graph.diagnosis.summary import summarize
 from graph.errors import OptionError, UnknownNameError, worded
 from graph.names import clean_name
+from ingest.spark import SparkOptions, count_with_spark, spark_session
 
 
 @methods_speak_python
@@ -260,6 +261,61 @@ def imbalances(
         common=None if common is None else tuple(map(clean_name, common)),
         max_cliques=max_cliques,
     )
+    return Imbalances.of(cliques, confidence)
+
+
+@speaks_python
+def imbalances_with_spark(
+    path: str | Sequence[str],
+    *,
+    class_column: str = "label",
+    concepts_column: str = "concepts",
+    delimiter: str = "|",
+    max_size: int = 4,
+    min_support: int = 1,
+    common: Sequence[str] | None = None,
+    confidence: float = 0.95,
+    max_cliques: int = MAX_CLIQUES,
+    master: str | None = None,
+) -> Imbalances:
+    """Mine Parquet files on Apache Spark, and measure as `imbalances` does.
+
+    For datasets that outgrow one machine; docs/scale.md says when that pays. The running Spark
+    session is used, as in ``spark-submit``; without one, `master` starts one.
+
+    Parameters
+    ----------
+    path : str or sequence of str
+        Files or folders on any file system that Spark reads; a row an image.
+    class_column, concepts_column : str
+        Text, and lists of text or text split at `delimiter`.
+    delimiter : str
+        Between concepts in text.
+    max_size, min_support, common, confidence, max_cliques
+        As of `imbalances`.
+    master : str, optional
+        Such as ``"local[4]"`` or ``"spark://host:7077"``; all cores of this machine by default.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``spark`` is not installed.
+    InputError, OptionError, TooManyCliquesError
+        The files or an option cannot be used, or there are more cliques.
+    """
+    options = SparkOptions(
+        class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
+    )
+    with spark_session(master) as session:
+        cliques = count_with_spark(
+            session,
+            path,
+            options,
+            max_size=max_size,
+            min_support=min_support,
+            common=None if common is None else tuple(map(clean_name, common)),
+            max_cliques=max_cliques,
+        )
     return Imbalances.of(cliques, confidence)
 
 

