@@ -74,7 +74,8 @@ def load_dataset(
         afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
         progress=progress,
     )
-    if (report.created or report.updated) and has_accepted(store, dataset):
+    # Also where nothing is new: an earlier loading may have been interrupted before this.
+    if has_accepted(store, dataset):
         with needs_extra("Labels of models", "worker"):
             from app.services.annotations.decisions import apply_accepted
             from generation.output.folder import OutputFolder

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from graph.annotations import statements
-from graph.annotations.runs import list_runs
+from graph.annotations.runs import AnnotationRun, list_runs
 from graph.database.store import GraphStore
 from graph.dataset.mentions import replace_mentions
 from graph.dataset.write import IngestReport
@@ -26,6 +26,12 @@ def source_of(model: str, run: str) -> str:
     'google/owlv2-base-patch16-ensemble (run 0a1b)'
     """
     return f"{model} (run {run})"
+
+
+def still_labelled(store: GraphStore, run: AnnotationRun) -> bool:
+    """Whether labels of a run are in its dataset, as after a rejection that was interrupted."""
+    source = source_of(run.model, run.id)
+    return bool(store.read(statements.STILL_LABELLED, dataset=run.dataset, source=source))
 
 
 def apply_runs(

@@ -163,6 +163,13 @@ MATCH (:Image {dataset: $dataset})-[f:FOUND {run: $run}]->()
 CALL (f) { DELETE f } IN TRANSACTIONS OF 5000 ROWS""",
 )
 
+STILL_LABELLED = Statement(
+    "Whether images have labels of a source.",
+    """
+MATCH (:Image {dataset: $dataset})-[e:CONTAINS]->() WHERE e.source = $source
+RETURN true AS found LIMIT 1""",
+)
+
 SAVE_FOUND = Statement(
     "Write what a run found in images.",
     """

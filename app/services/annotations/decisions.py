@@ -11,7 +11,7 @@ from annotation.labelling.settings import LabelSettings
 from app.services.annotations.labelling import SEVERAL_ANYWAY, concepts_of
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import link_concepts, list_attributes
-from graph.annotations.found import apply_runs
+from graph.annotations.found import apply_runs, still_labelled
 from graph.annotations.runs import (
     AnnotationRun,
     change_settings,
@@ -114,10 +114,14 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
         There is no such run.
     OptionError
         It is accepted: its dataset's labels are derived from it.
+    OutputMissingError, StoreError
+        Its rejection was interrupted, and cannot be ended; see `apply_accepted`.
     """
     found = read_run(store, run)
     if found.state == "accepted":
         raise OptionError(f"The run {run} is accepted. Reject it first.")
+    if still_labelled(store, found):
+        apply_accepted(store, folder, found.dataset)
     delete_run(store, run)
     folder.delete_folder(f"annotations/{run}")
 
