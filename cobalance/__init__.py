@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         resample,
         weights,
     )
+    from cobalance.analysis.published import PublishedComparison, compare_published
     from cobalance.data.reading import Data, from_frame, read, urbancars
     from cobalance.datasets import Dataset
     from cobalance.making.jobs import Job
@@ -60,6 +61,7 @@ __all__ = [
     "Job",
     "Labels",
     "Plan",
+    "PublishedComparison",
     "Scores",
     "Simulation",
     "SplitComparison",
@@ -68,6 +70,7 @@ __all__ = [
     "budget_curve",
     "compare",
     "compare_planners",
+    "compare_published",
     "compare_splits",
     "concept_graph",
     "connect",
@@ -112,6 +115,7 @@ _HOMES = {
         "resample",
         "weights",
     ),
+    "cobalance.analysis.published": ("PublishedComparison", "compare_published"),
     "graph.errors": ("CobalanceError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

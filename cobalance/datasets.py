@@ -15,12 +15,14 @@ from app.services.ordering.counterfactual_plans import plan_counterfactual_datas
 from app.services.ordering.job_settings import check_settings
 from app.services.ordering.orders import order_plan, read_order
 from app.services.ordering.plans import keep_plan, plan_dataset
+from app.services.published import compare_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
 from cobalance.analysis.counterfactuals import CounterfactualPlan
 from cobalance.analysis.diagnosis import Comparison, Imbalances, SplitComparison
 from cobalance.analysis.graphs import ConceptGraph
 from cobalance.analysis.planning import Plan, Simulation
+from cobalance.analysis.published import PublishedComparison
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.making.jobs import Job
@@ -226,6 +228,16 @@ class Dataset(Questions, Annotated, Result):
                 self.graph, self.name, first, second, max_size=max_size, max_q_value=max_q_value
             )
         )
+
+    def compare_published(self, file: str | Path) -> PublishedComparison:
+        """Compare counts, cliques or queries with a file that the authors of ConBias published.
+
+        Raises
+        ------
+        InputError, StaleError
+            The file is none of theirs, or the dataset has not been mined.
+        """
+        return PublishedComparison(compare_dataset(self.graph, self.name, file))
 
     def order(
         self,

@@ -14,6 +14,7 @@ from typer.main import get_command
 from app.cli.commands import (
     annotate,
     assistant,
+    check,
     console,
     datasets,
     demo,
@@ -64,6 +65,7 @@ app.command()(load.ingest)
 app.add_typer(datasets.app, name="datasets")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
+app.command()(check.check)
 app.command()(plan.plan)
 app.command()(report.report)
 app.command()(enqueue.enqueue)

@@ -80,6 +80,22 @@ def mined(run, store, dataset, table):  # the store outlives the data set that i
     return dataset
 
 
+def test_check_against_a_published_file(run, cars, tmp_path):
+    file = tmp_path / "cliques.json"
+    file.write_text('{"2": [[["road", "cow"], {"country": 1, "urban": 7}]]}')
+    done = run("check", cars, file, "--format", "json")
+    row = {"concepts": ["cow", "road"], "result": "equal", "class": "country"}
+    assert json.loads(done.stdout) == [
+        row | {"class": "urban", "theirs": 7, "ours": 1, "result": "differs"},
+        row | {"theirs": 1, "ours": 1},
+    ]
+    assert done.stderr == "2 rows: 1 differ, 0 only published, 0 only here, 1 equal.\n"
+    file.write_text('[["cow", "road", "a", "b", "c"]]')
+    assert "--max-size 5" in run("check", cars, file, exit_code=2).stderr
+    file.write_text("[1")
+    assert "is not JSON" in run("check", cars, file, exit_code=1).stderr
+
+
 def test_from_a_file_to_a_plan(run, mined, tmp_path):
     rows = json.loads(run("imbalances", mined, "--format", "json").stdout)
     by_concepts = {tuple(row["concepts"]): row for row in rows}
