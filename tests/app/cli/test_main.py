@@ -341,7 +341,7 @@ def test_debug_shows_the_traceback(run, place):
         ("imbalances", 2, "Missing argument"),
         ("mine CARS --max-size none", 2, "valid integer"),
         ("mine CARS --split nope", 2, "unknown split 'nope'"),
-        ("plan CARS --planner magic", 2, "Known: conbias, published"),
+        ("plan CARS --planner magic", 2, "Known: conbias, minimal, published"),
         ("ingest FILE --rename-class a", 2, "is not NAME=VALUE"),
         ("imbalances nope", 2, "No dataset 'nope'"),
         ("imbalances CARS --class nope", 2, "unknown class 'nope'"),
