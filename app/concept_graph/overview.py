@@ -71,13 +71,15 @@ def concepts_of(nodes: Iterable[str]) -> list[str]:
     return [node.removeprefix(_CONCEPT) for node in nodes if node.startswith(_CONCEPT)]
 
 
-def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
+def of_overview(
+    overview: Overview, axis: Axis, width_px: float = WIDTH_PX, height_px: float = HEIGHT_PX
+) -> GraphPicture:
     """Place the concepts of an overview along an axis, with their strongest links."""
     leaning = np.nan_to_num(overview.concept_skew(*axis.codes([*overview.class_sizes])))
     sizes_px = node_sizes_px(overview.concepts["images"])
     names = overview.concepts["concept"].tolist()
     positions = skew_axis_layout(
-        leaning, sizes_px, label_widths_px(names), width_px=WIDTH_PX, height_px=HEIGHT_PX
+        leaning, sizes_px, label_widths_px(names), width_px=width_px, height_px=height_px
     )
     nodes = [
         GraphNode(node_id(name), name, "concept", x, y, size, lean, text)
@@ -92,9 +94,9 @@ def of_overview(overview: Overview, axis: Axis) -> GraphPicture:
     ]
     for side, x, lean in (
         (axis.left_name, -_MARGIN_PX, -1.0),
-        (axis.right_name, WIDTH_PX + _MARGIN_PX, 1.0),
+        (axis.right_name, width_px + _MARGIN_PX, 1.0),
     ):
-        nodes.append(GraphNode(node_id(side, "class"), side, "class", x, HEIGHT_PX / 2, 44.0, lean))
+        nodes.append(GraphNode(node_id(side, "class"), side, "class", x, height_px / 2, 44.0, lean))
     edges = overview.edges
     pair_leaning = np.nan_to_num(overview.edge_skew(*axis.codes([*overview.pair_class_sizes])))
     links = [

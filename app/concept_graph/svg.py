@@ -7,9 +7,9 @@ from app.concept_graph.colors import NEUTRAL
 from app.concept_graph.elements import GraphNode, GraphPicture
 from graph.safe_text import safe_text
 
-_MARGIN_PX = 24.0
+_MARGIN_PX = 12.0
 _MOST_CHARACTERS = 24
-_CHARACTER_PX = 9.0
+_CHARACTER_PX = 8.0
 
 
 def picture_svg(picture: GraphPicture, label: str) -> str:
@@ -27,16 +27,17 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
     --------
     >>> node = GraphNode("c", "<cow>", "concept", 10, 10, 20, skew=1)
     >>> print(picture_svg(GraphPicture([node], [], "#0072B2", "#D55E00"), "Concepts"))
-    <svg viewBox="-119 -24 258 84" role="img" aria-label="Concepts">
+    <svg viewBox="-22 -8 64 56" role="img" aria-label="Concepts">
     <circle cx="10.0" cy="10.0" r="10.0" fill="#d55e00"><title>&lt;cow&gt;</title></circle>
     <text class="label" x="10.0" y="34.0" text-anchor="middle">&lt;cow&gt;</text>
     </svg>
     """
-    reach = _MOST_CHARACTERS * _CHARACTER_PX / 2
-    left = min((node.x_px for node in picture.nodes), default=0.0) - reach - _MARGIN_PX + 3
-    right = max((node.x_px for node in picture.nodes), default=0.0) + reach + _MARGIN_PX - 3
-    top = min((node.y_px - node.size_px / 2 for node in picture.nodes), default=0.0) - _MARGIN_PX
-    end = max((node.y_px + node.size_px / 2 for node in picture.nodes), default=0.0) + 40
+    ends = [_CHARACTER_PX * len(_short(node.label)) / 2 + _MARGIN_PX for node in picture.nodes]
+    nodes = [*zip(picture.nodes, ends, strict=True)]
+    left = min((node.x_px - end for node, end in nodes), default=0.0)
+    right = max((node.x_px + end for node, end in nodes), default=0.0)
+    top = min((node.y_px - node.size_px / 2 for node in picture.nodes), default=0.0) - 8
+    end = max((node.y_px + node.size_px / 2 for node in picture.nodes), default=0.0) + 28
     box = f"{left:.0f} {top:.0f} {right - left:.0f} {end - top:.0f}"
     return "\n".join(
         [
@@ -83,9 +84,14 @@ def _edges(picture: GraphPicture) -> Iterator[str]:
         )
 
 
+def _short(label: str) -> str:
+    most = _MOST_CHARACTERS
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
 def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
     color = mixed(node.skew, picture.left_color, picture.right_color)
-    name = node.label if len(node.label) <= _MOST_CHARACTERS else node.label[:23] + "…"
+    name = _short(node.label)
     tooltip = "\n".join(filter(None, (node.label, node.description)))
     middle = f'class="label" x="{node.x_px:.1f}" text-anchor="middle"'
     if node.kind == "class":

@@ -21,7 +21,7 @@ from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes, split_sizes
 from graph.dataset.plans import read_plan
 from graph.dataset.state import dataset_state, list_datasets
-from graph.diagnosis.comparison import Comparison
+from graph.diagnosis.comparison import STATUSES, Comparison
 from graph.diagnosis.summary import MAX_Q_VALUE
 from graph.evaluations import statements as of_evaluations
 from graph.evaluations.reading import Evaluation, read_evaluation, read_scores
@@ -35,6 +35,7 @@ from graph.queries.summary import read_summary
 
 MOST = 20
 """Imbalances of a table."""
+CHANGED = tuple(name for name in STATUSES if name != "unchanged")
 MAX_CONCEPTS, MAX_EDGES = 40, 80
 """Of the picture of the concept graph."""
 OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
@@ -182,7 +183,9 @@ def read_contents(
         asked.statement("Scores of the evaluation", of_evaluations.SCORES, evaluations=ids)
     comparison = None
     if options.compare is not None:
-        comparison = compare_imbalances(store, dataset, options.compare, limit=MOST)
+        comparison = compare_imbalances(
+            store, dataset, options.compare, statuses=CHANGED, limit=MOST
+        )
     progress("read the imbalances", 0, None)
     totals = clique_totals(store, dataset)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))

@@ -10,7 +10,7 @@ from app.concept_graph.colors import CLASS_COLORS
 from app.concept_graph.svg import text
 from app.services.reports import cell_text
 
-_LONGEST = 80  # characters of a name in a cell; all of it is its tooltip
+_LONGEST = 60  # characters of a name in a cell; all of it is its tooltip
 
 PALETTES = {
     "light": {"text": "#1f2328", "muted": "#57606a", "page": "#ffffff", "line": "#d0d7de"},
@@ -29,6 +29,7 @@ p{margin:.5rem 0;max-width:46rem}
 .lead{font-size:1.15rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;margin:.8rem 0;font-size:.9rem;min-width:min(26rem,100%)}
+table{overflow-wrap:break-word}
 caption,figcaption{text-align:left;font-size:.9rem;padding-bottom:.3rem}
 th,td{padding:.3rem .7rem .3rem 0;text-align:left;vertical-align:top;
 border-bottom:1px solid var(--line)}
@@ -37,7 +38,8 @@ th[scope=row]{font-weight:400}
 th[scope=row],td:not(.n){min-width:7rem}
 th.n,td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 figure{margin:1rem 0}
-svg{display:block;width:100%;min-width:40rem;height:auto;font:13px system-ui,sans-serif}
+svg{display:block;width:100%;min-width:36rem;max-width:56rem;height:auto;
+font:13px system-ui,sans-serif}
 .label{fill:var(--text);stroke:var(--page);stroke-width:3px;paint-order:stroke}
 .box{fill:var(--page)}
 .axis{stroke:var(--muted)}
@@ -58,6 +60,8 @@ body{max-width:none;padding:0;font-size:11px}
 h2,caption,figcaption{break-after:avoid}
 tr,figure{break-inside:avoid}
 .wide{overflow:visible}
+th[scope=row]{overflow-wrap:anywhere}
+th.n,td.n,th[scope=col]{white-space:normal}
 svg{min-width:0}
 """
 
@@ -71,9 +75,23 @@ class Column:
     is_number: bool = False
 
 
-def paragraph(words: str, kind: str = "") -> str:
-    """A paragraph; none without words."""
-    return f"<p{f' class={kind}' if kind else ''}>{text(words)}</p>" if words else ""
+class Name(str):
+    """A name in a sentence: what direction it is written in does not change that of the rest."""
+
+    __slots__ = ()
+
+
+def paragraph(words: str | Sequence[str], kind: str = "") -> str:
+    """A paragraph of one or more texts; none without words.
+
+    Examples
+    --------
+    >>> print(paragraph(["Most show ", Name("cow & calf"), "."]))
+    <p>Most show <bdi>cow &amp; calf</bdi>.</p>
+    """
+    parts = [words] if isinstance(words, str) else words
+    inside = "".join(_cell(part) if isinstance(part, Name) else text(part) for part in parts)
+    return f"<p{f' class={kind}' if kind else ''}>{inside}</p>" if inside else ""
 
 
 def section(heading: str, *parts: str) -> str:

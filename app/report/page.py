@@ -10,9 +10,10 @@ import pandas as pd
 from app.concept_graph.colors import CLASS_COLORS
 from app.concept_graph.overview import ALL_OTHERS, Axis, of_overview
 from app.concept_graph.svg import picture_svg, text
-from app.report.contents import Contents, PlanContents, Source
+from app.report.contents import MOST, Contents, PlanContents, Source
 from app.report.markup import (
     Column,
+    Name,
     code,
     document,
     figure,
@@ -27,10 +28,8 @@ from app.report.plots import imbalance_plot
 from app.services.findings import no_clique, not_compared, small_classes
 from app.services.reports import (
     are_unequal,
-    cell_text,
     change_text,
     change_texts,
-    describe_comparison,
     describe_mining,
     describe_summary,
     is_missing,
@@ -44,8 +43,8 @@ from ingest.concepts.plurals import counted
 
 MAX_CLASSES = 6
 """Classes that have columns; of more, only the one with most images and the one with fewest."""
-MAX_NAME = 60
-"""Characters of a name in a sentence."""
+GRAPH_PX = 740.0, 560.0
+"""Width and height of the concept graph between its classes."""
 MAX_ROWS = 60
 """Rows of tables that are as long as the dataset has classes, splits or labelled concepts."""
 
@@ -72,26 +71,30 @@ def page(found: Contents) -> str:
     return document(title, parts)
 
 
-def headline(found: Contents) -> list[str]:
+def headline(found: Contents) -> list[list[str]]:
     """The finding in sentences, and what makes it misleading."""
     sizes = dict(found.mined_sizes)
-    listed = ", ".join(
-        f"{cell_text(name, MAX_NAME)} {n:,}" for name, n in [*sizes.items()][:MAX_CLASSES]
-    )
-    more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
-    first = (
-        f"{found.totals.imbalanced:,} of {counted(found.totals.cliques, 'combinations')} of "
-        f"concepts have more images in one class than in another; images: {listed}{more}."
-    )
-    if not found.totals.cliques:
-        first = worded(no_clique(found.dataset, found.mining, sizes))
-    rows = found.strongest
-    said = [first]
-    if not rows.empty:
-        said.append(_strongest(rows.iloc[_by_effect(rows)[0]], sizes))
-        said.append(describe_summary(len(found.own), found.totals.cliques))
     warnings = (not_compared(sizes, found.mining.split), small_classes(sizes, found.mining))
-    return [*said, *filter(None, warnings)]
+    warned = [[warning] for warning in warnings if warning]
+    if not found.totals.cliques:
+        return [[worded(no_clique(found.dataset, found.mining, sizes))], *warned]
+    images: list[str] = []
+    for name, n in [*sizes.items()][:MAX_CLASSES]:
+        images += [", " if images else "", Name(name), f" {n:,}"]
+    more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
+    imbalanced, own = found.totals.imbalanced, len(found.own)
+    said = [
+        f"{imbalanced:,} of {counted(found.totals.cliques, 'combinations')} of concepts have more "
+        "images in one class than in another"
+    ]
+    if own:
+        least = "at least " if own == MOST else ""
+        said.append(
+            f", and {least}{own:,} of them stand on their own: no smaller one explains them"
+        )
+    strongest = found.strongest
+    first = [] if strongest.empty else [_strongest(strongest.iloc[_by_effect(strongest)[0]], sizes)]
+    return [*first, [*said, ". Images: ", *images, f"{more}."], *warned]
 
 
 def _by_effect(frame: pd.DataFrame) -> list[int]:
@@ -102,18 +105,18 @@ def _by_effect(frame: pd.DataFrame) -> list[int]:
     return [int(at) for at in order.index]
 
 
-def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> str:
-    name = cell_text(row["concepts"], MAX_NAME)
+def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
+    said: list[str] = []
+    for name in row["concepts"]:
+        said += [" + " if said else "The strongest imbalance is ", Name(name)]
     most, least = row["over_represented"], row["under_represented"]
-    if is_missing(least):
-        return f"The strongest is {name}: as many images in each class, at different rates."
-    odds = odds_texts(row.to_frame().T)[0]
-    in_most, in_least = (
-        f"{row[f'{COUNT}{one}']:,} of {counted(dict(sizes)[one], 'images')} of "
-        f"{cell_text(one, MAX_NAME)}"
-        for one in (str(most), str(least))
-    )
-    return f"The strongest is {name}: {in_most} show it, and {in_least} (odds ratio {odds})."
+    if is_missing(most) or is_missing(least):
+        return [*said, ": as many images in each class, at different rates."]
+    for name, before in ((str(most), ", shown by "), (str(least), " and ")):
+        rate = "".join(rate_texts([row[RATE + name]]))
+        said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", Name(name)]
+        said.append(f" ({rate})")
+    return [*said, f"; odds ratio {odds_texts(row.to_frame().T)[0]}."]
 
 
 def odds_texts(frame: pd.DataFrame) -> list[str]:
@@ -183,13 +186,19 @@ def _own(found: Contents) -> str:
         return section(heading, paragraph(said))
     frame = found.own
     effects = zip(frame["own_effect"], frame["own_over"].astype(object), strict=True)
-    group = Column("group", [", ".join(names) for names in frame["about"]])
+    groups = dict(zip(frame["group"].tolist(), frame["about"], strict=True))
+    about: list[str] = []
+    for number, names in groups.items():
+        about.append(f"{'; ' if about else 'Groups: '}{number} with ")
+        for name in names:
+            about += [Name(name), ", "]
+        about.pop()
     first, *rest = _columns(frame, found)
     own = [
-        group,
-        Column("own effect", [f"+{effect:.1%} {name}" for effect, name in effects]),
+        Column("own effect", [f"+{effect:.1%} {name}" for effect, name in effects], True),
         Column("by its parts", rate_texts(frame["explained"]), True),
         Column("own q-value", [q_text(q) for q in frame["own_q_value"]], True),
+        Column("group", frame["group"].tolist(), True),
     ]
     return section(
         heading,
@@ -198,7 +207,8 @@ def _own(found: Contents) -> str:
             "together."
         ),
         *_plot(frame, found),
-        table(f"The {counted(len(frame), 'combinations')}", [first, *rest, *own]),
+        table("What of each imbalance is its own", [first, *rest, *own]),
+        paragraph([*about, "."], "muted"),
     )
 
 
@@ -245,7 +255,7 @@ def _plot(frame: pd.DataFrame, found: Contents) -> list[str]:
     names = [*sizes]
     if len(sizes) == 2:
         caption = (
-            "Difference of the rates of the two classes over their sum: -1 where only images of "
+            "Difference of the rates of the two classes over their sum: −1 where only images of "
             f"{names[0]} show the combination, +1 where only those of {names[1]} do."
         )
         return [figure(caption, imbalance_plot(frame, sizes, "Skew of each combination"))]
@@ -278,7 +288,9 @@ def _graph(found: Contents) -> str:
         "Larger: more images. Lines: images that show both."
         + (f" {hidden:,} rarer concepts are not drawn." if hidden else "")
     )
-    drawn = picture_svg(of_overview(overview, axis), "Concepts between the classes they lean to")
+    drawn = picture_svg(
+        of_overview(overview, axis, *GRAPH_PX), "Concepts between the classes they lean to"
+    )
     return section("The concept graph", figure(caption, drawn))
 
 
@@ -288,10 +300,12 @@ def _comparison(found: Contents) -> str:
         return ""
     totals = compared.summary.sum(numeric_only=True).astype(int)
     summary = compared.summary
-    said = (
-        f"{counted(int(totals.get('solved', 0)), 'imbalances')} closed, "
-        f"{totals.get('introduced', 0):,} opened. {describe_comparison(compared)}"
-    ).replace(" (see --limit)", "")
+    closed = counted(int(totals.get("solved", 0)), "imbalances")
+    names = {"introduced": "opened", "reduced": "smaller", "grown": "larger"}
+    names |= {"unchanged": "unchanged", "absent": "absent"}
+    others = ", ".join(f"{int(totals.get(name, 0)):,} {label}" for name, label in names.items())
+    sums = change_text(totals.get("total_gap_before", 0), totals.get("total_gap_after", 0))
+    said = f"{closed} closed, {others}. Sum of gaps: {sums}."
     by_size = [Column("concepts", summary["size"].astype(str).tolist())]
     by_size += [
         Column(label, summary[name].tolist(), True)
@@ -320,7 +334,7 @@ def _comparison(found: Contents) -> str:
         paragraph(said),
         *(paragraph(worded(note)) for note in compared.notes),
         table("By number of concepts", by_size),
-        table(f"The {counted(len(rows), 'combinations')} that change most", largest),
+        table("Combinations whose gaps change most", largest) if len(rows) else "",
     )
 
 

@@ -1,7 +1,9 @@
 """Plot imbalances between -1 and +1, as inline SVG."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
+from unicodedata import east_asian_width
 
 import pandas as pd
 
@@ -11,10 +13,10 @@ from app.services.reports import cell_text
 from graph.diagnosis.imbalance import COUNT
 from graph.diagnosis.skew import skew
 
-_WIDTH_PX, _LEFT_PX, _RIGHT_PX = 960, 330, 930
+_WIDTH_PX, _LEFT_PX, _RIGHT_PX = 800, 290, 780
 _TOP_PX, _ROW_PX = 54, 24
 _MIDDLE_PX, _HALF_PX = (_LEFT_PX + _RIGHT_PX) / 2, (_RIGHT_PX - _LEFT_PX) / 2
-_LONGEST = 42  # characters of a combination
+_LONGEST = 34  # characters of a combination; wide ones count twice
 TICKS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -81,11 +83,24 @@ def _axis(height: int, ends: tuple[str, str]) -> Iterator[str]:
 
 def _name(concepts: Sequence[str], y: float) -> str:
     whole = " + ".join(concepts)
-    short = text(cell_text(whole, _LONGEST))
+    short = text(cell_text(_fitting(whole)))
     place = f'x="{_LEFT_PX - 14}" y="{y + 4:.0f}"'
     return (
         f'<text class="label" {place} text-anchor="end">{short}<title>{text(whole)}</title></text>'
     )
+
+
+def _fitting(name: str) -> str:
+    """A name cut to the room beside the plot.
+
+    Examples
+    --------
+    >>> _fitting("a cow"), len(_fitting("a" * 99)), len(_fitting("牛" * 99))
+    ('a cow', 34, 17)
+    """
+    widths = accumulate(1 + (east_asian_width(letter) in "WF") for letter in name)
+    fits = sum(width <= _LONGEST for width in widths)
+    return name if fits == len(name) else name[: fits - 1] + "…"
 
 
 def _bar(value: float, names: Sequence[str], y: float) -> str:

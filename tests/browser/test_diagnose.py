@@ -1,11 +1,13 @@
 """Diagnose in the browser: table, graph and URL follow one another."""
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
+from app.report.markup import PALETTES
 from tests.browser.pages import Pages, screenshot, settle
 from tests.waiting import until
 
@@ -122,3 +124,27 @@ def test_every_picture_and_the_images_behind_a_count(pages: Pages) -> None:
     table.click(position={"x": 320, "y": ROW_PX * 1.5})
     page.get_by_role("heading", name="Images with cow").wait_for()
     screenshot(page, "diagnose-images")
+
+
+def test_the_report_is_one_file_that_phones_and_dark_rooms_can_read(
+    pages: Pages, browser: Browser, tmp_path: Path
+) -> None:
+    page = pages.open("/?dataset=urbancars")
+    with page.expect_download() as downloaded:
+        page.get_by_role("button", name="Download report").click()
+    assert downloaded.value.suggested_filename == "urbancars-report.html"
+    file = tmp_path / "report.html"
+    downloaded.value.save_as(file)
+    phone = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    read = phone.new_page()
+    asked, said = [], []
+    read.on("request", lambda request: asked.append(request.url))
+    read.on("console", lambda message: said.append(message.text))
+    read.goto(file.as_uri())
+    assert (asked, said) == ([file.as_uri()], [])
+    assert read.evaluate("document.documentElement.scrollWidth") == 390
+    shown = read.evaluate("getComputedStyle(document.body).backgroundColor")
+    numbers = (int(PALETTES["dark"]["page"][at : at + 2], 16) for at in (1, 3, 5))
+    assert shown == f"rgb({', '.join(map(str, numbers))})"
+    assert "images of country" in read.locator("p.lead").inner_text()
+    phone.close()

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
+from app.report.contents import ReportOptions
+from app.report.writing import report
 from app.services.audits.results import imbalance_verdicts
 from app.services.findings import no_clique, not_compared, small_classes
 from app.services.reports import cell_text, describe_mining, describe_summary, summary_table
@@ -25,6 +28,7 @@ from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape, shorten
@@ -109,6 +113,8 @@ def _metrics(current: CurrentDataset) -> None:
         st.metric("Common concepts", f"{totals.concepts:,}")
         st.metric("Cliques", f"{totals.cliques:,}")
         st.metric("Leaning to a class", f"{totals.imbalanced:,}")
+        made = partial(report, current.store, current.name, ReportOptions())
+        download("Download report", made, f"{current.name}-report.html", key="_report")
     sizes, mining = current.class_sizes, current.mining
     told = [
         describe_mining(mining),

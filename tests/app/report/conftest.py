@@ -58,7 +58,7 @@ def images(more: int = 0) -> list[ImageRecord]:
     return found + [ImageRecord(f"more/{at}", CLASSES[0], extra, "train") for at in range(more)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hostile(store):
     """Names of the dataset, of its second version and of an evaluation; the plan is "small"."""
     name, other = (f"test {uuid.uuid4()} <&>" for _ in range(2))
@@ -76,12 +76,12 @@ def hostile(store):
         drop_dataset(store, dataset)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def contents(store, hostile):
     name, other, evaluation = hostile
     return read_contents(store, name, ReportOptions(other, "small", evaluation, "2026-01-02"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def read(contents):
     return Read(page(contents).encode())
