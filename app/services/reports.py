@@ -123,6 +123,8 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
             "gap": change_texts(cliques["gap_before"], cliques["gap_after"]),
             "change": cliques["delta"],
             "imbalance": cliques["status"],
+            "log odds ratio changes": difference_texts(cliques),
+            "q-value": [q_text(q) for q in cliques["q_value"]],
         }
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from graph.counting.cliques import Cliques
+from graph.diagnosis.difference import differences
 from graph.errors import OptionError, Text, check_known
 
 COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
@@ -36,6 +37,10 @@ class Comparison:
         - ``introduced``: an imbalance now, and none before, or absent
         - ``reduced``, ``grown``, ``unchanged``: an imbalance in both, by the change of the gap
         - ``absent``: an imbalance before, and absent now
+
+        The columns of `graph.diagnosis.difference.differences` say whether the clique leans to
+        the classes otherwise than before, with q-values over all cliques that are in both. The
+        test takes the datasets for independent samples: where they share images, it is cautious.
     summary : pandas.DataFrame
         A row for each ``size``: cliques that were mined (``mined_before``, ``mined_after``), the
         sum of their gaps (``total_gap_before``, ``total_gap_after``), and how many of those in
@@ -111,6 +116,7 @@ def compare_cliques(
         _gaps_and_counts(after, min_size, largest, "after"),
         min_gap,
     )
+    changes = changes.join(_differences(changes, sizes_before, sizes_after))
     summary = _summary(changes)
     chosen = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
     given = chosen["status"].value_counts()
@@ -179,6 +185,22 @@ def _changes(before: pd.DataFrame, after: pd.DataFrame, min_gap: int) -> pd.Data
     first = ["concepts", "size", "status", "gap_before", "gap_after", "delta"]
     order = np.lexsort((-np.maximum(gap_before, gap_after), -np.abs(gap_after - gap_before)))
     return both[[*first, *both.columns.difference(first, sort=False)]].iloc[order]
+
+
+def _differences(
+    changes: pd.DataFrame, sizes_before: dict[str, int], sizes_after: dict[str, int]
+) -> pd.DataFrame:
+    """How the association of each clique that both have differs, by the index of `changes`."""
+    both = changes[changes["gap_before"].notna() & changes["gap_after"].notna()]
+    counts = (
+        both[[when + name for name in sizes_before]].to_numpy(np.int64)
+        for when in (COUNT_BEFORE, COUNT_AFTER)
+    )
+    before, after = (
+        (found, np.array([*sizes.values()], dtype=np.int64))
+        for found, sizes in zip(counts, (sizes_before, sizes_after), strict=True)
+    )
+    return differences(*before, *after, [*sizes_before]).set_index(both.index)
 
 
 def _summary(changes: pd.DataFrame) -> pd.DataFrame:

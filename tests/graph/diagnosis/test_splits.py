@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, norm
 from statsmodels.stats.multitest import multipletests
 
-from graph.counting.cliques import mine_cliques
+from graph.counting.cliques import Cliques, mine_cliques
 from graph.counting.incidence import build_incidence
 from graph.counting.splits import split_cliques
 from graph.diagnosis.association import homogeneity_test
+from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.difference import differences
 from graph.diagnosis.splits import ComparedSplits
 from graph.errors import OptionError
@@ -148,3 +149,23 @@ def test_a_class_of_one_split_alone_and_a_level_out_of_range():
     assert found.cliques["log_odds_difference"].isna().all()
     with pytest.raises(OptionError, match="max_q_value is 2"):
         ComparedSplits.of(("train", "val"), (one, other), max_size=2, max_q_value=2)
+
+
+def test_two_versions_have_a_difference_where_both_have_the_clique():
+    sizes = (np.array([90, 80]), np.array([95, 85]))
+    before = Cliques(
+        np.array([[0, -1], [1, -1], [0, 1]]), np.array([[40, 20], [50, 30], [9, 0]]), sizes[0],
+        ("lamp", "sky"), ("day", "night"),
+    )  # fmt: skip
+    after = Cliques(
+        np.array([[0, -1], [1, -1]]), np.array([[5, 5], [20, 60]]), sizes[1],
+        ("car", "sky"), ("day", "night"),
+    )  # fmt: skip
+    found = compare_cliques(before, after, min_gap=1).cliques.set_index("concepts")
+    assert set(found.index) == {("lamp",), ("sky",), ("lamp", "sky")}
+    assert found["p_value"].notna().tolist() == [names == ("sky",) for names in found.index]
+    sky = found.loc[[("sky",)]].iloc[0]
+    odds = [(50 * 50) / (40 * 30), (20 * 25) / (75 * 60)]
+    assert sky["log_odds_difference"] == pytest.approx(abs(np.log(odds[1] / odds[0])))
+    assert sky["rises_in"] == "night"
+    assert sky["q_value"] == sky["p_value"] < 1e-6
