@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from graph.arrays import FloatArray, IntArray
+from graph.diagnosis.exact_tests import fisher, fisher_many
 from graph.errors import OptionError
 
-TESTS = ("none", "fisher", "chi-square", "chi-square sparse")
+TESTS = ("none", "fisher", "chi-square", "fisher each class")
 """By the codes that `homogeneity_test` returns."""
-NONE, FISHER, CHI_SQUARE, CHI_SQUARE_SPARSE = range(len(TESTS))
+NONE, FISHER, CHI_SQUARE, FISHER_EACH_CLASS = range(len(TESTS))
 
 MIN_EXPECTED = 5.0  # images: below it in any cell, the chi-square approximation is not trusted
 BLOCK = 1 << 22  # counts tested at a time: bounds the memory, some 500 MB
-SAME_PROBABILITY = 1 + 1e-7  # tables of equal probability differ by rounding; R's fisher.test too
 
 
 def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
@@ -144,8 +144,8 @@ def homogeneity_test(
 ) -> tuple[FloatArray, npt.NDArray[np.int8]]:
     """Test for each clique whether its rate is the same in all classes.
 
-    Pearson's chi-square over all classes, without continuity correction; with two classes and
-    fewer than five images expected in some cell, Fisher's exact test, two-sided. Classes without
+    Pearson's chi-square over all classes, without continuity correction; with fewer than five
+    images expected in some cell an exact test, see `graph.diagnosis.exact_tests`. Classes without
     images take no part.
 
     Returns
@@ -154,14 +154,15 @@ def homogeneity_test(
         1 where there is nothing to test: the clique is in no image, in every image, or there are
         not two classes with images.
     tests : int8 array, shape (n_cliques,)
-        Which test it was, a position in `TESTS`. ``"chi-square sparse"`` marks three or more
-        classes with an expected cell below five: read such a p-value as a rough guide.
+        Which test it was, a position in `TESTS`. ``"fisher each class"``: of three or more
+        classes, where tables are too many, each against the others, with Bonferroni's correction.
 
     Notes
     -----
     Equal to ``scipy.stats.chi2_contingency(correction=False)`` and ``scipy.stats.fisher_exact``
-    row by row. Time grows with n_cliques x n_classes, and for Fisher with the different totals
-    among its cliques times the smaller class.
+    row by row. Time grows with n_cliques x n_classes, and for exact tests with the different
+    totals among their cliques times the smaller class, or times the tables, of which 50,000 are
+    listed at most.
 
     Examples
     --------
@@ -192,35 +193,13 @@ def _test_block(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, np
     # chisquare takes 2K cells to have 2K - 1 degrees of freedom; such a table has K - 1
     p_values = np.asarray(chisquare(observed, expected, ddof=n_classes, axis=1).pvalue)
     sparse = (expected < MIN_EXPECTED).any(axis=1)
+    tests = np.where(sparse, FISHER, CHI_SQUARE).astype(np.int8)
     if n_classes == 2 and sparse.any():
-        p_values[sparse] = _fisher(counts[sparse], class_sizes)
-    sparse_test = FISHER if n_classes == 2 else CHI_SQUARE_SPARSE
-    return p_values, np.where(sparse, sparse_test, CHI_SQUARE).astype(np.int8)
-
-
-def _fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
-    """Two-sided Fisher p-values: the probability of all tables no more probable than this one.
-
-    Tables with the same total share one distribution, which is evaluated once.
-    """
-    from scipy.stats import hypergeom
-
-    totals = counts.sum(axis=1)
-    p_values = np.empty(len(counts))
-    order = np.argsort(totals, kind="stable")
-    starts = np.flatnonzero(np.diff(totals[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
-        total = totals[rows[0]]
-        first = max(0, total - class_sizes[1])
-        possible = np.arange(first, min(total, class_sizes[0]) + 1)
-        # pmf itself factorizes up to 100,000 images into primes: 0.2 ms a value, not 0.5 us
-        probable = np.exp(hypergeom.logpmf(possible, class_sizes.sum(), class_sizes[0], total))
-        ascending = np.sort(probable)
-        limits = probable[counts[rows, 0] - first] * SAME_PROBABILITY
-        ends = np.searchsorted(ascending, limits, side="right")
-        p_values[rows] = np.cumsum(ascending)[ends - 1]
-        p_values[rows[ends == len(possible)]] = 1.0  # all tables, whose sum may round below it
-    return np.minimum(p_values, 1.0)
+        p_values[sparse] = fisher(counts[sparse], class_sizes)
+    elif sparse.any():
+        p_values[sparse], each = fisher_many(counts[sparse], class_sizes)
+        tests[np.flatnonzero(sparse)[each]] = FISHER_EACH_CLASS
+    return p_values, tests
 
 
 def q_values(p_values: FloatArray) -> FloatArray:

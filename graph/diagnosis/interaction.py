@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graph.arrays import FloatArray, IntArray
-from graph.diagnosis.association import MIN_EXPECTED, SAME_PROBABILITY
+from graph.diagnosis.association import MIN_EXPECTED
+from graph.diagnosis.exact_tests import SAME_PROBABILITY
 
 INTERACTION_TESTS = ("none", "exact", "exact pair", "likelihood ratio")
 """By the codes of `Interaction.tests`."""
