@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from generation.output.folder import OutputFolder
+from generation.output.folder import OutputFolder, OutputMissingError
 from ingest.annotators.annotator import Floats, Scores
 
 _BOX = ("x_px", "y_px", "w_px", "h_px")
@@ -93,6 +93,15 @@ class ScoreFiles:
         """The chunks whose scores are written."""
         there = set(self._folder.names(f"{self.uri}/scores"))
         return {chunk for chunk in range(chunks) if _part(chunk).rpartition("/")[2] in there}
+
+    def require(self, chunks: int) -> None:
+        """Raise OutputMissingError if the scores of a chunk are missing."""
+        missing = sorted(set(range(chunks)) - self.scored(chunks))
+        if missing:
+            raise OutputMissingError(
+                f"{self._folder.place}: {self.uri} lacks the scores of {len(missing)} of {chunks} "
+                f"chunks, such as {_part(missing[0])}. Bring the files back, or label again."
+            )
 
     def read_scores(self, chunks: int, texts: int) -> Iterator[tuple[list[str], Scores]]:
         """Read the scores of some texts chunk by chunk: the images' ids, and a row for each.

@@ -44,8 +44,12 @@ def decide_labels(
         There is no such run.
     OptionError
         It is not done, or it labels nothing.
+    OutputMissingError
+        Scores are missing, of this run if it is to be accepted, or of another accepted one.
     """
     found = _labelling(store, run)
+    if state == "accepted" and found.has_labels:
+        ScoreFiles(folder, run).require(LabelSettings.read(found.settings).chunks)
     if not decide_run(store, run, state, decided_by):
         raise OptionError(
             f"The run {run} is {found.state}, and can be {state} once it is done. "

@@ -5,6 +5,7 @@ from itertools import combinations
 from random import Random
 
 import numpy as np
+import pytest
 
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings
@@ -14,7 +15,7 @@ from app.services.annotations.decisions import (
     delete_annotations,
 )
 from app.services.datasets import drop_dataset, load_dataset, rename_dataset
-from generation.output.folder import OutputFolder
+from generation.output.folder import OutputFolder, OutputMissingError
 from graph.annotations.runs import NewRun, create_run, decide_run, end_run, list_runs
 from graph.counting.cliques import mine_cliques
 from graph.dataset.cliques import load_cliques
@@ -152,6 +153,13 @@ class World:
         return counts_of(load_cliques(self.store, self.name))
 
 
+@pytest.fixture
+def world(store, settings, dataset, tmp_path):
+    places = {"cobalance_home": tmp_path, "cobalance_output": str(tmp_path)}
+    own = settings.model_copy(update=places)
+    return World(store, own, OutputFolder(str(tmp_path)), dataset, 0)
+
+
 def counts_of(cliques):
     return Counter(
         {
@@ -163,10 +171,7 @@ def counts_of(cliques):
     )
 
 
-def test_the_diagnosis_is_that_of_what_is_accepted(store, settings, dataset, tmp_path):
-    places = {"cobalance_home": tmp_path, "cobalance_output": str(tmp_path)}
-    own = settings.model_copy(update=places)
-    world = World(store, own, OutputFolder(str(tmp_path)), dataset, 0)
+def test_the_diagnosis_is_that_of_what_is_accepted(store, world):
     former = world.mined()
     steps = [world.load, world.load_interrupted, world.load_afresh, world.change, world.delete,
              world.reject_interrupted, world.rename, world.reject]  # fmt: skip
@@ -185,3 +190,13 @@ def test_the_diagnosis_is_that_of_what_is_accepted(store, settings, dataset, tmp
     report = write_annotations(store, world.name, world.own, source="a test")
     assert (report.created, report.updated, report.unchanged) == (0, 0, len(world.records))
     assert not any(run.outdated for run in list_runs(store, world.name))
+
+
+def test_a_run_without_its_scores_is_not_accepted(store, world, tmp_path):
+    world.label()
+    (tmp_path / "annotations" / next(iter(world.runs)) / "scores/part-000001.parquet").unlink()
+    with pytest.raises(OutputMissingError, match=r"1 of 2 chunks, such as .*part-000001"):
+        world.accept()
+    assert [run.state for run in list_runs(store, world.name)] == ["done"]
+    world.load()
+    assert world.counted() == world.expected()
