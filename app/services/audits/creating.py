@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from annotation.auditing.sample import PER_STRATUM, assign_people, draw_labels
 from annotation.labelling.labels import present
@@ -154,26 +155,29 @@ class _Labels:
         names = [one.concept for one in settings.attributes]
         self.concepts = list(dict.fromkeys(names))
         ids: list[str] = []
-        parts = [np.zeros((0, len(names)), bool)]
+        # Sparse, as an image shows few concepts of an open vocabulary.
+        parts = [sparse.csr_array((0, len(names)), dtype=bool)]
         for chunk, scores in ScoreFiles(folder, run.id).read_scores(
             settings.chunks, len(settings.texts)
         ):
             read = np.flatnonzero(~np.isnan(scores.matrix).all(axis=1))
-            parts.append(present(scores.matrix, settings)[read])
+            parts.append(sparse.csr_array(present(scores.matrix, settings)[read]))
             ids += [chunk[at] for at in read]
-        found = np.concatenate(parts)
-        labelled = np.zeros((len(found), len(self.concepts)), bool)
-        for column, name in enumerate(names):
-            labelled[:, self.concepts.index(name)] |= found[:, column]
+        self._place = {name: at for at, name in enumerate(self.concepts)}
+        of_concept = sparse.csr_array(
+            (np.ones(len(names), bool), (range(len(names)), [self._place[name] for name in names])),
+            shape=(len(names), len(self.concepts)),
+        )
+        labelled = sparse.vstack(parts, format="csr") @ of_concept
         annotations = read_annotations(store, run.dataset)
         images = annotations.images
         rows = pd.Index(ids).get_indexer(pd.Index(images["id"]))
         self._read = rows >= 0
         self.images = images[self._read].reset_index(drop=True)
-        self._labelled: BoolArray = labelled[rows[self._read]]
+        self._labelled = labelled[rows[self._read]].tocsc()
         self._mentions = annotations.mentions[["image", "concept"]]
         known = annotations.mentions["concept"].cat.categories
-        self.others = [name for name in known if name not in self.concepts]
+        self.others = [name for name in known if name not in self._place]
         codes = self.images["class_name"].cat.remove_unused_categories()
         self.classes = codes.cat.categories.tolist()
         self.class_codes: IntArray = codes.cat.codes.to_numpy(np.int64)
@@ -182,8 +186,8 @@ class _Labels:
         """Which images have all of some concepts: the run's by its labels, others as they are."""
         result = np.ones(len(self.images), bool)
         for name in concepts:
-            if name in self.concepts:
-                result &= self._labelled[:, self.concepts.index(name)]
+            if name in self._place:
+                result &= self._labelled[:, [self._place[name]]].toarray()[:, 0]
             else:
                 shown = np.zeros(len(self._read), bool)
                 shown[self._mentions.loc[self._mentions["concept"] == name, "image"]] = True
