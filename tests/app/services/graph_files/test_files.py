@@ -149,7 +149,7 @@ def test_a_folder_of_something_else_stays(graph, tmp_path):
 def test_a_write_that_fails_leaves_what_was_there(graph, tmp_path, monkeypatch):
     file = tmp_path / "graph.gexf"
     file.write_text("before")
-    monkeypatch.setattr(nx, "write_gexf", lambda graph, out: out.write(b"half") and 1 / 0)
+    monkeypatch.setattr(nx, "write_gexf", lambda graph, out, **how: out.write(b"half") and 1 / 0)
     with pytest.raises(ZeroDivisionError):
         graph.save(file)
     assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
