@@ -42,13 +42,13 @@ from app.services.annotations.proposing import (
 from app.services.audits.answering import answer_sheet, take_answers
 from app.services.audits.creating import AuditSample, draw_audit
 from app.services.audits.results import audit_imbalances
+from app.services.datasets import drop_dataset
 from app.services.workers import run_here
 from app.settings import Settings
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import Decision, decide_attributes, list_attributes
 from graph.annotations.runs import read_run
 from graph.database.store import GraphStore
-from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import find_dataset
@@ -199,7 +199,7 @@ def _load(store: GraphStore, settings: Settings, pictures: Pictures, progress: P
         for name, of in zip(ids, pictures.table["class_name"], strict=True)
     ]
     if find_dataset(store, NAME) is not None:
-        drop_dataset(store, NAME, progress)
+        drop_dataset(store, settings, NAME, progress)
     write_annotations(
         store,
         NAME,

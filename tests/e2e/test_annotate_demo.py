@@ -4,8 +4,12 @@ import pytest
 
 from app.cli.annotate_demo import show_annotate
 from app.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
+from generation.output.folder import OutputFolder
+from graph.annotations.runs import NewRun, create_run
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
+from graph.dataset.write import write_annotations
+from graph.records import Annotations, ImageRecord
 
 
 @pytest.fixture
@@ -18,7 +22,15 @@ def own(settings, store, tmp_path, monkeypatch):
 
 
 def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
+    write_annotations(
+        store, NAME, Annotations.from_records([ImageRecord("a", "town", ())]), source="before"
+    )
+    earlier = create_run(store, NAME, NewRun("propose", "scripted", {}))
+    folder = OutputFolder(own.output_folder())
+    folder.write(f"annotations/{earlier}/replies/0.json", b"{}")
+
     found = run_annotate_demo(store, own)
+    assert not folder.exists(f"annotations/{earlier}/replies/0.json")
     things = found.pictures.table
     true = {
         name: (things[things["thing"] == name]["class_name"] == "town").sum()
