@@ -1,13 +1,16 @@
 """Ground truth of images' attributes from files: CelebA's, CUB's, or a table."""
 
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from annotation.measuring.matching import TruthOf
+from graph.arrays import FloatArray, IntArray
 from graph.errors import InputError
 from graph.names import clean_name
 from graph.progress import silent
@@ -54,9 +57,10 @@ def read_truth(path: Path) -> GroundTruth:
     """
     head = read_head(path, "ground truth")
     if ListAttr().detects(path, head):
-        columns = ListAttr().load(path, Problems(str(path), "fail"), silent).columns
-        texts = pd.DataFrame({name: column.to_pylist() for name, column in columns.items()})
-        return GroundTruth(_shown(texts.set_index(ID), path))
+        columns = dict(ListAttr().load(path, Problems(str(path), "fail"), silent).columns)
+        images = columns.pop(ID).to_pylist()
+        texts = pa.table(columns).to_pandas(strings_to_categorical=True)
+        return GroundTruth(_shown(texts.set_axis(pd.Index(images, name=ID)), path))
     if _is_cub(head):
         return _read_cub(path)
     try:
@@ -98,18 +102,22 @@ def _shown(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     repeated = table.index[table.index.duplicated()]
     if len(repeated):
         raise InputError(str(path), None, f"has the image {repeated[0]!r} twice", "Keep one row.")
-    texts = table.apply(lambda column: column.str.strip().str.lower())
-    values: pd.DataFrame = texts.apply(lambda column: column.map(_PRESENT)).astype(np.float64)
-    wrong = values.isna() & (texts != "")
-    if wrong.to_numpy().any():
-        row, column = np.argwhere(wrong.to_numpy())[0]
+    values = np.empty(table.shape)
+    wrong = np.zeros(table.shape, np.bool_)
+    for at in range(table.shape[1]):
+        codes, texts = pd.factorize(table.iloc[:, at])
+        plain = [text.strip().lower() for text in texts]
+        values[:, at] = np.array([_PRESENT.get(text, np.nan) for text in plain])[codes]
+        wrong[:, at] = np.array([bool(text) and text not in _PRESENT for text in plain])[codes]
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
         raise InputError(
             str(path),
             f"image {table.index[row]!r}",
             f"has {table.iloc[row, column]!r} for {table.columns[column]!r}",
             "Write 1, 0 or -1, or nothing where it is not known.",
         )
-    return values
+    return pd.DataFrame(values, index=table.index, columns=table.columns)
 
 
 def _is_cub(head: bytes) -> bool:
@@ -122,8 +130,8 @@ def _read_cub(path: Path) -> GroundTruth:
     images, attributes, shown = _cub_columns(path)
     names = dict(_names(path, "attributes.txt"))
     files = dict(_names(path, "images.txt"))
-    image_ids, rows = np.unique(np.array(images), return_inverse=True)
-    attribute_ids, columns = np.unique(np.array(attributes), return_inverse=True)
+    image_ids, rows = np.unique(images, return_inverse=True)
+    attribute_ids, columns = np.unique(attributes, return_inverse=True)
     values = np.full((len(image_ids), len(attribute_ids)), np.nan)
     values[rows, columns] = shown
     frame = pd.DataFrame(
@@ -134,8 +142,8 @@ def _read_cub(path: Path) -> GroundTruth:
     return GroundTruth(frame, {"not visible": int(np.isnan(shown).sum())})
 
 
-def _cub_columns(path: Path) -> tuple[list[int], list[int], list[float]]:
-    images, attributes, shown = [], [], []
+def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
+    images, attributes, shown = array("q"), array("q"), array("d")
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             fields = line.split()
@@ -151,7 +159,7 @@ def _cub_columns(path: Path) -> tuple[list[int], list[int], list[float]]:
             images.append(image)
             attributes.append(attribute)
             shown.append(float("nan") if certainty == NOT_VISIBLE else present)
-    return images, attributes, shown
+    return np.array(images), np.array(attributes), np.array(shown)
 
 
 def _names(path: Path, name: str) -> Iterator[tuple[str, str]]:
