@@ -11,7 +11,7 @@ from annotation.labelling.asked import check_asked
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
 from annotation.language.endpoint_settings import EndpointSettings
-from annotation.proposing.guards import is_sensitive
+from annotation.proposing.guards import PERCEIVED, is_sensitive, tells_sensitive
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import AttributeKey, Level, list_attributes
 from graph.annotations.runs import NewRun, create_run
@@ -143,17 +143,16 @@ def order_labels(
 def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
     """The concept of each accepted attribute, and of those merged into one.
 
-    Attributes of two categories with the same name are told apart by the category. So are those of
-    sensitive categories, such as "young (perceived age)": a model sees how people look, no more.
+    Attributes of two categories with the same name are told apart by the category. Those that say
+    of people what images only hint at are called perceived, such as "young (perceived age)", and
+    "elderly woman (perceived)" of a category that is not sensitive: a model sees how people look.
     """
     accepted = attributes[attributes["state"] == "accepted"]
     names = accepted["name"]
     shared = set(names[names.duplicated()])
     found: dict[AttributeKey, str] = {
-        (row["category"], row["proposed"]): (
-            f"{row['name']} ({row['category']})"
-            if row["name"] in shared or is_sensitive(row["category"])
-            else row["name"]
+        (row["category"], row["proposed"]): _concept(
+            row["name"], row["category"], shared=row["name"] in shared
         )
         for row in accepted.to_dict("records")
     }
@@ -161,6 +160,15 @@ def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
         if row["merged_into"] in found:
             found[(row["category"], row["proposed"])] = found[row["merged_into"]]
     return found
+
+
+def _concept(name: str, category: str, *, shared: bool) -> str:
+    """The concept of an attribute, whose name may be that of another category's, too."""
+    if is_sensitive(category):
+        return f"{name} ({category})"
+    if tells_sensitive(name) and PERCEIVED not in name.lower().split():
+        return f"{name} ({PERCEIVED}{f', {category}' if shared else ''})"
+    return f"{name} ({category})" if shared else name
 
 
 def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]:

@@ -19,6 +19,11 @@ def test_concepts_tell_categories_apart_and_say_what_is_only_perceived():
             ("eye color", "green", "emerald", "accepted", None),
             ("eye color", "dark green", "dark green", "merged", ("eye color", "green")),
             ("perceived age", "young", "young", "accepted", None),
+            ("subject", "elderly woman", "elderly woman", "accepted", None),
+            ("subject", "old man", "grey hair", "accepted", None),
+            ("subject", "perceived age", "perceived age", "accepted", None),
+            ("pose", "girl", "girl", "accepted", None),
+            ("subject", "girl", "girl", "accepted", None),
             ("habitat", "sea", "sea", "rejected", None),
             ("habitat", "ocean", "ocean", "merged", ("habitat", "sea")),
         )
@@ -29,4 +34,9 @@ def test_concepts_tell_categories_apart_and_say_what_is_only_perceived():
         ("eye color", "green"): "emerald",
         ("eye color", "dark green"): "emerald",
         ("perceived age", "young"): "young (perceived age)",
+        ("subject", "elderly woman"): "elderly woman (perceived)",
+        ("subject", "old man"): "grey hair",
+        ("subject", "perceived age"): "perceived age",
+        ("pose", "girl"): "girl (perceived, pose)",
+        ("subject", "girl"): "girl (perceived, subject)",
     }
