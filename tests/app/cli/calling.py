@@ -24,9 +24,9 @@ EXTRAS = {
 def call(environment: Mapping[str, str], *arguments: object) -> "CompletedProcess[str]":
     """Run a command in this process, with an environment and output of its own.
 
-    As into a pipe: a line for a row, whatever ``COLUMNS`` is. `spawn` where that matters.
+    As into a pipe: a line for a row, unless ``COLUMNS`` is given.
     """
-    common.out.width = 10_000  # as on import, if standard output is no terminal then
+    common.out.width = int(environment.get("COLUMNS", 10_000))  # as on import
     words = [str(argument) for argument in arguments]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with (

@@ -22,7 +22,7 @@ from graph.dataset.names import class_sizes
 from graph.dataset.state import list_datasets
 from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
-from tests.app.cli.calling import call, run_code, spawn
+from tests.app.cli.calling import call, run_code
 from tests.browser.server import environment_of
 
 ROWS = """id,class,concepts
@@ -42,10 +42,7 @@ def environment(settings):
 @pytest.fixture(scope="module")
 def run(environment):
     def command(*arguments, exit_code=0, **changes):
-        if changes:
-            done = spawn(environment | changes, *arguments)
-        else:
-            done = call(environment, *arguments)
+        done = call(environment | changes, *arguments)
         assert done.returncode == exit_code, done.stderr
         return done
 
