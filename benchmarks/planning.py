@@ -1,8 +1,8 @@
 """Images that planners need: exactly, within tolerances, and what budgets leave.
 
-    python -m benchmarks.planning [--images 10448] [--sizes 2] [--seconds 30]
+    python -m benchmarks.planning [--images 10448] [--sizes 2] [--seconds 30] [--seed 1]
 
-An incidence as COCO's for two classes is drawn with a fixed seed (`benchmarks.generate`), mined up
+An incidence as COCO's for two classes is drawn from a seed (`benchmarks.generate`), mined up
 to the size, and planned for from single concepts on.
 """
 
@@ -24,8 +24,10 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=10_448)
     parser.add_argument("--sizes", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    cliques = mine_cliques(generate(Shape(given.images, 80)), max_size=given.sizes)
+    shape = Shape(given.images, 80, seed=given.seed)
+    cliques = mine_cliques(generate(shape), max_size=given.sizes)
     exact = plan(cliques, "conbias", PlanOptions(1)).images
     print(f"{len(cliques):,} cliques; exactly: {exact:,} images")
     for tolerance in TOLERANCES:

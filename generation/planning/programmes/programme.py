@@ -7,12 +7,14 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from generation.planning.programmes.tolerance import Caps, Tolerance
+from generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
 from graph.arrays import FloatArray, IntArray
 from graph.counting.cliques import Cliques
 from graph.counting.subsets import SubsetIndex
 
-OPTIMAL, INFEASIBLE = 0, 2  # of scipy.optimize.milp
+OPTIMAL, INFEASIBLE = 0, 2  # of scipy.optimize
+MOST_AHEAD = 100  # images beyond a count that are looked at for a line below
+MOST_LINES = 20_000  # unknowns: more rows make the solver too slow on more
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,10 @@ class Programme:
 
     With x[q, c] images of class c that contain exactly clique q, clique t has n[t, c] + the sum of
     x[q, c] over all q that contain t. Times `scale`[c], these lie between (1 - share) M - slack and
-    M, with M[t] free: the largest of them. This is linear for any number of classes.
+    M, with M[t] free: the largest of them. This is linear for any number of classes. Of two classes
+    each is compared with the other one, which takes fewer rows and no M. Where whole images can
+    do no better than a line above those, `whole_line`, that is required, too: it leaves no plan
+    out, and brings the linear relaxation close to whole images.
 
     Parameters
     ----------
@@ -89,58 +94,107 @@ class Programme:
         counts, covers = self.cliques.counts.astype(np.float64), self.covers
         (size, n_classes), caps = counts.shape, self.caps
         bound = np.flatnonzero(self.tolerance.weights > 0)
-        picked, most_of = covers[bound], sparse.eye_array(len(bound))
+        picked, one_each = covers[bound], sparse.eye_array(len(bound))
         share = 1 - self.tolerance.share[bound]
         slack = self.tolerance.slack_of(n_classes)[bound]
-        nothing: list[Any] = [None] * n_classes
+        has_largest = n_classes != 2  # of two classes, the other one is the largest
+        by_line = excess is None and (self.scale == 1).all()
         blocks: list[list[Any]] = []
-        low: list[FloatArray] = []
-        high: list[FloatArray] = []
+        most: list[FloatArray] = []
 
-        def add(code: int, block: Any, largest: Any, beyond: Any) -> None:
-            row: list[Any] = [*nothing, largest, *([beyond] if excess is not None else [])]
-            row[code] = block
-            blocks.append(row)
+        def add(on_images: dict[int, Any], largest: Any, beyond: Any, high: FloatArray) -> None:
+            row = [on_images.get(code) for code in range(n_classes)]
+            row += [largest] if has_largest else []
+            blocks.append([*row, *([beyond] if excess is not None else [])])
+            most.append(high)
 
         for code, scale in enumerate(self.scale):
             scaled = scale * counts[bound, code]
-            add(code, scale * picked, -most_of, 0 * most_of)
-            low.append(np.full(len(bound), -np.inf))
-            high.append(-scaled)
-            add(code, scale * picked, -sparse.diags_array(share), most_of)
-            low.append(-slack[:, code] - scaled)
-            high.append(np.full(len(bound), np.inf))
+            if has_largest:
+                add({code: scale * picked}, -one_each, 0 * one_each, -scaled)
+                kept = sparse.diags_array(share)
+                add({code: -scale * picked}, kept, -one_each, slack[:, code] + scaled)
+            else:
+                other = 1 - code
+                kept = sparse.diags_array(share * self.scale[other])
+                lead = scaled - share * self.scale[other] * counts[bound, other]
+                held = {code: -scale * picked, other: kept @ picked}
+                add(held, None, -one_each, slack[:, code] + lead)
+            if by_line and cost.size <= MOST_LINES:
+                start = counts[bound].max(axis=1) if has_largest else counts[bound, 1 - code]
+                first, slope = whole_line(share, slack[:, code], start)
+                tighter = np.flatnonzero(first > np.maximum(share * start - slack[:, code], 0))
+                first, slope, start = first[tighter], slope[tighter], start[tighter]
+                missing, kept = first - counts[bound[tighter], code], sparse.diags_array(slope)
+                held, part = {code: -picked[tighter]}, one_each.tocsr()[tighter]
+                if has_largest:
+                    add(held, kept @ part, None, slope * start - missing)
+                else:
+                    add(held | {1 - code: kept @ picked[tighter]}, None, None, -missing)
             if caps.overshoot is not None:
                 room = np.maximum(counts.max(axis=1) - counts[:, code] + caps.overshoot, 0)
-                add(code, covers, None, None)
-                low.append(np.zeros(size))
-                high.append(room)
+                add({code: covers}, None, None, room)
             if caps.per_class is not None:
-                add(code, sparse.csr_array(np.ones((1, size))), None, None)
-                low.append(np.zeros(1))
-                high.append(np.array([float(caps.per_class)]))
+                every = sparse.csr_array(np.ones((1, size)))
+                add({code: every}, None, None, np.array([float(caps.per_class)]))
         if caps.budget is not None:
-            row = sparse.csr_array(np.ones((1, size)))
-            blocks.append([*([row] * n_classes), *([None] * (1 + (excess is not None)))])
-            low.append(np.zeros(1))
-            high.append(np.array([float(caps.budget)]))
-        free = len(bound) * (1 if excess is None else 2)
-        costs = [cost, np.zeros(len(bound))]
+            every = sparse.csr_array(np.ones((1, size)))
+            in_all = dict.fromkeys(range(n_classes), every)
+            add(in_all, None, None, np.array([float(caps.budget)]))
+        costs = [cost, np.zeros(len(bound) * has_largest)]
         if excess is not None:
             costs.append(excess[bound])
-        upper = np.full(size * n_classes, np.inf if caps.query is None else float(caps.query))
+        costs_of = np.concatenate(costs)
+        lower, upper = np.zeros(len(costs_of)), np.full(len(costs_of), np.inf)
+        upper[: size * n_classes] = np.inf if caps.query is None else caps.query
+        if by_line:
+            lower[: size * n_classes] = self.least_images().T.ravel()
+            lower = np.minimum(lower, upper)  # what caps forbid, the rows above forbid
         found = milp(
-            np.concatenate(costs),
+            costs_of,
             constraints=LinearConstraint(
-                sparse.block_array(blocks, format="csc"), np.concatenate(low), np.concatenate(high)
+                sparse.block_array(blocks, format="csc"), ub=np.concatenate(most)
             ),
-            bounds=Bounds(0, np.concatenate([upper, np.full(free, np.inf)])),
-            integrality=np.repeat([int(whole), 0], [size * n_classes, free]),
+            bounds=Bounds(lower, upper),
+            integrality=(np.arange(len(costs_of)) < size * n_classes) & whole,
             options={"time_limit": seconds, "mip_rel_gap": gap},
         )
         least = found.mip_dual_bound if whole else found.fun
         if found.x is None:
-            return Answer(None, float(least or 0), int(found.status))
+            return Answer(None, float(least or 0) if whole else 0.0, int(found.status))
         images = found.x[: size * n_classes].reshape(n_classes, size).T
         known = found.status == OPTIMAL or whole
         return Answer(images, float(least or 0) if known else 0.0, int(found.status))
+
+    def least_images(self) -> FloatArray:
+        """What each class lacks of the largest cliques, in which no other images count."""
+        counts, sizes = self.cliques.counts.astype(np.float64), self.cliques.sizes()
+        lowest = np.ceil(self.tolerance.lowest_counts(counts) - ROUNDING)
+        largest = (sizes == sizes.max())[:, None]
+        return np.where(largest, np.maximum(lowest - counts, 0), 0.0)
+
+
+def whole_line(
+    share: FloatArray, slack: FloatArray, start: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The steepest line from `start` below ``ceil(share * n - slack)`` for all whole n >= start.
+
+    Returns
+    -------
+    first, slope : float array, shape (n_cliques,)
+        ``ceil(share * n - slack) >= first + slope * (n - start)``, and equal at the start.
+
+    Examples
+    --------
+    Of 5, 90% are 5 images; of 10, 9.
+
+    >>> whole_line(np.array([0.9]), np.array([0.0]), np.array([5.0]))
+    (array([5.]), array([0.8]))
+    """
+    exact = share * start - slack
+    first = np.ceil(exact - ROUNDING)
+    slope = share - (first - exact) / MOST_AHEAD  # below all that follow
+    for ahead in range(1, MOST_AHEAD):
+        then = np.ceil(exact + share * ahead - ROUNDING)
+        slope = np.minimum(slope, (then - first) / ahead)
+    return first, np.maximum(slope, 0)

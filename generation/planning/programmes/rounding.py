@@ -6,24 +6,32 @@ from generation.planning.programmes.programme import Programme
 from graph.arrays import FloatArray, IntArray
 
 
+def round_down(images: FloatArray) -> IntArray:
+    """Whole images, none more than the fractions."""
+    down: IntArray = np.floor(np.maximum(images, 0) + 1e-6).astype(np.int64)
+    return down
+
+
 def fill(programme: Programme, images: IntArray) -> IntArray:
     """Raise images until every gap is within the tolerance, from the largest cliques down.
 
     Images of a size count in no clique of that size but their own, and in no larger one, so that
     one pass is enough. Caps are not looked at.
     """
-    images = images.copy()
-    sizes = programme.cliques.sizes()
-    after = programme.after(images)
-    for size in sorted(set(sizes.tolist()), reverse=True):
-        rows = np.flatnonzero(sizes == size)
-        part = after[rows] * programme.scale
-        lowest = programme.tolerance.take(rows).lowest_counts(part) / programme.scale
-        missing = np.clip(np.ceil(lowest - 1e-6).astype(np.int64) - after[rows], 0, None)
-        if missing.any():
-            images[rows] += missing
-            after = programme.after(images)
+    for size in sorted(set(programme.cliques.sizes().tolist()), reverse=True):
+        images = fill_size(programme, images, size)
     return images
+
+
+def fill_size(programme: Programme, images: IntArray, size: int) -> IntArray:
+    """Raise images of the cliques of one size until their gaps are within the tolerance."""
+    rows = np.flatnonzero(programme.cliques.sizes() == size)
+    after = programme.after(images)[rows]
+    lowest = programme.tolerance.take(rows).lowest_counts(after * programme.scale)
+    missing = np.ceil(lowest / programme.scale - 1e-6).astype(np.int64) - after
+    filled = images.copy()
+    filled[rows] += np.clip(missing, 0, None)
+    return filled
 
 
 def add_within(programme: Programme, images: IntArray, wanted: FloatArray) -> IntArray:

@@ -7,15 +7,18 @@ import numpy as np
 
 from generation.planning.budget import share_budget
 from generation.planning.plan import PlannedImages
-from generation.planning.programmes.programme import INFEASIBLE, OPTIMAL, Programme
-from generation.planning.programmes.rounding import add_within, fill
+from generation.planning.programmes.programme import INFEASIBLE, OPTIMAL, Answer, Programme
+from generation.planning.programmes.rounding import add_within, fill, fill_size, round_down
 from generation.planning.programmes.tolerance import Caps, Tolerance
 from graph.arrays import FloatArray, IntArray
 from graph.counting.cliques import Cliques
 from graph.errors import OptionError, Setting
 
-MOST_WHOLE = 20_000  # unknowns: larger programmes are solved for fractions, and rounded
-MOST_STEPS = 30  # of class sizes, for rates
+MOST_WHOLE = 20_000  # unknowns: of larger programmes, the largest cliques are rounded first
+NEARLY = 1e-3  # how near to the best the small cliques of a large programme are
+MOST_STEPS = 30  # of class sizes, for rates, by programmes
+MOST_FILLS = 1000  # of class sizes, for rates, by filling up alone
+MOST_IMAGES = 2**40
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +93,18 @@ class Search:
                 return None
             if answer.images is None:
                 break
-            images, before, made = _rounded_down(answer.images), made, answer.images.sum(axis=0)
+            images, before, made = round_down(answer.images), made, answer.images.sum(axis=0)
             if np.abs(made - before).max() < 1:
                 break
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_FILLS):
             programme = self._programme(_scale(sizes + images.sum(axis=0)))
             filled = fill(programme, images)
-            if (filled == images).all():
+            if (filled == images).all() or filled.sum() > MOST_IMAGES:
                 break
             images = filled
-        if programme.tolerance.excess(programme.after(images) * programme.scale).any():
+        if (filled != images).any():
             raise OptionError(
-                f"The class sizes that rates refer to did not settle in {MOST_STEPS} steps. Allow "
+                f"The class sizes that rates refer to did not settle in {MOST_FILLS} steps. Allow "
                 "a larger tolerance, or plan for counts."
             )
         if not programme.caps.allow(self.cliques.counts, programme.after(images), images):
@@ -120,17 +123,64 @@ class Search:
             bound, status = answer.bound, answer.status
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
-        if not self._is_small or status not in (OPTIMAL, INFEASIBLE):
+        if not self._is_small and self.caps == Caps(self.caps.query, budget=self.caps.budget):
+            candidates.append(fill(programme, self._by_size(programme)))
+            bound = float(programme.least_images().sum())
+        elif status not in (OPTIMAL, INFEASIBLE) or not self._is_small:
             answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
-            bound, status = max(bound, answer.bound), answer.status
+            bound = max(bound, answer.bound)
             if answer.images is not None:
-                candidates.append(fill(programme, _rounded_down(answer.images)))
+                candidates.append(fill(programme, round_down(answer.images)))
         candidates.append(self.exact)
         fit = [one for one in candidates if self._fits(programme, one)]
         if not fit:
             return None
         best = min(fit, key=lambda one: int(one.sum()))
         return _judged(best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images")
+
+    def _by_size(self, programme: Programme) -> IntArray:
+        """Whole images of the largest cliques first, then the best for the others.
+
+        More images of a large clique than it lacks can spare some of smaller ones. Fractions tell
+        how many, of the most frequent large cliques that may have more. Of the caps only that of a
+        query is kept to, and gaps of smaller cliques may stay.
+        """
+        sizes = self.cliques.sizes()
+        size = int(sizes.max())
+        images = fill_size(programme, np.zeros_like(self.exact), size)
+        smaller, after = np.flatnonzero(sizes < size), programme.after(images)
+        if not len(smaller):
+            return images
+        roomy = np.flatnonzero((sizes == size) & programme.tolerance.has_room(after))
+        most = max(MOST_WHOLE // after.shape[1] - len(smaller), 0)
+        frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
+        if len(frequent):
+            both = np.append(smaller, frequent)
+            answer = self._rest(both, after)._answer(whole=False)
+            if answer.images is not None:
+                images[frequent] += round_down(answer.images[len(smaller) :])
+                images = fill_size(programme, images, size)
+        rest = self._rest(smaller, programme.after(images))
+        if not rest._is_small:
+            images[smaller] = rest._by_size(rest._programme(self._ones()))
+            return images
+        answer = rest._answer(whole=True)
+        if answer.images is not None:
+            images[smaller] = np.rint(answer.images)
+        return images
+
+    def _rest(self, rows: IntArray, after: IntArray) -> "Search":
+        """The search for some cliques, once others have their images."""
+        cliques = replace(self.cliques.take(rows), counts=after[rows])
+        caps, exact = Caps(self.caps.query), self.exact[rows]
+        return replace(
+            self, cliques=cliques, tolerance=self.tolerance.take(rows), caps=caps, exact=exact
+        )
+
+    def _answer(self, *, whole: bool) -> Answer:
+        gap = max(self.solver_gap, NEARLY)
+        programme = self._programme(self._ones())
+        return programme.fewest(whole=whole, seconds=self.seconds / 2, gap=gap)
 
     @property
     def _is_small(self) -> bool:
@@ -160,7 +210,7 @@ class Search:
             answer = programme.least_excess(whole=False, seconds=self.seconds, gap=self.solver_gap)
             bound = max(bound, answer.bound)
             if answer.images is not None:
-                down = _rounded_down(answer.images)
+                down = round_down(answer.images)
                 candidates += [down, add_within(programme, down, answer.images)]
         return self._least(programme, candidates, bound)
 
@@ -189,11 +239,6 @@ def _judged(images: IntArray, value: float, bound: float, what: str) -> PlannedI
     least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
     said = f"Not proven to be the best: {value:,.0f} {what}; {least}."
     return PlannedImages(images, proven, bound, "" if proven else said)
-
-
-def _rounded_down(images: FloatArray) -> IntArray:
-    down: IntArray = np.floor(np.maximum(images, 0) + 1e-6).astype(np.int64)
-    return down
 
 
 def _scale(class_sizes: IntArray | FloatArray) -> FloatArray:

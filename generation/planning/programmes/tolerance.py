@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import chi2
 
 from graph.arrays import FloatArray, IntArray
@@ -33,6 +34,13 @@ class Tolerance:
         beyond = np.max(self.lowest_counts(counts) - counts, axis=1)
         return np.where(beyond > ROUNDING, beyond, 0.0)
 
+    def has_room(self, counts: IntArray) -> npt.NDArray[np.bool_]:
+        """Whether some class may have one more image: shape (n_cliques,)."""
+        more = [counts + one for one in np.eye(counts.shape[1], dtype=np.int64)]
+        fits = [self.excess(each.astype(np.float64)) == 0 for each in more]
+        room: npt.NDArray[np.bool_] = np.any(fits, axis=0)
+        return room
+
     def slack_of(self, n_classes: int) -> FloatArray:
         """`slack` of every class: shape (n_cliques, n_classes)."""
         slack = self.slack if self.slack.ndim == 2 else self.slack[:, None]
@@ -49,7 +57,7 @@ class Tolerance:
         return np.where(self.weights[:, None] > 0, lowest, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Caps:
     """The most images of each query, of each class, of a clique in a class, and in all.
 
