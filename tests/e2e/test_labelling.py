@@ -218,3 +218,17 @@ def test_kills_leave_every_score_once(store, many, folder, own, address, monkeyp
     assert rows["image"].tolist() == [f"{i:03}" for i in range(200) for _ in COLOURS]
     expected = [picture(i).reshape(-1, 3).mean(axis=0) / 255 for i in range(200)]
     assert rows["score"].to_numpy() == pytest.approx(np.concatenate(expected), abs=1e-6)
+
+    whole = ScoreFiles(folder, "uninterrupted")
+    for chunk in range(25):
+        of = range(8 * chunk, 8 * chunk + 8)
+        scores = bright.Bright().score([picture(i) for i in of], COLOURS)
+        whole.write_scores(chunk, [f"{i:03}" for i in of], scores)
+    killed, uninterrupted = (
+        {
+            name: folder.read(f"{one.uri}/scores/{name}")
+            for name in folder.names(f"{one.uri}/scores")
+        }
+        for one in (files, whole)
+    )
+    assert killed == uninterrupted
