@@ -145,7 +145,7 @@ def figure(caption: str, svg: str) -> str:
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
     """Names with their values."""
-    lines = (f"<dt>{text(name)}</dt><dd>{_cell(value)}</dd>" for name, value in rows)
+    lines = (f"<dt>{text(name)}</dt><dd><bdi>{text(value)}</bdi></dd>" for name, value in rows)
     return f"<dl>{''.join(lines)}</dl>"
 
 

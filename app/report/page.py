@@ -93,7 +93,9 @@ def headline(found: Contents) -> list[list[str]]:
             f", and {least}{own:,} of them stand on their own: no smaller one explains them"
         )
     strongest = found.strongest
-    first = [] if strongest.empty else [_strongest(strongest.iloc[_by_effect(strongest)[0]], sizes)]
+    first: list[list[str]] = []
+    if imbalanced or own:
+        first.append(_strongest(strongest.iloc[_by_effect(strongest)[0]], sizes))
     return [*first, [*said, ". Images: ", *images, f"{more}."], *warned]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import combinations
 
+import pandas as pd
 import pytest
 
 from app.report.markup import PALETTES
@@ -49,6 +50,7 @@ def test_the_dataset_is_told(read):
     assert {row["split"]: int(row["images"]) for row in rows} == splits
     told = "".join(read.texts)
     assert f"{sum(SIZES)} in 3 classes" in told
+    assert "Counted in all images: cliques of up to 2 concepts that every class shows." in told
     assert "s3://key:***@bucket/<file>.csv" in told
 
 
@@ -211,6 +213,33 @@ def test_a_dataset_without_imbalances_says_why(contents):
     )  # fmt: skip
     told = "".join(Read(page(empty).encode()).texts)
     assert "No concept is shown by every class" in told
+
+
+def test_nothing_is_the_strongest_where_all_classes_are_alike(contents):
+    totals = replace(contents.totals, imbalanced=0)
+    alike = replace(contents, own=contents.own.head(0), totals=totals)
+    told = "".join(Read(page(alike).encode()).texts)
+    assert "strongest" not in told
+    assert f"0 of {totals.cliques} combinations" in told
+
+
+def test_audits_say_which_imbalances_they_support(contents):
+    largest = contents.largest.assign(audit=["supported", None] * 10)
+    counts = pd.DataFrame(
+        {
+            "concepts": [("<u>sky</u>",)],
+            "class_name": ["gull"],
+            "labelled": [120],
+            "corrected": [101.4],
+            "low": [90.2],
+            "high": [112.7],
+        }
+    )
+    read = Read(page(replace(contents, largest=largest, corrections=counts)).encode())
+    (row,) = read.table("Images with each concept, as labelled")
+    assert [*row.values()] == ["<u>sky</u>", "gull", "120", "101", "90 to 113"]
+    rows = read.table("The 20 combinations with the largest gaps")
+    assert [row["audit"] for row in rows] == ["supported", "-"] * 10
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
