@@ -235,8 +235,22 @@ def imbalance_table(
             "too few": frame["under_represented"].astype(object),
             "log odds ratio": log_odds_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],
+            **(own_texts(frame) if "own_effect" in frame else {}),
         }
     )
+
+
+def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Columns of what is a clique's own, from those of `own_effects`."""
+    effects = zip(frame["own_effect"], frame["own_over"], strict=True)
+    return {
+        "own effect": [
+            "-" if is_missing(over) else f"+{effect:.1%} {safe_text(str(over))}"
+            for effect, over in effects
+        ],
+        "by its parts": rate_texts(frame["explained"]),
+        "own q-value": [q_text(q) for q in frame["own_q_value"]],
+    }
 
 
 def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
@@ -249,17 +263,14 @@ def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.Dat
         counts[name] = frame[COUNT + name]
         if are_unequal(class_sizes):
             counts[f"% of {name}"] = rate_texts(frame[RATE + name])
-    effects = zip(frame["own_effect"], frame["own_over"], strict=True)
     return pd.DataFrame(
         {
             "group": [", ".join(names) for names in frame["about"]],
             "concepts": frame["concepts"],
             **counts,
-            "own effect": [f"+{effect:.1%} {name}" for effect, name in effects],
-            "by its parts": rate_texts(frame["explained"]),
-            "q-value": [q_text(q) for q in frame["own_q_value"]],
+            **own_texts(frame),
         }
-    )
+    ).rename(columns={"own q-value": "q-value"})
 
 
 def describe_summary(shown: int, cliques: int) -> str:

@@ -17,7 +17,7 @@ from graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from graph.diagnosis.comparison import Comparison as ComparedRecord
 from graph.diagnosis.comparison import compare_cliques
 from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
-from graph.diagnosis.own_effect import own_effects
+from graph.diagnosis.own_effect import closed_cliques, own_effects
 from graph.diagnosis.selection import CliqueFilter
 from graph.diagnosis.splits import ComparedSplits
 from graph.diagnosis.summary import summarize
@@ -93,6 +93,7 @@ class Imbalances(Result):
         max_q_value: float | None = None,
         min_size: int = 1,
         max_size: int | None = None,
+        closed: bool = False,
     ) -> "Imbalances":
         """Filter the rows, and keep their order.
 
@@ -108,6 +109,8 @@ class Imbalances(Result):
             At most this false discovery rate.
         min_size, max_size : int
             Only cliques of so many concepts.
+        closed : bool
+            Only cliques of which no larger one has the same count in every class.
 
         Raises
         ------
@@ -119,6 +122,8 @@ class Imbalances(Result):
         sizes = self.cliques.sizes()
         largest = sizes.max(initial=0) if max_size is None else max_size
         fits = (sizes >= min_size) & (sizes <= largest) & np.isin(np.arange(len(sizes)), passed)
+        if closed:
+            fits &= closed_cliques(self.cliques)
         return replace(self, rows=self.rows[fits[self.rows]])
 
     def top(self, n: int = 10) -> "Imbalances":

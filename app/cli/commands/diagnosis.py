@@ -49,6 +49,7 @@ from graph.diagnosis.summary import MAX_Q_VALUE
 from graph.errors import OptionError, worded
 from graph.queries.comparison import compare_imbalances
 from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.own_effects import read_own_imbalances
 from graph.queries.splits import compare_dataset_splits
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
@@ -143,6 +144,18 @@ def imbalances(
             callback=cleaned,
         ),
     ] = None,
+    own: Annotated[
+        bool,
+        typer.Option(
+            "--own", help="Add what of each gap smaller cliques explain, and what is its own."
+        ),
+    ] = False,
+    closed: Annotated[
+        bool,
+        typer.Option(
+            "--closed", help="Leave out cliques of which a larger one has the same counts."
+        ),
+    ] = False,
     between: Annotated[
         tuple[str, str] | None,
         typer.Option(
@@ -181,6 +194,8 @@ def imbalances(
         "--class": class_name is not None,
         "--concept": bool(concept),
         "--evaluation": evaluation is not None,
+        "--own": own,
+        "--closed": closed,
     }
     if summary:
         sizes_given = {"--min-size": min_size is not None, "--max-size": max_size is not None}
@@ -220,7 +235,10 @@ def imbalances(
         limit,
     )
     with opened_store() as (store, _):
-        frame = read_imbalances(store, dataset, ranking)
+        if own or closed:
+            frame = read_own_imbalances(store, dataset, ranking, own=own, closed=closed)
+        else:
+            frame = read_imbalances(store, dataset, ranking)
         state = dataset_state(store, dataset)
         mined = clique_totals(store, dataset).cliques if frame.empty else len(frame)
         accuracy = None if evaluation is None else _accuracy(store, evaluation, frame)

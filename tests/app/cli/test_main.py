@@ -149,6 +149,14 @@ def test_summary_of_what_stands_on_its_own(run, mined):
     assert "own effect" in table
     assert "None of" in run("imbalances", mined, "--summary", "--max-q", 0).stderr
     run("imbalances", mined, "--summary", "--by", "lift", exit_code=2)
+    own = json.loads(run("imbalances", mined, "--own", "-f", "json").stdout)
+    plain = json.loads(run("imbalances", mined, "-f", "json").stdout)
+    assert [{name: row[name] for name in plain[0]} for row in own] == plain
+    by_name = {tuple(row["concepts"]): row for row in own}
+    assert all(by_name[tuple(row["concepts"])]["own_effect"] == row["own_effect"] for row in rows)
+    closed = json.loads(run("imbalances", mined, "--closed", "--limit", 1, "-f", "json").stdout)
+    assert closed == [row for row in plain if by_name[tuple(row["concepts"])]["closed"]][:1]
+    assert "by its parts" in run("imbalances", mined, "--own", COLUMNS="200").stdout
 
 
 def test_two_splits(run, dataset, tmp_path):

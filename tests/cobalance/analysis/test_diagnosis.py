@@ -84,6 +84,14 @@ def test_what_stands_on_its_own(found):
         found.summary(0)
 
 
+def test_what_a_larger_clique_repeats_is_left_out():
+    rows = [("day", ["lamp", "person"])] * 5 + [("night", ["lamp", "person"])] * 2
+    rows += [("day", ["person"]), ("night", ["person"])]
+    found = cb.imbalances(cb.from_frame(pd.DataFrame(rows, columns=["class", "concepts"])))
+    closed = found.where(closed=True).frame["concepts"].tolist()
+    assert set(found.frame["concepts"]) - set(closed) == {("lamp",)}
+
+
 def test_two_splits_are_compared():
     rows = [("day", "lamp", "train")] * 9 + [("night", "sky", "train")] * 9
     rows += [("night", "lamp", "val")] * 9 + [("day", "sky", "val")] * 9

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, norm
+from statsmodels.genmod.families import Poisson
+from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 
 from graph.counting.cliques import Cliques, mine_cliques
@@ -76,7 +77,7 @@ def test_difference_is_the_interaction_of_a_poisson_model(n_classes):
         dummies = (label[:, None] == np.arange(1, n_classes)).astype(float)
         columns = [np.ones(len(label)), presence, split, presence * split, *dummies.T]
         columns += [*(dummies * presence[:, None]).T, *(dummies * split[:, None]).T]
-        fit = sm.GLM(cells.ravel(), np.stack(columns, axis=1), family=sm.families.Poisson()).fit()
+        fit = GLM(cells.ravel(), np.stack(columns, axis=1), family=Poisson()).fit()
         assert found.loc[i, "p_value"] == pytest.approx(chi2.sf(fit.deviance, n_classes - 1))
         assert found.loc[i, "test"] == "likelihood ratio"
         beyond = (pair[1] - fit.fittedvalues.reshape(cells.shape)[1, 1]) / sizes[1]
