@@ -40,6 +40,7 @@ from graph.errors import worded
 from graph.evaluations.reading import Evaluation
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
+from graph.queries.own_effects import read_own_imbalances
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
@@ -70,10 +71,10 @@ def page() -> None:
     _metrics(current)
     _take_nodes_from_graph()
     ranking = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
-    frame = current.read(read_imbalances, ranking)
     left, right = st.columns([6, 7])
     with left:
         model = model_accuracy.choose(current)
+        frame = _rows(current, ranking)
         cell = _table(current, frame, model)
     with right:
         _pictures(current, ranking, model)
@@ -82,6 +83,18 @@ def page() -> None:
         gallery.show(current, cell.clique, cell.counts, cell.class_name)
     with first:
         _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
+
+
+def _rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
+    """Draw the choice of closed cliques; read the rows."""
+    closed = st.checkbox(
+        "Hide repeats",
+        **in_url("closed"),
+        help="Leave out cliques of which a larger one has the same counts.",
+    )
+    if closed:
+        return current.read(read_own_imbalances, ranking, own=False, closed=True)
+    return current.read(read_imbalances, ranking)
 
 
 def _summary(current: CurrentDataset) -> None:

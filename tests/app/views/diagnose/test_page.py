@@ -133,3 +133,16 @@ def test_the_first_thing_is_what_stands_on_its_own(
     # "*x*" is in 40 of 43 images of a, and in 2 of 40 of b
     assert "leans to a by 88.0% on its own" in app.expander[0].label
     assert len(app.table[0].value) == 2
+
+
+def test_rows_that_a_larger_clique_repeats_are_hidden(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    both = ("lamp", "person")
+    groups = [("a", both, 5), ("b", both, 2), ("a", ("person",), 1), ("b", ("person",), 1)]
+    write_dataset(dataset, groups)
+    app = open_page("diagnose", dataset=dataset)
+    assert set(cliques(app)) == {("lamp",), ("person",), both}
+    app.checkbox(key="closed").check().run()
+    assert set(cliques(app)) == {("person",), both}
+    assert not app.exception
