@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from app.services.spark import spark_session
 from benchmarks.generate import Shape, generate
 from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import Incidence
-from ingest.spark import SparkOptions, count_with_spark, spark_session
+from ingest.spark import SparkOptions, count_with_spark
 from tests.memory import peak_mb
 
 _ROWS = 250_000

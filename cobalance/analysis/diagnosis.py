@@ -9,6 +9,7 @@ import pandas as pd
 from app.services.findings import NO_COMMON_CONCEPT, not_compared, sizes_of
 from app.services.reports import change_text, describe_splits, splits_table
 from app.services.reports import imbalance_table as table_for_people
+from app.services.spark import spark_session
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.wording import in_python, methods_speak_python, speaks_python
@@ -23,7 +24,7 @@ from graph.diagnosis.splits import ComparedSplits
 from graph.diagnosis.summary import summarize
 from graph.errors import OptionError, UnknownNameError, worded
 from graph.names import clean_name
-from ingest.spark import SparkOptions, count_with_spark, spark_session
+from ingest.spark import SparkOptions, count_with_spark
 
 
 @methods_speak_python

@@ -8,11 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import cobalance as cb
+from app.services.spark import spark_session
 from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import incidence_of
 from graph.errors import InputError, TooManyCliquesError, UnknownNameError
 from graph.records import Annotations, ImageRecord, Mention
-from ingest.spark import SparkOptions, count_with_spark, spark_session
+from ingest.spark import SparkOptions, count_with_spark
 
 CONCEPTS = ["cow", "field", "água", "stop sign", "a|b", "rain", "sea"]
 CLASSES = ["country", "sea", "urban"]
