@@ -76,8 +76,8 @@ def job_settings() -> str:
         ),
         (
             "Options of annotators",
-            " For `cobalance rebalance --annotate NAME`, which takes `--model`; the others are as "
-            "here.",
+            " For `--set` of `cobalance annotate label --with NAME` and of `cobalance rebalance "
+            "--annotate NAME`.",
             ANNOTATORS,
             "",
         ),

@@ -14,7 +14,7 @@ from app.cli.job_settings import assigned
 from app.settings import Settings
 from generation.export import EXPORTERS, ExportOptions
 from graph.database.store import GraphStore
-from graph.errors import needs_extra
+from graph.errors import OptionError, needs_extra
 from graph.jobs.status import Job, read_job
 from graph.progress import Progress
 from ingest.annotators import ANNOTATORS
@@ -66,6 +66,10 @@ def rebalance(
     model: Annotated[
         str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
     ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option("--set", "An option of the annotator, such as threshold=0.4."),
+    ] = None,
     recipe: _RECIPE = None,
     real: _REAL = None,
     share: _SHARE = None,
@@ -74,7 +78,9 @@ def rebalance(
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
         from app.services.results import merge_job
-    options = {} if model is None else {"model": model}
+    options = assigned(setting) | ({} if model is None else {"model": model})
+    if options and annotate is None:
+        raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
     with _opened_job(job) as (store, found, progress):
         merged = merge_job(
             store,

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
@@ -14,6 +15,7 @@ from generation.planning.plan_file import plan_to_json
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
 from graph.jobs.lifecycle import cancel_job
+from ingest.annotators.linear_probe import LinearProbe
 
 SMALL = ("--set", "making.width_px=48", "--set", "making.height_px=48", "--filter", "none")
 SQUARE = [[8, 8, 40, 8, 40, 40, 8, 40]]
@@ -53,8 +55,9 @@ def pets(run, store, dataset, tmp_path):
         run("ingest", file, "--dataset", dataset, *classes, "--split", split)
     run("mine", dataset, "--max-size", 2)
     yield dataset
-    if find_dataset(store, f"{dataset}-rebalanced") is not None:
-        drop_dataset(store, f"{dataset}-rebalanced")
+    for made in ("rebalanced", "found"):
+        if find_dataset(store, f"{dataset}-{made}") is not None:
+            drop_dataset(store, f"{dataset}-{made}")
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def order(run, tmp_path):
     return enqueue
 
 
-def test_two_rounds(run, pets, order, tmp_path, environment):
+def test_two_rounds(run, store, pets, order, tmp_path, environment):
     first = order(pets, "cat", ("sofa",), 2)
     unfinished = f"Job {first} is queued: 0 of 2 images so far."
     assert unfinished in run("rebalance", first, exit_code=2).stderr
@@ -94,6 +97,22 @@ def test_two_rounds(run, pets, order, tmp_path, environment):
     assert f"such as {first}/images/{lost.name}" in refused
     shutil.move(kept, lost)
     assert "so far" not in run("rebalance", first).stderr
+
+    def annotated(*options, exit_code=0):
+        return run("rebalance", first, "--into", f"{pets}-found", *options, exit_code=exit_code)
+
+    assert "Name it with --annotate" in annotated("--set", "threshold=1", exit_code=2).stderr
+    probe, linear = tmp_path / "probe.npz", ("--annotate", "linear-probe")
+    LinearProbe(("sofa", "grass"), 2, np.zeros((2, 36)), np.array([3.0, -3.0])).save(probe)
+    bad = annotated(*linear, "--set", "threshold=2", exit_code=2).stderr
+    assert "The annotator linear-probe: threshold is 2" in bad
+    annotated(*linear, "--set", f"model={probe}", "--set", "threshold=0.01")  # 0.5 by default
+    rows = store.read(
+        "MATCH (:Image {dataset: $d, synthetic: true})-[:CONTAINS]->(c:Concept) "
+        "RETURN DISTINCT c.name AS name",
+        d=f"{pets}-found",
+    )
+    assert {row["name"] for row in rows} == {"sofa", "grass"}
 
     second = order(f"{pets}-rebalanced", "dog", ("grass",), 1)
     run("work", "--until-idle")
