@@ -7,7 +7,7 @@ from app.services.frames import to_csv
 from app.views.annotate.runs import chosen_name
 from app.views.state import session
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url
+from app.views.state.url import id_in_url, in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import draw_table
@@ -71,15 +71,13 @@ def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: s
         for one in runs
         if one.kind == "label" and one.state in ("done", "accepted", "rejected")
     }
-    if st.session_state.get(key) not in (None, *names):
-        del st.session_state[key]
     chosen: str | None = st.selectbox(
         label,
         list(names),
         index=None,
         placeholder="its concepts",
         format_func=lambda one: names.get(one, one),
-        **in_url(key),
+        **id_in_url(key, names),
         width=280,
         help="Take runs of the same annotator for both.",
     )

@@ -24,7 +24,7 @@ from app.views.state import session
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
 from app.views.state.uploading import accept_uploads
-from app.views.state.url import choice_in_url, in_url
+from app.views.state.url import id_in_url, in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import show_error
 from app.views.widgets.tables import count_column, draw_table
@@ -49,9 +49,8 @@ def show(current: CurrentDataset) -> None:
     ]
     names = {one.id: chosen_name(one) for one in runs}
     datasets = sorted(session.datasets()["dataset"])
-    for key, options in ((_RUN, [*names, VOCABULARY]), (_TRUTH, datasets)):
-        if st.session_state.get(key) not in (None, *options):
-            del st.session_state[key]
+    if st.session_state.get(_TRUTH) not in (None, *datasets):
+        del st.session_state[_TRUTH]
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
@@ -59,7 +58,7 @@ def show(current: CurrentDataset) -> None:
                 "Measure",
                 [*names, VOCABULARY],
                 format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
-                **choice_in_url(_RUN),
+                **id_in_url(_RUN, [*names, VOCABULARY]),
             )
             truth = st.selectbox(
                 "Ground truth of a dataset",

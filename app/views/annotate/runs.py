@@ -13,7 +13,7 @@ from app.views.state import session, tasks
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.refreshing import refreshing, rerun_page
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url
+from app.views.state.url import id_in_url
 from app.views.widgets.messages import empty_state, errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import draw_columns
 from app.views.widgets.task_progress import show_task
@@ -47,11 +47,9 @@ def show(current: CurrentDataset) -> None:
     show_task(_task(current.name))
     refreshing(REFRESH_S if active else None)(_draw)(current.name, _states(found))
     ids = [one.id for one in found]
-    if st.session_state.get(RUN) not in (None, *ids):
-        del st.session_state[RUN]
     names = {one.id: chosen_name(one) for one in found}
     chosen = st.selectbox(
-        "Run", ids, format_func=lambda one: names.get(one, one), **choice_in_url(RUN), width=420
+        "Run", ids, format_func=lambda one: names.get(one, one), **id_in_url(RUN, ids), width=420
     )
     run = next(one for one in found if one.id == chosen)
     _describe(run)

@@ -5,7 +5,7 @@ here: in the session while the user goes from page to page, and in the URL of ea
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal, NoReturn, TypedDict
 
 import streamlit as st
@@ -56,6 +56,39 @@ def choice_in_url(key: str) -> InUrl:
     if "" in st.query_params.get_all(key) and _leave_out(key):
         st.rerun()
     return in_url(key)
+
+
+class IdInUrl(TypedDict):
+    """Arguments of a choice that shows names and has ids in the URL."""
+
+    key: str
+    on_change: Callable[[], None]
+
+
+def id_in_url(key: str, ids: Collection[str]) -> IdInUrl:
+    """Arguments of a choice among ids, which is the query parameter of this name.
+
+    Streamlit itself would write what `format_func` makes of the choice. An id of something else,
+    such as of another dataset, is left out.
+    """
+    widget = f"_id_{key}"
+    given = st.query_params.get(key)
+    if given in ids:
+        st.session_state[widget] = given
+    elif given is not None:
+        del st.query_params[key]
+        st.session_state.pop(widget, None)
+    if st.session_state.get(widget) not in (None, *ids):
+        del st.session_state[widget]
+
+    def write() -> None:
+        chosen = st.session_state.get(widget)
+        if chosen is not None:
+            st.query_params[key] = chosen
+        elif key in st.query_params:
+            del st.query_params[key]
+
+    return {"key": widget, "on_change": write}
 
 
 def _is_usual(text: str) -> bool:

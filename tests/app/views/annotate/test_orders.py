@@ -159,7 +159,7 @@ def test_runs_are_measured_and_compared(
         shares = app.dataframe[-1].value.set_index("attribute")[["real", "generated"]]
         assert shares.loc["sea"].tolist() == [0, 75]
         assert shares.loc["bird"].tolist() == [100, 0]
-        app.selectbox(key="compare_real_run").set_value(run).run()
+        app.selectbox(key="_id_compare_real_run").set_value(run).run()
         assert "Name a run of each dataset" in shown_text(app)
     finally:
         drop_dataset(store, other)

@@ -116,6 +116,24 @@ def test_orders_name_the_fields_that_they_lack(
     assert read_run(store, ordered[0].id).state == "queued"
 
 
+def test_links_name_runs_by_id(
+    open_page: OpenPage, store: GraphStore, dataset: str, run: str
+) -> None:
+    newer = create_run(store, dataset, NewRun("propose", "m", {}))
+    app = open_page("annotate", dataset=dataset, annotate_run=run)
+    (choice,) = [one for one in app.selectbox if one.label == "Run"]
+    assert choice.value == run
+    choice.set_value(newer).run()
+    assert app.query_params["annotate_run"] in (newer, [newer])
+    app.query_params["annotate_run"] = run  # the browser's Back
+    app.run()
+    assert next(one for one in app.selectbox if one.label == "Run").value == run
+    app = open_page("annotate", dataset=dataset, annotate_run="of another dataset")
+    assert not app.exception
+    assert next(one for one in app.selectbox if one.label == "Run").value == newer
+    assert "annotate_run" not in app.query_params
+
+
 def test_without_runs_it_says_what_to_do(open_page: OpenPage, cars: str) -> None:
     for view in ("Runs", "Review"):
         app = open_page("annotate", dataset=cars, annotate_view=view)
