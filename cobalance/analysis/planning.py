@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from app.services.findings import plan_warnings
-from app.services.ordering.comparison import budget_curve as curve_of
-from app.services.ordering.comparison import compare_all
 from app.services.reports import change_text
 from cobalance.analysis.diagnosis import Imbalances, imbalances
 from cobalance.data.reading import Data
@@ -228,6 +226,8 @@ def compare_planners(
         PLANNERS.check(name, own[name])
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     incidence = None if isinstance(source, Imbalances) else source.incidence()
+    from app.services.ordering.comparison import compare_all  # loads the driver, too
+
     return compare_all(found.cliques, np.sort(found.rows), options, own, incidence, planners)
 
 
@@ -250,6 +250,8 @@ def budget_curve(
     """
     found = _measured(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query)
+    from app.services.ordering.comparison import budget_curve as curve_of
+
     return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners)
 
 
