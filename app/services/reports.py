@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from generation.planning.plan import Plan
+from generation.planning.plan import Plan, PlannedImages
 from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.diagnosis.imbalance import COUNT, RATE
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from app.services.ordering.plans import Planned
 
 ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def describe_proof(found: Plan | PlannedImages) -> str:
+    """What a planner knows of how good its plan is, as a sentence; empty where it says nothing."""
+    proven = "Proven: no other plan does better by the planner's aim." if found.proven else ""
+    return found.note or proven
 
 
 def cell_text(value: Any, most: int | None = None) -> str:

@@ -78,7 +78,8 @@ class Plan(Result):
             )
             if n != 0
         )
-        edited = replace(self, record=replace(self.record, queries=queries))
+        record = replace(self.record, queries=queries, proven=None, bound=None, note="")
+        edited = replace(self, record=record)
         edited.simulate()
         return edited
 
@@ -218,7 +219,7 @@ def compare_planners(
     pandas.DataFrame
         By ``planner``: ``images`` to make, ``dataset`` (images afterwards), ``queries``,
         ``imbalanced``, ``solved``, ``remaining``, ``gap_before``, ``gap_after``, ``widest_gap``,
-        ``widened``, ``seconds``.
+        ``widened``, ``seconds``. ``attrs["left_out"]`` says of planners without a plan why.
     """
     found = _measured(source, max_size)
     own = planner_options or {}

@@ -1,16 +1,17 @@
 """Effects of a plan on every clique, and comparison of planners."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from generation.planning.plan import Planner, PlanOptions, run_planner
+from generation.planning.plan import PlannedImages, Planner, PlanOptions, run_planner
 from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import leading_classes
-from graph.errors import OptionError
+from graph.errors import OptionError, Words
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
@@ -128,29 +129,46 @@ def images_for(
     -------
     int64 array, shape (n_cliques, n_classes)
     """
+    return plan_for(cliques, chosen, planner, options).images
+
+
+def plan_for(
+    cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
+) -> PlannedImages:
+    """What `images_for` gives, with how good it is known to be."""
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
-    if len(chosen):
-        images[chosen] = run_planner(cliques.take(chosen), planner, options).images
-    return images
+    if not len(chosen):
+        return PlannedImages(images)
+    found = run_planner(cliques.take(chosen), planner, options)
+    images[chosen] = found.images
+    return replace(found, images=images)
 
 
 def compare_planners(
-    cliques: Cliques, chosen: IntArray, planners: Mapping[str, Planner], options: PlanOptions
+    cliques: Cliques,
+    chosen: IntArray,
+    planners: Mapping[str, Planner],
+    options: PlanOptions,
+    words: Words = str,
 ) -> pd.DataFrame:
     """Run planners on the same cliques with the same options, side by side.
 
-    A planner whose options leave it no plan is left out.
+    A planner whose options leave it no plan is left out. ``attrs["left_out"]`` says why, by name,
+    with settings worded by `words`.
 
     Returns
     -------
     pandas.DataFrame
         Index ``planner``; the columns of `measure`, all int64.
     """
-    rows = {}
+    rows, left_out = {}, {}
     for name, planner in planners.items():
         try:
             images = images_for(cliques, chosen, planner, options)
-        except OptionError:
+        except OptionError as error:
+            left_out[name] = error.worded(words)
             continue
         rows[name] = measure(cliques, simulate_images(cliques, images), images, chosen)
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
+    frame.attrs["left_out"] = left_out
+    return frame

@@ -140,7 +140,7 @@ class Plan:
     planner_options : mapping
         The planner's own options that were set.
     proven, bound, note
-        As in `PlannedImages`; not kept in files.
+        As in `PlannedImages`; no part of whether plans are equal.
     """
 
     planner: str

@@ -52,6 +52,9 @@ class _PlanFile(_Strict):
     planner: Name
     options: _Options | None = None
     planner_options: dict[str, Any] = Field(default_factory=dict)
+    proven: bool | None = None
+    bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    note: str = ""
     summary: dict[str, Any] = Field(default_factory=dict)
     queries: tuple[_Query, ...]
 
@@ -60,7 +63,8 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     """Serialise a plan as UTF-8 JSON, one query per line; equal plans give equal bytes.
 
     Options that set no limit, or are the planner's defaults, are left out; so are all of them
-    where every query edits an image, as they are about cliques.
+    where every query edits an image, as they are about cliques. Only planners that know how good
+    their plan is have ``proven``, ``bound`` and ``note``.
 
     Parameters
     ----------
@@ -83,6 +87,9 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
     queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)
     own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
+    known = {"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}
+    said = {name: value for name, value in known.items() if value is not None}
+    own += f"{_dump(said)[1:-1]},\n" if said else ""
     about = "" if summary is None else f'"summary": {_dump(summary)},\n'
     text = f'{_dump(head)[:-1]},\n{limits}{own}{about}"queries": [\n{queries}\n]}}\n'
     return text.encode()
@@ -153,7 +160,8 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
         options = PlanOptions(**({} if raw.options is None else raw.options.model_dump()))
     except OptionError as error:
         raise InputError(file, "options", str(error), REMEDY) from error
-    return Plan(raw.planner, options, tuple(queries), raw.planner_options)
+    said = (raw.proven, raw.bound, raw.note)
+    return Plan(raw.planner, options, tuple(queries), raw.planner_options, *said)
 
 
 def _require_sizes(file: str, options: _Options | None) -> None:

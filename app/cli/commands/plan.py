@@ -25,7 +25,7 @@ from app.services.findings import no_clique, not_compared, plan_warnings, sizes_
 from app.services.ordering.comparison import compare_dataset
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
 from app.services.ordering.plans import Planned, plan_dataset
-from app.services.reports import describe_mining, describe_plan, plan_table
+from app.services.reports import describe_mining, describe_plan, describe_proof, plan_table
 from app.settings import Settings
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
@@ -243,8 +243,10 @@ def plan(
             flag = "--name" if name is not None else "--supported-only"
             raise OptionError(f"--compare keeps no plan, so that {flag} has no meaning beside it.")
         with opened_store() as (store, progress):
-            found = compare_dataset(store, dataset, options, {planner: own}, progress)
+            found = compare_dataset(store, dataset, options, {planner: own}, progress, in_shell)
         write_frame(found, format_, output, out)
+        for left_out, why in found.attrs["left_out"].items():
+            notes.print(f"{left_out} is left out: {why}", markup=False)
         return
     with opened_store() as (store, progress):
         planned = plan_dataset(
@@ -259,10 +261,8 @@ def plan(
         out.print(describe_plan(planned.plan), markup=False)
     else:
         write_frame(planned.plan.frame(), format_, output, out)
-    if planned.plan.note:
-        notes.print(planned.plan.note, markup=False)
-    elif planned.plan.proven:
-        notes.print("Proven: no other plan does better by the planner's aim.", markup=False)
+    if proof := describe_proof(planned.plan):
+        notes.print(proof, markup=False)
     total = int(planned.cliques.class_sizes.sum())
     for warning in plan_warnings(planned.plan, planned.summary, total):
         notes.print(warning, markup=False)

@@ -18,7 +18,7 @@ from graph.counting.incidence import Incidence
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.read import load_incidence
-from graph.errors import check_known
+from graph.errors import Words, check_known
 from graph.progress import Progress, silent
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -34,6 +34,7 @@ def compare_all(
     own: Mapping[str, Mapping[str, Any]] | None = None,
     incidence: Incidence | None = None,
     names: Sequence[str] = (),
+    words: Words = str,
 ) -> pd.DataFrame:
     """Run planners, and baselines that make no image, on the same cliques.
 
@@ -53,7 +54,8 @@ def compare_all(
     pandas.DataFrame
         Index ``planner``; ``images`` to make, and ``dataset``, all images afterwards; the other
         columns of `generation.planning.effects.measure`; ``seconds``. A planner whose options
-        leave it no plan is left out.
+        leave it no plan is left out; ``attrs["left_out"]`` says why, by name, with settings
+        worded by `words`.
 
     Raises
     ------
@@ -66,10 +68,12 @@ def compare_all(
     within = _within(cliques, chosen, options)
     images = int(cliques.class_sizes.sum())
     rows: dict[str, dict[str, Any]] = {}
+    left_out: dict[str, str] = {}
     for name in (name for name in wanted if name in PLANNERS):
         started = perf_counter()
         opened = PLANNERS.open(name, (own or {}).get(name))
-        found = compare_planners(cliques, within, {name: opened}, options)
+        found = compare_planners(cliques, within, {name: opened}, options, words)
+        left_out |= found.attrs["left_out"]
         if len(found):
             row = {str(key): value for key, value in found.to_dict("records")[0].items()}
             rows[name] = row | {"dataset": images + row["images"]}
@@ -84,6 +88,7 @@ def compare_all(
             rows[name]["seconds"] = round(perf_counter() - started, 3)
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
     frame.insert(1, "dataset", frame.pop("dataset"))
+    frame.attrs["left_out"] = left_out
     return frame
 
 
@@ -154,6 +159,7 @@ def compare_dataset(
     options: PlanOptions,
     own: Mapping[str, Mapping[str, Any]] | None = None,
     progress: Progress = silent,
+    words: Words = str,
 ) -> pd.DataFrame:
     """Compare planners and baselines on a mined dataset, then budgets and tolerances.
 
@@ -173,7 +179,7 @@ def compare_dataset(
     incidence = load_incidence(store, dataset, mined_with(store, dataset).split)
     every = np.arange(len(cliques))
     progress("plan", 0, None)
-    planners = compare_all(cliques, every, options, own, incidence).reset_index()
+    planners = compare_all(cliques, every, options, own, incidence, (), words).reset_index()
     budgets = budget_curve(cliques, every, options, own)
     budgets = budgets[budgets["budget"] > 0]
     tolerances = tolerance_curve(cliques, every, options, (own or {}).get("minimal"))
@@ -187,6 +193,7 @@ def compare_dataset(
         ],
         ignore_index=True,
     )
+    frame.attrs["left_out"] = planners.attrs["left_out"]
     whole = frame.columns.difference(["planner", "setting", "seconds"])
     frame[whole] = frame[whole].astype("Int64")
     shown = ["planner", "setting", "images", "remaining", "gap_after", "widest_gap", "widened"]

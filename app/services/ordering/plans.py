@@ -91,6 +91,8 @@ def plan_dataset(
                 "supported. Audit one first, or plan for all imbalances."
             )
         kept = [at for at, said in enumerate(audited) if is_supported(said)]
+        if len(kept) < len(made.queries):  # what is known is known of the whole plan
+            made = replace(made, proven=None, bound=None, note="")
         made = replace(made, queries=tuple(made.queries[at] for at in kept))
         audited = [audited[at] for at in kept]
     keep_plan(store, dataset, planner if name is None else name, made, cliques, progress)

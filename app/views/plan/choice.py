@@ -15,9 +15,10 @@ from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.theme import escape
+from app.views.widgets.wording import in_app
 from generation.planners import PLANNERS
-from generation.planning.effects import images_for
-from generation.planning.plan import PlanOptions
+from generation.planning.effects import plan_for
+from generation.planning.plan import PlannedImages, PlanOptions
 from generation.recipes.recipe import FormField
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
@@ -146,11 +147,16 @@ def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def planned_images(_cliques: Cliques, request: PlanRequest) -> IntArray:
-    """Images of each class for each clique, as the planner wants them."""
+def plan_found(_cliques: Cliques, request: PlanRequest) -> PlannedImages:
+    """Images of each class for each clique, and how good the planner knows them to be."""
     rows = request.choice.rows(_cliques)
     planner = PLANNERS.open(request.planner, dict(request.planner_options))
-    return images_for(_cliques, rows, planner, request.options)
+    return plan_for(_cliques, rows, planner, request.options)
+
+
+def planned_images(cliques: Cliques, request: PlanRequest) -> IntArray:
+    """Images of each class for each clique, as the planner wants them."""
+    return plan_found(cliques, request).images
 
 
 @st.cache_data(show_spinner="Comparing planners", max_entries=32)
@@ -160,7 +166,7 @@ def planners_compared(
     """Every planner and baseline for the same cliques within the same limits."""
     rows = chosen_rows(_cliques, request)
     incidence = load_incidence(_current.store, _current.name, _current.mining.split)
-    return compare_all(_cliques, rows, request.options, _own(request), incidence)
+    return compare_all(_cliques, rows, request.options, _own(request), incidence, (), in_app)
 
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)

@@ -11,7 +11,7 @@ from app.services.audits.plans import query_verdicts, unsupported_queries
 from app.services.findings import larger_than_dataset, no_clique, smaller_gaps_grow
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
-from app.services.reports import change_text
+from app.services.reports import change_text, describe_proof
 from app.views.components import job_form, mine_button
 from app.views.plan import edits, effect_charts, query_editor
 from app.views.plan.choice import (
@@ -20,7 +20,7 @@ from app.views.plan.choice import (
     choose,
     chosen_rows,
     describe_choice,
-    planned_images,
+    plan_found,
     planners_compared,
 )
 from app.views.plan.estimate import draw_estimate
@@ -34,7 +34,7 @@ from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app
 from generation.planning.effects import measure, touched_rows
-from generation.planning.plan import Plan, PlanOptions, queries_of
+from generation.planning.plan import Plan, PlannedImages, PlanOptions, queries_of
 from generation.planning.plan_file import plan_to_json
 from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
@@ -72,10 +72,11 @@ def page() -> None:
         _nothing_chosen(request)
         return
     try:
-        planned = planned_images(cliques, request)
+        found = plan_found(cliques, request)
     except CobalanceError as error:  # such as caps that leave no plan
         show_error(error)
         return
+    planned = found.images
     if not planned.any():
         empty_state(
             "Nothing to make",
@@ -94,6 +95,8 @@ def page() -> None:
     touched = touched_rows(cliques, after)
     with metrics:
         _metrics(measured, len(touched))
+    if said := describe_proof(found) if not edited.images else "":
+        st.caption(escape(said))
     _warn(cliques, after, measured["images"], request.options.min_size)
     queries = queries_of(cliques, images)
     if said := unsupported_queries(
@@ -104,17 +107,21 @@ def page() -> None:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
     planner = f"{request.planner}, edited by hand" if edited.images else request.planner
-    made = PlanInHand(cliques, images, request, planner)
+    known = None if edited.images else found
+    made = PlanInHand(cliques, images, request, planner, known)
     _take_away(current, made, measured["images"])
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
         return
     compared = planners_compared(current, cliques, request)
+    left_out = compared.attrs["left_out"]
     if edited.images:
         own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
         compared = pd.concat([own, compared])
     effect_charts.planners(compared, made.planner)
+    for name, why in left_out.items():
+        st.caption(escape(f"{name} is left out: {why}"))
     curve = budgets_compared(cliques, replace(request, options=free_of_budget(request)))
     _drag_budget(int(curve["budget"].max()), request.options.budget)
     effect_charts.budgets(curve, request.options.budget)
@@ -189,17 +196,24 @@ def _metrics(measured: dict[str, int], touched: int) -> None:
 class PlanInHand:
     """The plan on the page, edits included.
 
-    `images`, of shape (n_cliques, n_classes), are those of each class to make for each clique.
+    `images`, of shape (n_cliques, n_classes), are those of each class to make for each clique;
+    `found` is what the planner says of them, unless they were edited.
     """
 
     cliques: Cliques
     images: IntArray
     request: PlanRequest
     planner: str
+    found: PlannedImages | None = None
 
     def plan(self) -> Plan:
         """The plan with its queries."""
-        return Plan(self.planner, self.request.options, queries_of(self.cliques, self.images))
+        queries, known = queries_of(self.cliques, self.images), self.found
+        own = dict(self.request.planner_options)
+        made = Plan(self.planner, self.request.options, queries, own)
+        if known is None:
+            return made
+        return replace(made, proven=known.proven, bound=known.bound, note=known.note)
 
     def json(self) -> bytes:
         """The plan as a file, as `cobalance plan --format json` writes it."""

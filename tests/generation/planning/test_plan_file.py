@@ -169,6 +169,19 @@ def test_options_of_the_planner_go_with_the_plan():
     assert plan_from_json(content) == made
 
 
+@pytest.mark.parametrize(
+    ("proven", "bound", "note"),
+    [(True, 2.0, ""), (False, 0.0, "Not proven: “a”, 3."), (None,) * 2 + ("",)],
+)
+def test_what_is_known_of_a_plan_goes_with_it(proven, bound, note):
+    query = GenerationQuery("urban", ("cow",), 3)
+    made = Plan("minimal", PlanOptions(1, 2), (query,), {}, proven, bound, note)
+    read = plan_from_json(plan_to_json(made))
+    assert (read.proven, read.bound, read.note) == (proven, bound, note)
+    assert read == made
+    assert plan_to_json(read) == plan_to_json(made)
+
+
 def test_plans_of_earlier_versions_are_read():
     earlier = content(queries=query()).replace('"class"', '"class_name"')
     assert plan_from_json(earlier) == plan_from_json(content(queries=query()))

@@ -44,6 +44,9 @@ def test_planners_and_baselines_have_the_same_columns(cliques, incidence):
 def test_a_planner_that_caps_leave_no_plan_is_left_out(cliques, incidence):
     frame = compare_all(cliques, np.arange(len(cliques)), PlanOptions(1, max_per_query=5))
     assert frame.index.tolist() == ["conbias", "published"]
+    why = frame.attrs["left_out"]
+    assert list(why) == ["minimal"]
+    assert "Raise max_per_query" in why["minimal"]
 
 
 def test_more_images_leave_less(cliques):

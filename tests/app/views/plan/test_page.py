@@ -89,6 +89,11 @@ def test_caps_that_leave_no_plan_are_named(open_page: OpenPage, cars: str) -> No
     app = open_page("plan", dataset=cars, planner="minimal", max_per_class="1")
     assert not app.exception
     assert "Raise “Max per class”, allow a larger tolerance" in shown_text(app)
+    app = open_page("plan", dataset=cars, cap="1", plan_view="Planners side by side")
+    assert not app.exception
+    assert "Raise “Most per query”, allow a larger tolerance" in shown_text(app)
+    app = open_page("plan", dataset=cars, planner="minimal")
+    assert "no other plan does better by" in shown_text(app)
 
 
 def test_selected_cliques_alone_are_planned_for(open_page: OpenPage, cars: str) -> None:
