@@ -105,8 +105,11 @@ def _summary(current: CurrentDataset) -> None:
     largest = frame.iloc[0]
     name, lead = shorten(" + ".join(largest["concepts"]), 60), largest["own_over"]
     more = len(frame) - 1
-    label = f"**{escape(name)}** leans to {escape(lead)} by {largest['own_effect']:.1%} on its own"
-    with st.expander(f"{label}; {more:,} more stand on their own" if more else label):
+    points = f"{100 * largest['own_effect']:.1f} percentage points"
+    label = f"**{escape(name)}** leans to {escape(lead)} by {points}"
+    if more:
+        label += f"; {more:,} more {'stands on its' if more == 1 else 'stand on their'} own"
+    with st.expander(label):
         shown = summary_table(frame, current.class_sizes)
         shown["concepts"] = [" + ".join(names) for names in frame["concepts"]]
         shown = shown.map(lambda value: escape(cell_text(value))).rename(columns=escape)

@@ -131,7 +131,7 @@ def test_the_first_thing_is_what_stands_on_its_own(
     app = open_page("diagnose", dataset=dataset)
     assert not app.exception
     # "*x*" is in 40 of 43 images of a, and in 2 of 40 of b
-    assert "leans to a by 88.0% on its own" in app.expander[0].label
+    assert "leans to a by 88.0 percentage points; 1 more stands on its own" in app.expander[0].label
     assert len(app.table[0].value) == 2
 
 
