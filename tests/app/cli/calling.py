@@ -21,12 +21,14 @@ EXTRAS = {
 """The extras, each with packages that it installs."""
 
 
-def call(environment: Mapping[str, str], *arguments: object) -> "CompletedProcess[str]":
+def call(
+    environment: Mapping[str, str], *arguments: object, width: int = 10_000
+) -> "CompletedProcess[str]":
     """Run a command in this process, with an environment and output of its own.
 
-    As into a pipe: a line for a row, unless ``COLUMNS`` is given.
+    As into a pipe: a line for a row, whatever ``COLUMNS`` is, unless a `width` is given.
     """
-    common.out.width = int(environment.get("COLUMNS", 10_000))  # as on import
+    common.out.width = width
     words = [str(argument) for argument in arguments]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with (

@@ -41,8 +41,8 @@ def environment(settings):
 
 @pytest.fixture(scope="module")
 def run(environment):
-    def command(*arguments, exit_code=0, **changes):
-        done = call(environment | changes, *arguments)
+    def command(*arguments, exit_code=0, width=10_000, **changes):
+        done = call(environment | changes, *arguments, width=width)
         assert done.returncode == exit_code, done.stderr
         return done
 
@@ -132,7 +132,7 @@ def test_every_format_holds_the_same_table(run, mined, tmp_path):
     written = pd.read_csv(tmp_path / "t.csv")
     assert [json.loads(c) for c in written["concepts"]] == [row["concepts"] for row in rows]
     assert list(written.columns) == list(rows[0])
-    table = run("imbalances", mined, COLUMNS="120").stdout
+    table = run("imbalances", mined, width=120).stdout
     assert "cow + road" in table
     assert "too few" in table
     run("imbalances", mined, "--format", "parquet", exit_code=2)
@@ -145,7 +145,7 @@ def test_summary_of_what_stands_on_its_own(run, mined):
     assert {tuple(row["concepts"]) for row in rows} <= {("cow",), ("road",), ("cow", "road")}
     assert all(row["closed"] and row["own_effect"] > 0 for row in rows)
     assert rows
-    table = run("imbalances", mined, "--summary", "--max-q", 1, COLUMNS="120").stdout
+    table = run("imbalances", mined, "--summary", "--max-q", 1, width=120).stdout
     assert "own effect" in table
     assert "None of" in run("imbalances", mined, "--summary", "--max-q", 0).stderr
     run("imbalances", mined, "--summary", "--by", "lift", exit_code=2)
@@ -156,7 +156,7 @@ def test_summary_of_what_stands_on_its_own(run, mined):
     assert all(by_name[tuple(row["concepts"])]["own_effect"] == row["own_effect"] for row in rows)
     closed = json.loads(run("imbalances", mined, "--closed", "--limit", 1, "-f", "json").stdout)
     assert closed == [row for row in plain if by_name[tuple(row["concepts"])]["closed"]][:1]
-    assert "by its parts" in run("imbalances", mined, "--own", COLUMNS="200").stdout
+    assert "by its parts" in run("imbalances", mined, "--own", width=200).stdout
 
 
 def test_two_splits(run, dataset, tmp_path):
@@ -204,7 +204,7 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
         "Sum of gaps: 3 \N{RIGHTWARDS ARROW} 1."
     )
     assert said in done.stderr
-    shown = run("imbalances", mined, "--compare", other, COLUMNS="150").stdout
+    shown = run("imbalances", mined, "--compare", other, width=150).stdout
     assert said in shown
     assert "2 \N{RIGHTWARDS ARROW} 1" in shown
     csv = run("imbalances", mined, "--compare", other, "-f", "csv", "--limit", "1")
@@ -221,11 +221,11 @@ def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
     listed = json.loads(run("datasets", "list", "--format", "json").stdout)
     (own,) = [row for row in listed if row["dataset"] == mined]
     assert (own["images"], own["classes"], own["concepts"], own["state"]) == (5, 2, 3, "ready")
-    shown = run("datasets", "show", mined, COLUMNS="150").stdout
+    shown = run("datasets", "show", mined, width=150).stdout
     assert "5 nodes, 7 edges" in shown
     assert "cars.csv" in shown
     assert "Images per split" not in shown
-    assert "cars.csv" in run("datasets", "list", COLUMNS="150").stdout
+    assert "cars.csv" in run("datasets", "list", width=150).stdout
     run("datasets", "rename", mined, f"{mined} renamed")
     assert "No dataset" in run("imbalances", mined, exit_code=2).stderr
     run("datasets", "drop", f"{mined} renamed", "--yes")
@@ -459,7 +459,7 @@ def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
 
 
 def test_the_demo_ends_on_one_screen(run, store, environment):
-    done = run("demo", COLUMNS="120")
+    done = run("demo", width=120)
     assert "The plan asks for 7,308 images" in done.stdout
     assert "cow + forest_road" in done.stdout
     assert len(done.stdout.splitlines()) <= 40

@@ -141,7 +141,7 @@ def test_a_job_that_is_not_there(run, command):
 
 def test_a_screen_of_80_columns_breaks_no_id(run, planned, environment):
     job = run("enqueue", planned, *SMALL).stdout.strip()
-    assert job in call(environment | {"COLUMNS": "80"}, "jobs", "-d", planned).stdout
+    assert job in call(environment, "jobs", "-d", planned, width=80).stdout
 
 
 def test_a_queue_that_is_none(environment):
