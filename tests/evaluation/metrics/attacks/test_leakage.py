@@ -155,8 +155,9 @@ def test_a_bias_of_the_model_is_leakage_and_its_errors_alone_are_not() -> None:
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.floats(0.5, 1), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.floats(0.56, 1), st.booleans())
 def test_labels_are_made_as_wrong_as_wanted(seed: int, goal: float, single: bool) -> None:
+    # Guessing at random gives an F1 of about 0.5: goals that low cannot be told from it.
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, size=(600, 3))
     if single:
