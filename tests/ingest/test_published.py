@@ -1,6 +1,7 @@
 """Published files of ConBias: what they hold, and every way in which they do not."""
 
 import contextlib
+import csv
 import json
 import pickle
 
@@ -10,6 +11,15 @@ from hypothesis import strategies as st
 
 from graph.errors import InputError
 from ingest.published import read_published
+
+
+@pytest.fixture(autouse=True)
+def usual_longest_cell():
+    """Python's own limit, which readers of large tables raise for the whole process."""
+    before = csv.field_size_limit(131_072)
+    yield
+    csv.field_size_limit(before)
+
 
 MATRIX = ",b,a,cow,road\nb,0,0,2,1\na,0,0,3,0\ncow,2,3,0,1.0\nroad,1,0,1,0\n"
 CLIQUES = {"1": [[["cow"], {"a": 3, "b": 2}]], "2": [[["road", "cow"], {"a": 0, "b": 1}]]}

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2
 
 from graph.arrays import FloatArray, IntArray
 
@@ -100,6 +99,8 @@ def insignificant_gaps(most: FloatArray, n_classes: int, level: float) -> FloatA
     >>> insignificant_gaps(np.array([10.0, 100.0]), 2, 0.05)
     array([ 7., 25.])
     """
+    from scipy.stats import chi2
+
     critical = float(chi2.isf(level, n_classes - 1))
     # The squares of deviations are at most `spread` x gap^2, the mean at least most - share x gap.
     spread, share = (n_classes**2 // 4) / n_classes, (n_classes - 1) / n_classes

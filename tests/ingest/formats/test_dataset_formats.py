@@ -122,5 +122,6 @@ def test_a_damaged_file_is_refused(tmp_path, name, file, content):
 
 def test_the_table_of_formats_has_all():
     page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
-    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    table = page.split("\n\n| format |")[1].split("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert {name for row in rows for name in re.findall("`(.+?)`", row)} == set(FORMATS)
