@@ -8,6 +8,8 @@ import streamlit as st
 from app.services.frames import to_csv
 from app.services.reports import change_texts
 from app.views.compare.chart import MOST_CLASSES, draw_chart
+from app.views.compare.differences import draw_differences
+from app.views.compare.splits import draw_splits
 from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
 from app.views.state import session, url
@@ -34,6 +36,8 @@ def page() -> None:
     """Draw the page."""
     before = session.current()
     others = others_than(before.name, session.datasets())
+    if draw_splits(before, other_datasets=bool(others)):
+        return
     if not others:
         empty_state(
             "There is only one dataset",
@@ -70,6 +74,7 @@ def page() -> None:
     with right:
         draw_sizes(found)
         draw_chart(found)
+    draw_differences(before, after, filters)
 
 
 def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any) -> Comparison:
