@@ -70,15 +70,17 @@ def load_rows(
     size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
     pieces, seen = [], 0
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
-        for batch in file.iter_batches(size, columns=given) if given else ():
-            plain = [plain_column(written_out(column, budget)) for column in batch.columns]
-            pieces.append(pa.Table.from_arrays(plain, names=taken))
-            budget.spend(pieces[-1].nbytes)
-            seen += batch.num_rows
-            problems.within("rows", seen)
-            progress("read", seen, n_rows)
-            if most is not None:
-                break
+        # Arrow cannot join the dictionaries of two row groups within a list.
+        for group in range(n_groups) if given else ():
+            for batch in file.iter_batches(size, [group], given):
+                plain = [plain_column(written_out(column, budget)) for column in batch.columns]
+                pieces.append(pa.Table.from_arrays(plain, names=taken))
+                budget.spend(pieces[-1].nbytes)
+                seen += batch.num_rows
+                problems.within("rows", seen)
+                progress("read", seen, n_rows)
+                if most is not None:
+                    break
     empty = {name: plain_column(pa.array([], kinds[name])) for name in taken}
     joined = pa.concat_tables(pieces or [pa.table(empty)])
     pieces.clear()

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graph.errors import InputError, worded
+from ingest.load import read_annotations
 from ingest.options import ReadOptions, TableOptions
 from ingest.preview import sample_table
 
@@ -154,6 +155,16 @@ def test_malformed_file(case, tmp_path, failure):
     assert error.record is None
     assert reason in error.reason
     assert remedy in worded(error.remedy)
+
+
+@pytest.mark.parametrize("item", [lambda name: name, lambda name: {"concept": name}])
+def test_lists_of_names_that_each_row_group_codes_on_its_own(item, tmp_path):
+    shown = [["sofa"], ["bed", "sofa"], [], ["lamp"], ["bed"]]
+    cells = [[item(name) for name in names] for names in shown]
+    rows = pa.table({"id": list("abcde"), "label": list("xyxyx"), "concepts": cells})
+    path = tmp_path / "data"
+    pq.write_table(rows, path, row_group_size=2)
+    assert [[m.concept for m in r.mentions] for r in read_annotations(path).records()] == shown
 
 
 def test_column_of_an_unusable_type(tmp_path, failure):
