@@ -22,6 +22,7 @@ from cobalance.making.jobs import Job
 from cobalance.questions import Questions
 from cobalance.wording import methods_speak_python, speaks_python
 from graph.database.store import GraphStore
+from graph.dataset.sampled import Sample
 from graph.dataset.state import dataset_state, list_datasets
 from graph.errors import OptionError
 from graph.jobs.status import read_job
@@ -54,7 +55,13 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
     progress: Progress = silent
 
     def load(
-        self, data: Data | str | Path, name: str | None = None, *, replace: bool = False
+        self,
+        data: Data | str | Path,
+        name: str | None = None,
+        *,
+        replace: bool = False,
+        sample: int | None = None,
+        seed: int = 0,
     ) -> Dataset:
         """Load annotations into a dataset; loading them again changes nothing.
 
@@ -66,6 +73,11 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             The dataset; by default named like the file.
         replace : bool
             Delete the dataset's images that `data` lacks.
+        sample : int, optional
+            Keep every count in the graph, but only so many images of each clique and class; by
+            default all images.
+        seed : int
+            That chooses them.
 
         Raises
         ------
@@ -82,6 +94,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             data.annotations,
             source=data.source,
             replace=replace,
+            sample=None if sample is None else Sample(sample, seed),
             progress=self.progress,
         )
         return self[dataset]

@@ -6,6 +6,7 @@ from app.settings import Settings
 from graph.annotations.runs import has_accepted, list_runs
 from graph.database.store import GraphStore
 from graph.dataset import drop_rename
+from graph.dataset.sampled import Sample, write_sampled
 from graph.dataset.state import dataset_state
 from graph.dataset.write import IngestReport, write_annotations
 from graph.errors import needs_extra
@@ -42,6 +43,7 @@ def load_dataset(
     *,
     source: str,
     replace: bool = False,
+    sample: Sample | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
@@ -54,13 +56,22 @@ def load_dataset(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`.
+    sample : Sample or None
+        The images that the graph keeps, without regions and captions; None for all.
 
     Raises
     ------
+    OptionError, DatasetExistsError
+        A sample is asked for where all images are, or the other way round; or counts would have
+        to be added to those of other images.
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
+    if sample is not None:
+        return write_sampled(
+            store, dataset, annotations, sample, source=source, replace=replace, progress=progress
+        )
     report = write_annotations(
         store, dataset, annotations, source=source, replace=replace, progress=progress
     )

@@ -76,6 +76,8 @@ class Query:
         Whether its time grows with the number of images in the dataset.
     reads_cliques : bool
         Whether it reads what mining wrote, and so needs it to be up to date.
+    counts_images : bool
+        Whether it counts image nodes, and so needs all of them in the graph.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Query:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     scans_images: bool = False
     reads_cliques: bool = False
+    counts_images: bool = False
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Check the given parameters, and fill in the defaults of the others.

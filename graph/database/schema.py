@@ -31,6 +31,10 @@ DATASET_NODE = Node(
         Property("imbalanced_cliques", int, "how many of them have a gap above 0"),
         Property("writer", str, "token of the process that writes it"),
         Property("renaming_to", str, "its new name, while it is being renamed"),
+        Property("sample", int, "images of each clique and class that it keeps, if not all images"),
+        Property("sample_seed", int, "that chose them"),
+        Property("splits", list[str], 'where it keeps a sample; "" for none'),
+        Property("split_images", list[int], "of each of these splits"),
         Property("rebalanced_by", str, "the job whose images it has beside those of the original"),
     ),
     scope="none",
@@ -59,9 +63,17 @@ CLASS = Node(
     "Class",
     "A class, the label of images",
     _NAME,
-    (Property("without_concepts", int, "its images that show no concept at all"),),
+    (
+        Property("without_concepts", int, "its images that show no concept at all"),
+        Property("images", int, "how many it has, where the dataset keeps a sample of them"),
+    ),
 )
-CONCEPT = Node("Concept", "Something that images show beside their class", _NAME)
+CONCEPT = Node(
+    "Concept",
+    "Something that images show beside their class",
+    _NAME,
+    (Property("images", int, "that show it, where the dataset keeps a sample of them"),),
+)
 IMAGE = Node(
     "Image",
     "An annotated image",
@@ -121,6 +133,8 @@ INCIDENCE_TABLE = Node(
         Property("split_codes", bytes, "of each image, -1 for none, zlib"),
         Property("lengths", bytes, "how many concepts each image shows, zlib"),
         Property("indices", bytes, "concept codes, image after image, zlib"),
+        Property("ids", bytes, "of the images as JSON, zlib; where only a sample are nodes"),
+        Property("uris", bytes, "of their files, likewise"),
     ),
 )
 IMAGE_LIST = Node(

@@ -4,9 +4,10 @@ Reading a million images edge by edge takes a minute. Loading writes this copy b
 the digest of the images that it is of.
 """
 
+import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,19 +40,21 @@ class SplitIncidence:
         Names by code.
     ids : sequence of str
         Of the images, if they were read with them.
+    uris : sequence of str or None
+        Of their files, likewise.
     """
 
     incidence: Incidence
     splits: IntArray
     split_names: tuple[str, ...]
     ids: Sequence[str] = ()
+    uris: Sequence[str | None] = ()
 
     def of_split(self, split: str | None) -> Incidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""
         if split is None:
             return _used(self.incidence)
-        code = self.split_names.index(split) if split in self.split_names else -2
-        return _used(_rows(self.incidence, np.flatnonzero(self.splits == code)))
+        return _used(_rows(self.incidence, self.in_split(split)))
 
     def ordered(self) -> "SplitIncidence":
         """Return the images in an order that depends on their contents alone, names ascending."""
@@ -61,7 +64,29 @@ class SplitIncidence:
         codes = np.array([*(recode.get(name, -1) for name in self.split_names), -1], dtype=np.int64)
         splits = codes[self.splits]  # -1 is the last
         order = np.lexsort((_row_hashes(incidence), splits, incidence.labels))
-        return SplitIncidence(_rows(incidence, order), splits[order], tuple(names))
+        return SplitIncidence(_rows(incidence, order), splits[order], tuple(names)).named(
+            self, order
+        )
+
+    def take(self, rows: IntArray) -> "SplitIncidence":
+        """Return the images at some positions, with all names of concepts, classes and splits."""
+        some = _rows(self.incidence, rows)
+        return SplitIncidence(some, self.splits[rows], self.split_names).named(self, rows)
+
+    def in_split(self, split: str | None) -> IntArray:
+        """Positions of the images of a split, or of all."""
+        if split is None:
+            return np.arange(len(self.splits))
+        code = self.split_names.index(split) if split in self.split_names else -2
+        return np.flatnonzero(self.splits == code)
+
+    def named(self, other: "SplitIncidence", rows: IntArray) -> "SplitIncidence":
+        """Return the same images with the ids and files that another has in these rows."""
+        places = rows.tolist()
+        ids = [other.ids[row] for row in places] if other.ids else ()
+        return replace(
+            self, ids=ids, uris=[other.uris[row] for row in places] if other.uris else ()
+        )
 
 
 def write_incidence_table(
@@ -77,6 +102,8 @@ def write_incidence_table(
         The token from `graph.dataset.state.claim`.
     digest : int
         As `DatasetState.digest` will be.
+    images : SplitIncidence
+        With `uris`, its images' ids and files are packed, too.
     """
     store.write(statements.DELETE_INCIDENCE_TABLE, dataset=dataset, writer=writer)
     images = images.ordered()
@@ -92,6 +119,10 @@ def write_incidence_table(
             _pack(images.splits[first:end]),
             _pack(np.diff(incidence.indptr[first : end + 1])),
             _pack(incidence.indices[entries]),
+            *(
+                _pack_texts(texts[first:end]) if images.uris else None
+                for texts in (images.ids, images.uris)
+            ),
         ]
         store.write_all(
             write_statement(schema.INCIDENCE_TABLE),
@@ -116,7 +147,10 @@ def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitInciden
     )
     names = (tuple(parts[0][name]) for name in ("concepts", "classes"))
     incidence = Incidence(np.append(0, np.cumsum(lengths, dtype=np.int64)), indices, labels, *names)
-    return SplitIncidence(incidence, splits, tuple(parts[0]["splits"]))
+    ids, uris = (
+        [text for part in parts for text in _unpack_texts(part[name])] for name in ("ids", "uris")
+    )
+    return SplitIncidence(incidence, splits, tuple(parts[0]["splits"]), ids, uris)
 
 
 def _rows(incidence: Incidence, rows: IntArray) -> Incidence:
@@ -161,6 +195,15 @@ def _row_hashes(incidence: Incidence) -> IntArray:
 
 def _pack(numbers: IntArray) -> bytes:
     return zlib.compress(np.ascontiguousarray(numbers, dtype=_CODE).tobytes(), _QUICKLY)
+
+
+def _pack_texts(texts: Sequence[str | None]) -> bytes:
+    return zlib.compress(json.dumps(texts).encode(), _QUICKLY)
+
+
+def _unpack_texts(packed: bytes | None) -> list[str]:
+    texts: list[str] = [] if packed is None else json.loads(zlib.decompress(packed))
+    return texts
 
 
 def _unpack(packed: list[bytes]) -> IntArray:

@@ -16,7 +16,8 @@ from graph.dataset import statements
 from graph.dataset.clique_table import has_clique_table, write_clique_table
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes, split_sizes
-from graph.dataset.read import load_incidence
+from graph.dataset.read import load_images
+from graph.dataset.sampled import Sample, choose_sample, sync_sample
 from graph.dataset.state import claim, dataset_state, finish
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import UnknownNameError
@@ -79,7 +80,8 @@ def mine_dataset(
     state = dataset_state(store, dataset)
     state.require_complete()
     progress("read images", 0, None)
-    incidence = load_incidence(store, dataset, options.split)
+    images = load_images(store, dataset)
+    incidence = images.of_split(options.split)
     if not len(incidence.labels):
         known = [name for name in split_sizes(store, dataset) if name is not None]
         raise UnknownNameError("split", options.split or "", known)
@@ -108,6 +110,11 @@ def mine_dataset(
             store, dataset, writer, schema.CLIQUE, edges, change, rows_at, "write cliques", progress
         )
         write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
+        if state.sample is not None:
+            chosen = choose_sample(
+                images, cliques, Sample(state.sample, state.sample_seed or 0), options.split
+            )
+            sync_sample(store, dataset, writer, chosen, progress)
         finish(
             store,
             dataset,

@@ -41,7 +41,9 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    dataset_state(store, dataset).require_complete()
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    state.require_all_images("Reading images")
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     total = int(counted["images"])
     images: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
@@ -80,7 +82,9 @@ def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    dataset_state(store, dataset).require_complete()
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    state.require_all_images("Reading classes")
     rows = [
         (row["id"], row["class_name"])
         for row in store.stream(statements.CLASSES_OF_IMAGES, dataset=dataset)
@@ -91,17 +95,39 @@ def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
 def load_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
     """Read the image-by-concept incidence and the images' classes.
 
-    They are read from the packed copy if it is of the images that the dataset has, otherwise image
-    by image; the order of the images is of no meaning.
+    The order of the images is of no meaning.
 
     Parameters
     ----------
     split : str or None
         Only the images of that split.
+
+    Raises
+    ------
+    OptionError
+        The dataset was counted elsewhere.
+    """
+    return load_images(store, dataset).of_split(split)
+
+
+def load_images(store: GraphStore, dataset: str) -> SplitIncidence:
+    """Read all images' classes, splits and concepts; ids and files where a sample are nodes.
+
+    They are read from the packed copy if it is of the images that the dataset has, otherwise image
+    by image.
+
+    Raises
+    ------
+    OptionError
+        The dataset was counted elsewhere.
     """
     state = find_dataset(store, dataset)
     images = None if state is None else read_incidence_table(store, state)
-    return (images or scan_incidence(store, dataset)).of_split(split)
+    if images is None:
+        if state is not None:
+            state.require_all_images("Counting")
+        images = scan_incidence(store, dataset)
+    return images
 
 
 def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
@@ -176,7 +202,9 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
     DatasetNotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    dataset_state(store, dataset).require_complete()
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    state.require_all_images("Reading concepts")
     columns = ["id", "class_name", "split", "synthetic", "concepts"]
     rows = {
         str(row["id"]): (

@@ -34,6 +34,9 @@ class DatasetState:
         The classes that were mined, by name in ascending order, each with its images that were.
     renaming_to : str or None
         The new name, while a rename is under way or was interrupted.
+    sample, sample_seed : int or None
+        How many images of each clique and class the graph keeps, chosen by that seed; None where
+        it has all images.
     """
 
     name: str
@@ -43,17 +46,25 @@ class DatasetState:
     mining: str | None
     mined_classes: tuple[tuple[str, int], ...]
     renaming_to: str | None
+    sample: int | None = None
+    sample_seed: int | None = None
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
         """Build the state from the properties of a dataset's node."""
         names = ("digest", "cooccurrence_digest", "cliques_digest", "mining", "renaming_to")
+        kept = ("sample", "sample_seed")
         mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
         return cls(
             name=properties["name"],
             mined_classes=tuple(zip(*mined, strict=True)),
-            **{name: properties.get(name) for name in names},
+            **{name: properties.get(name) for name in (*names, *kept)},
         )
+
+    @property
+    def kept(self) -> dict[str, int | None]:
+        """The properties that say which images are kept."""
+        return {"sample": self.sample, "sample_seed": self.sample_seed}
 
     @property
     def mined_as(self) -> str:
@@ -94,6 +105,14 @@ class DatasetState:
                 else "has changed since it was mined"
             )
             raise StaleError(f"{self.name!r} {reason}. ", self.mine_again(), ".")
+
+    def require_all_images(self, what: str) -> None:
+        """Raise unless the graph has all images, as `what` takes ("Exporting")."""
+        if self.sample is not None:
+            raise OptionError(
+                f"{what} takes all images of {self.name!r}, and the graph keeps a sample of them: "
+                f"{self.sample:,} of each clique and class. Load them all into another dataset."
+            )
 
     def mine_again(self, **changed: object) -> Action:
         """The action that mines the dataset as it was last mined, some options changed."""

@@ -90,14 +90,24 @@ CLASS_SIZES = Statement(
     "Images of each class.",
     """
 MATCH (y:Class {dataset: $dataset})
-RETURN y.name AS name, COUNT { (y)<-[:LABELED]-() } AS images""",
+RETURN y.name AS name, coalesce(y.images, COUNT { (y)<-[:LABELED]-() }) AS images""",
 )
 
 SPLIT_SIZES = Statement(
     "Images of each split.",
     """
-MATCH (i:Image {dataset: $dataset})
-RETURN i.split AS split, count(*) AS images ORDER BY split""",
+MATCH (d:Dataset {name: $dataset})
+CALL (d) {
+  UNWIND range(0, coalesce(size(d.splits), 0) - 1) AS at
+  WITH d, at WHERE d.sample IS NOT NULL
+  RETURN CASE d.splits[at] WHEN '' THEN null ELSE d.splits[at] END AS split,
+    d.split_images[at] AS images
+  UNION ALL
+  WITH d WHERE d.sample IS NULL
+  MATCH (i:Image {dataset: d.name})
+  RETURN i.split AS split, count(*) AS images
+}
+RETURN split, images ORDER BY split""",
 )
 
 FOREIGN_IMAGES = Statement(
@@ -174,6 +184,36 @@ RETURN CASE WHEN d.single_cliques IS NULL
     ELSE d.imbalanced_cliques END AS imbalanced""",
 )
 
+SET_CLASS_IMAGES = Statement(
+    "Set how many images each class has, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+UNWIND $rows AS row
+MATCH (y:Class {dataset: d.name, name: row[0]}) SET y.images = row[1]
+RETURN count(*) AS written""",
+)
+
+SET_CONCEPT_IMAGES = Statement(
+    "Set how many images show each concept, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+UNWIND $rows AS row
+MATCH (c:Concept {dataset: d.name, name: row[0]}) SET c.images = row[1]
+RETURN count(*) AS written""",
+)
+
+OTHER_CLASSES = Statement(
+    "Classes that are not among those given.",
+    "MATCH (y:Class {dataset: $dataset}) WHERE NOT y.name IN $names RETURN y.name AS name",
+)
+
+OTHER_CONCEPTS = Statement(
+    "Concepts that are not among those given.",
+    "MATCH (c:Concept {dataset: $dataset}) WHERE NOT c.name IN $names RETURN c.name AS name",
+)
+
 SET_WITHOUT_CONCEPTS = Statement(
     "Set how many images of each class show no concept, as the dataset's writer.",
     """
@@ -230,7 +270,8 @@ INCIDENCE_TABLE = Statement(
     """
 MATCH (t:IncidenceTable {dataset: $dataset, digest: $digest})
 RETURN t.parts AS parts, t.concepts AS concepts, t.classes AS classes, t.splits AS splits,
-  t.labels AS labels, t.split_codes AS split_codes, t.lengths AS lengths, t.indices AS indices
+  t.labels AS labels, t.split_codes AS split_codes, t.lengths AS lengths, t.indices AS indices,
+  t.ids AS ids, t.uris AS uris
 ORDER BY t.part""",
 )
 

@@ -1,12 +1,12 @@
 """Load annotations into the concept graph: images with their edges, then co-occurrence edges."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from graph.arrays import IntArray
-from graph.counting.cooccurrence import cooccurrence
+from graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from graph.counting.incidence import Incidence, incidence_of
 from graph.database import schema
 from graph.database.statements import merge_statement, orphan_statements
@@ -26,6 +26,7 @@ from graph.dataset.state import (
     finish,
     invalidate,
 )
+from graph.errors import Action, OptionError
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
 
@@ -75,11 +76,20 @@ def write_annotations(
 
     Raises
     ------
+    OptionError
+        The graph keeps a sample of the dataset's images.
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
     check_name(dataset)
-    state = _make_dataset(store, dataset)
+    state = make_dataset(store, dataset)
+    if state.sample is not None:
+        raise OptionError(
+            f"The graph keeps a sample of the images of {dataset!r}, and images cannot be added to "
+            "it. Load them as a sample again, into another dataset, or ",
+            Action("drop_dataset", dataset),
+            " first.",
+        )
     progress("compare", 0, None)
     keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
@@ -89,18 +99,21 @@ def write_annotations(
         return report
     writer = claim(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    _write_images(store, dataset, writer, annotations, change, keys, digests, progress)
+    write_images(store, dataset, writer, annotations, change, keys, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
     left = stored.keys() - keys - set(change.deleted)
     images = scan_incidence(store, dataset) if left else _split_incidence(annotations, keys)
-    _write_cooccurrence(store, dataset, writer, images.incidence)
+    incidence = images.incidence
+    write_cooccurrence(
+        store, dataset, writer, cooccurrence(incidence), incidence.concepts, incidence.classes
+    )
     _count_images_without_concepts(store, dataset, writer, images.incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     n_images = len(keys) + len(left)
     if counted["images"] != n_images:
         raise invalidate(store, dataset, "digest")
-    digest = _dataset_digest(digests, (stored[key] for key in left), n_images)
+    digest = dataset_digest(digests, (stored[key] for key in left), n_images)
     write_incidence_table(store, dataset, writer, digest, images)
     write_image_lists(store, dataset, writer, digest, images.ids, images.incidence)
     finish(
@@ -142,7 +155,7 @@ def dry_run(
     return IngestReport.of(compare(stored, keys, digests, delete=replace), len(stored))
 
 
-def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
+def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     """Make sure that the dataset exists, and that no rename from or to its name is half done."""
     for row in store.read(statements.RENAMED_TO, dataset=dataset):
         dataset_state(store, row["name"]).require_complete()
@@ -153,7 +166,7 @@ def _make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     return state
 
 
-def _write_images(
+def write_images(
     store: GraphStore,
     dataset: str,
     writer: str,
@@ -163,6 +176,15 @@ def _write_images(
     digests: IntArray,
     progress: Progress,
 ) -> None:
+    """Write those images that a change names, with their classes and concepts.
+
+    Parameters
+    ----------
+    writer : str
+        The token from `graph.dataset.state.claim`.
+    keys, digests
+        Of all the annotations' images.
+    """
     wanted = np.concatenate([change.created, change.updated])
     images = annotations.images
     contents = ImageContents.of(annotations)
@@ -208,11 +230,17 @@ def _delete_orphans(store: GraphStore, dataset: str) -> None:
             store.write_in_batches(text, dataset=dataset)
 
 
-def _write_cooccurrence(store: GraphStore, dataset: str, writer: str, incidence: Incidence) -> None:
+def write_cooccurrence(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    counted: CoOccurrence,
+    concept_names: Sequence[str],
+    class_names: Sequence[str],
+) -> None:
     """Write the weights w_ij of the paper's section 3.2, concept pairs and class-concept pairs."""
-    counted = cooccurrence(incidence)
-    concepts = np.array(incidence.concepts, dtype=object)
-    classes = np.array(incidence.classes, dtype=object)
+    concepts = np.array(concept_names, dtype=object)
+    classes = np.array(class_names, dtype=object)
     pairs, labelled = counted.concept_pairs, counted.class_concept
     for edge, start, end, images in (
         (schema.CO_OCCURS, concepts[pairs[:, 0]], concepts[pairs[:, 1]], counted.pair_images),
@@ -244,6 +272,6 @@ def _count_images_without_concepts(
     )
 
 
-def _dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:
+def dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:
     """Digest a dataset as the sum of its images' digests, as a signed 64-bit number."""
     return int(np.array([*others, digests.sum(), n_images], dtype=np.int64).sum())  # wraps around

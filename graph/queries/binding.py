@@ -28,7 +28,7 @@ def bind_named(
     UnknownNameError
         No such query, parameter, or class, concept or plan in the dataset.
     OptionError
-        A parameter is missing or of the wrong type.
+        A parameter is missing or of the wrong type, or the graph keeps too few images to count.
     DatasetNotFoundError, StaleError
         No such dataset, an ingest of it did not end, the query reads cliques that are not up to
         date, or a plan that was made for other cliques.
@@ -49,6 +49,8 @@ def bind_with_state(
             values = value if isinstance(value, list) else [value]
             names.setdefault(parameter.names, []).extend(values)
     state = state_with_names(store, bound["dataset"], names, mined=query.reads_cliques)
+    if query.counts_images:
+        state.require_all_images(f"The query {name}")
     for plan in names.get(PLAN, ()):
         _require_current(store, state, plan)
     return query, bound, state

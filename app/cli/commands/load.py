@@ -17,6 +17,7 @@ from app.services.imports import pairs
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.names import foreign_images
+from graph.dataset.sampled import PER_CLASS, Sample
 from graph.dataset.state import check_name, dataset_state
 from graph.errors import DatasetExistsError
 from graph.records import Annotations
@@ -40,6 +41,13 @@ class OnError(StrEnum):
     SKIP = "skip"
 
 
+class Images(StrEnum):
+    """Images that the graph keeps."""
+
+    ALL = "all"
+    SAMPLE = "sample"
+
+
 class Match(StrEnum):
     """Matching of captions with the vocabulary."""
 
@@ -51,6 +59,7 @@ _TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
 _CLASSES = "Where the class comes from, when not from a column"
 _CAPTIONS = "Concepts from captions"
 _KEPT = "What to keep"
+_GRAPH = "Large datasets"
 _KEPT_TEXTS = "Captions to keep"
 _TOO_MUCH = "Limits, so that no file takes all memory"
 _LIMITS = ReadLimits()
@@ -90,6 +99,22 @@ def ingest(
         OnError, typer.Option(help="Stop at a malformed record, or leave it out and count it.")
     ] = OnError.FAIL,
     split: Annotated[str | None, typer.Option(help="Split of all images, such as train.")] = None,
+    images: Annotated[
+        Images,
+        typer.Option(
+            help="Keep all images in the graph, or all counts and a sample of the images.",
+            rich_help_panel=_GRAPH,
+        ),
+    ] = Images.ALL,
+    sample: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Images of each clique and class in a sample.", rich_help_panel=_GRAPH
+        ),
+    ] = PER_CLASS,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed that chooses a sample.", rich_help_panel=_GRAPH)
+    ] = 0,
     id_column: Annotated[str | None, _column("the image's id")] = None,
     class_column: Annotated[str | None, _column("its class")] = None,
     concepts_column: Annotated[
@@ -202,6 +227,10 @@ def ingest(
     The whole file is read and checked before anything is written. Loading it again changes
     nothing; an interrupted load goes on. Only with --dataset is a file added to a dataset that has
     none of its images, and only with --replace does it take its place.
+
+    With --images sample the graph keeps every count, and of the images a few of each clique, which
+    `cobalance mine` chooses: a million images then load in seconds. What takes all images, such as
+    export and jobs that edit images, needs --images all.
     """
     options = ReadOptions(
         table=TableOptions(
@@ -250,7 +279,8 @@ def ingest(
         annotations = read_annotations(file, options, input_format, progress)
     print_reader_notes(annotations)
     with opened_store() as (store, progress):
-        if dataset is None and not replace:
+        kept = Sample(sample, seed) if images is Images.SAMPLE else None
+        if dataset is None and not replace and kept is None:
             _check_same_images(store, name, annotations, file)
         with present_objects_frozen():
             report = load_dataset(
@@ -260,6 +290,7 @@ def ingest(
                 annotations,
                 source=file.name,
                 replace=replace,
+                sample=kept,
                 progress=progress,
             )
         state = dataset_state(store, name)

@@ -60,13 +60,15 @@ def show(
 def _one_class(
     current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, *, wide: bool
 ) -> None:
-    st.markdown(f"**{escape(class_name)}** · {total:,} images")
+    kept = min(total, current.state.sample or total)
+    of_all = "" if kept == total else f" · a sample of {kept:,}"
+    st.markdown(f"**{escape(class_name)}** · {total:,} images{of_all}")
     if not total:
         st.caption("No image of this class shows them together.")
         return
     page = 1
-    if total > PER_CLASS:
-        page = st.pagination(-(-total // PER_CLASS), key=f"_page {class_name} {clique}")
+    if kept > PER_CLASS:
+        page = st.pagination(-(-kept // PER_CLASS), key=f"_page {class_name} {clique}")
     skip = (page - 1) * PER_CLASS
     found = current.read(read_clique_images, clique, class_name, skip=skip, limit=PER_CLASS)
     color = class_colors(list(current.class_sizes))[class_name]

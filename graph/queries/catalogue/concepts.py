@@ -19,7 +19,7 @@ QUERIES = (
         "concept images",
         """
 MATCH (c:Concept {dataset: $dataset})
-RETURN c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images
+RETURN c.name AS concept, coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS images
 ORDER BY images DESC, concept LIMIT $limit""",
         parameters={"limit": Parameter("the most rows to return", int, 1000)},
     ),
@@ -31,7 +31,8 @@ ORDER BY images DESC, concept LIMIT $limit""",
 MATCH (c:Concept {dataset: $dataset})
 MATCH (y:Class {dataset: $dataset})
 OPTIONAL MATCH (y)-[e:CO_OCCURS]->(c)
-RETURN c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images, y.name AS class,
+RETURN c.name AS concept, coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS images,
+       y.name AS class,
        coalesce(e.images, 0) AS count
 ORDER BY images DESC, concept, class""",
     ),
@@ -43,7 +44,7 @@ ORDER BY images DESC, concept, class""",
         f"""
 UNWIND $concepts AS name
 MATCH (c:Concept {{dataset: $dataset, name: name}})
-RETURN c.name AS concept, COUNT {{ (c)<-[:CONTAINS]-() }} AS images,
+RETURN c.name AS concept, coalesce(c.images, COUNT {{ (c)<-[:CONTAINS]-() }}) AS images,
        {COUNTS_OF_CONCEPT} AS counts
 ORDER BY images DESC, concept""",
         parameters={"concepts": CONCEPTS},
@@ -56,7 +57,8 @@ ORDER BY images DESC, concept""",
 MATCH (c:Concept {dataset: $dataset, name: $concept})
 MATCH (y:Class {dataset: $dataset})
 OPTIONAL MATCH (y)-[e:CO_OCCURS]->(c)
-WITH y, coalesce(e.images, 0) AS images, COUNT { (y)<-[:LABELED]-() } AS class_size
+WITH y, coalesce(e.images, 0) AS images,
+  coalesce(y.images, COUNT { (y)<-[:LABELED]-() }) AS class_size
 RETURN y.name AS class, images, class_size, toFloat(images) / class_size AS rate
 ORDER BY images DESC, class""",
         parameters={"concept": CONCEPT},
@@ -67,7 +69,7 @@ ORDER BY images DESC, class""",
         "concept images",
         """
 MATCH (c:Concept {dataset: $dataset})
-WITH c, COUNT { (c)<-[:CONTAINS]-() } AS images WHERE images <= $max_images
+WITH c, coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS images WHERE images <= $max_images
 RETURN c.name AS concept, images
 ORDER BY images, concept LIMIT $limit""",
         parameters={"max_images": Parameter("the most images", int, 10), "limit": LIMIT},
@@ -80,7 +82,8 @@ ORDER BY images, concept LIMIT $limit""",
 MATCH (y:Class {dataset: $dataset})
 MATCH (c:Concept {dataset: $dataset})
 WHERE ($classes IS NULL OR y.name IN $classes) AND NOT EXISTS { (y)-[:CO_OCCURS]->(c) }
-RETURN y.name AS class, c.name AS concept, COUNT { (c)<-[:CONTAINS]-() } AS images
+RETURN y.name AS class, c.name AS concept,
+       coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS images
 ORDER BY images DESC, class, concept LIMIT $limit""",
         parameters={"classes": _CLASSES, "limit": LIMIT},
     ),

@@ -21,7 +21,8 @@ QUERIES = (
 MATCH (d:Concept {dataset: $dataset, name: $concept})
 MATCH (d)-[e:CO_OCCURS]-(c:Concept)
 WITH d, c, e.images AS images,
-  COUNT { (d)<-[:CONTAINS]-() } AS with_d, COUNT { (c)<-[:CONTAINS]-() } AS with_c
+  coalesce(d.images, COUNT { (d)<-[:CONTAINS]-() }) AS with_d,
+  coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS with_c
 MATCH (s:Dataset {name: $dataset})
 RETURN c.name AS concept, images, toFloat(images) * s.images / (with_d * with_c) AS lift
 ORDER BY images DESC, concept
@@ -68,7 +69,8 @@ CALL (s, d) {{
 }}
 RETURN d.name AS concept, c.name AS neighbour, images,
        toFloat(images) * s.images
-         / (COUNT {{ (d)<-[:CONTAINS]-() }} * COUNT {{ (c)<-[:CONTAINS]-() }}) AS lift,
+         / (coalesce(d.images, COUNT {{ (d)<-[:CONTAINS]-() }})
+           * coalesce(c.images, COUNT {{ (c)<-[:CONTAINS]-() }})) AS lift,
        counts, found
 ORDER BY concept, images DESC, neighbour""",
         reads_cliques=True,
@@ -91,7 +93,8 @@ UNWIND edges[..$limit] AS edge
 WITH s, y, edge[0] AS c, edge[1] AS images, size(edges) AS found
 RETURN c.name AS concept, images,
        toFloat(images) * s.images
-         / (COUNT { (y)<-[:LABELED]-() } * COUNT { (c)<-[:CONTAINS]-() }) AS lift,
+         / (coalesce(y.images, COUNT { (y)<-[:LABELED]-() })
+           * coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() })) AS lift,
        found
 ORDER BY images DESC, concept""",
         parameters={"class": CLASS, "limit": LIMIT},

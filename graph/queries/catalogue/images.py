@@ -22,7 +22,7 @@ RETURN classes + concepts AS nodes, edges, classes, concepts, s.images AS images
         "class images",
         """
 MATCH (y:Class {dataset: $dataset})
-RETURN y.name AS class, COUNT { (y)<-[:LABELED]-() } AS images
+RETURN y.name AS class, coalesce(y.images, COUNT { (y)<-[:LABELED]-() }) AS images
 ORDER BY images DESC, class""",
     ),
     dataset_query(
@@ -51,7 +51,8 @@ MATCH (y:Class {dataset: $dataset})
 RETURN y.name AS class,
        CASE WHEN y.without_concepts IS NULL
          THEN COUNT { MATCH (y)<-[:LABELED]-(i:Image) WHERE NOT EXISTS { (i)-[:CONTAINS]->() } }
-         ELSE y.without_concepts END AS images, COUNT { (y)<-[:LABELED]-() } AS class_size
+         ELSE y.without_concepts END AS images,
+       coalesce(y.images, COUNT { (y)<-[:LABELED]-() }) AS class_size
 ORDER BY images DESC, class""",
         scans_images=True,
     ),

@@ -11,7 +11,7 @@ WHERE always OR toLower(c.name) CONTAINS toLower($search)"""
 _SHOWN = f"""
 WITH collect(c) AS found
 UNWIND found[..CASE WHEN $limit < size($always) THEN size($always) ELSE $limit END] AS c
-RETURN c.name AS concept, COUNT {{ (c)<-[:CONTAINS]-() }} AS images,
+RETURN c.name AS concept, coalesce(c.images, COUNT {{ (c)<-[:CONTAINS]-() }}) AS images,
        {COUNTS_OF_CONCEPT} AS counts, size(found) AS found"""
 _SEARCH_PARAMETERS = {
     "search": Parameter("only concepts whose name contains this, in any case", default=""),
@@ -29,7 +29,7 @@ QUERIES = (
 MATCH (c:Concept {dataset: $dataset})"""
         + _FOUND
         + """
-WITH c, always, COUNT { (c)<-[:CONTAINS]-() } AS images
+WITH c, always, coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS images
 ORDER BY always DESC, images DESC, c.name"""
         + _SHOWN,
         parameters=_SEARCH_PARAMETERS,
@@ -42,7 +42,7 @@ ORDER BY always DESC, images DESC, c.name"""
         """
 MATCH (y:Class {dataset: $dataset})
 WITH y ORDER BY y.name
-WITH collect({class: y, images: COUNT { (y)<-[:LABELED]-() }}) AS classes
+WITH collect({class: y, images: coalesce(y.images, COUNT { (y)<-[:LABELED]-() })}) AS classes
 WITH classes, CASE WHEN size($left) > 0 THEN $left ELSE [classes[0].class.name] END AS left_names
 WITH [y IN classes | {
   class: y.class, images: y.images,

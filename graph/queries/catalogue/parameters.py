@@ -14,7 +14,7 @@ LIMIT = Parameter("the most rows to return", int, 50)
 RAREST_FIRST = """
 UNWIND $concepts AS name
 MATCH (c:Concept {dataset: $dataset, name: name})
-WITH c ORDER BY COUNT { (c)<-[:CONTAINS]-() }
+WITH c ORDER BY coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() })
 WITH collect(DISTINCT c) AS members
 WHERE size(members) = size($concepts)
 WITH members[0] AS rarest, members[1..] AS others
@@ -34,6 +34,7 @@ def dataset_query(
     *,
     scans_images: bool = False,
     reads_cliques: bool = False,
+    counts_images: bool = False,
     parameters: dict[str, Parameter] | None = None,
 ) -> Query:
     """Declare a read query on one dataset; `columns` is a string of names separated by spaces."""
@@ -45,4 +46,5 @@ def dataset_query(
         {"dataset": DATASET, **(parameters or {})},
         scans_images,
         reads_cliques,
+        counts_images,
     )

@@ -74,6 +74,7 @@ RETURN concepts, [c IN counts | [c.class, c.images]] AS counts,
        {_VERDICT}
 ORDER BY gap DESC, concepts LIMIT $limit""",
         scans_images=True,
+        counts_images=True,
         parameters={"limit": Parameter("the most rows to return", int, 1000), **_SPLIT},
     )
     yield dataset_query(
@@ -90,6 +91,7 @@ WITH concepts, c.class AS class, most - c.images AS n WHERE n > 0
 RETURN class, concepts, n
 ORDER BY n DESC, concepts, class LIMIT $limit""",
         scans_images=True,
+        counts_images=True,
         parameters={"limit": Parameter("the most rows to return", int, 1000), **_SPLIT},
     )
 
@@ -115,6 +117,7 @@ WITH y, coalesce([f IN found WHERE f[0] = y | f[1]][0], 0) AS images,
 RETURN y.name AS class, images, class_size,
   CASE WHEN class_size > 0 THEN toFloat(images) / class_size END AS rate
 ORDER BY images DESC, class""",
+        counts_images=True,
         parameters={"concepts": CONCEPTS, **_SPLIT},
     ),
     dataset_query(
@@ -132,5 +135,6 @@ CALL () {
 }
 RETURN start, end, images ORDER BY images DESC, start, end""",
         scans_images=True,
+        counts_images=True,
     ),
 )

@@ -1,0 +1,168 @@
+"""A graph with a sample of the images says what a graph with all of them says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from graph.counting.cliques import mine_cliques
+from graph.counting.incidence import incidence_of
+from graph.dataset.drop_rename import drop_dataset
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.dataset.names import class_sizes, split_sizes
+from graph.dataset.read import load_incidence, read_annotations
+from graph.dataset.sampled import Sample, write_sampled
+from graph.dataset.state import dataset_state
+from graph.dataset.write import write_annotations
+from graph.errors import DatasetExistsError, OptionError
+from graph.queries.binding import bind_named
+from graph.queries.catalogue import CATALOGUE
+from graph.queries.clique_images import read_clique_images
+from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.overview import read_overview
+from graph.queries.splits import compare_dataset_splits
+
+OPTIONS = MiningOptions(max_size=3)
+PER_CLASS = 3
+EVERY = Ranking(limit=10**6)
+
+
+@pytest.fixture
+def both(store, load, dataset, random_annotations):
+    """The same images, all of them and sampled, each mined."""
+    annotations = random_annotations(200, seed=4)
+    load(annotations, OPTIONS)
+    sampled = f"{dataset} sampled"
+    write_sampled(store, sampled, annotations, Sample(PER_CLASS), source="a test")
+    mine_dataset(store, sampled, OPTIONS, max_cliques=10**6)
+    yield dataset, sampled, annotations
+    drop_dataset(store, sampled)
+
+
+def test_counts_and_answers_are_equal(store, both):
+    whole, sampled, _ = both
+    assert class_sizes(store, sampled) == class_sizes(store, whole)
+    assert split_sizes(store, sampled) == split_sizes(store, whole)
+    pd.testing.assert_frame_equal(
+        read_imbalances(store, sampled, EVERY), read_imbalances(store, whole, EVERY)
+    )
+    for order in ("images", "skew"):
+        ours, theirs = (read_overview(store, name, order=order) for name in (sampled, whole))
+        pd.testing.assert_frame_equal(ours.concepts, theirs.concepts)
+        pd.testing.assert_frame_equal(ours.edges, theirs.edges)
+    one, other = (load_incidence(store, name) for name in (sampled, whole))
+    assert np.array_equal(one.class_concept_counts(), other.class_concept_counts())
+
+
+def test_each_saved_query_answers_alike_or_refuses(store, both, ask_both):
+    whole, sampled, annotations = both
+    concepts = sorted(annotations.mentions["concept"].unique())
+    given = {
+        "concept": concepts[0],
+        "concepts": concepts[:2],
+        "class": class_sizes(store, whole).popitem()[0],
+    }
+    compared = refused = 0
+    for name, query in CATALOGUE.items():
+        needed = {key: given[key] for key in query.parameters if key in given}
+        if set(query.parameters) - set(given) - {"dataset"} and not _bindable(query, needed):
+            continue
+        if query.counts_images:
+            with pytest.raises(OptionError, match="keeps a sample"):
+                ask_both(name, sampled, needed)
+            refused += 1
+        elif name != "images-of-clique":
+            assert ask_both(name, sampled, needed) == ask_both(name, whole, needed), name
+            compared += 1
+    assert refused >= 8
+    assert compared >= 15
+
+
+@pytest.fixture
+def ask_both(store):
+    def run(name, dataset, parameters):
+        query, bound = bind_named(store, name, {"dataset": dataset, **parameters})
+        return store.read(query.text, **bound)
+
+    return run
+
+
+def _bindable(query, given):
+    try:
+        query.bind({"dataset": "any", **given})
+    except OptionError:
+        return False
+    return True
+
+
+def test_each_clique_has_its_images(store, both):
+    _, sampled, annotations = both
+    cliques = mine_cliques(incidence_of(annotations), max_size=3)
+    mentions = annotations.mentions
+    shown = mentions.groupby("image")["concept"].agg(set).reindex(range(len(annotations.images)))
+    ids, labels = (annotations.images[name].tolist() for name in ("id", "class_name"))
+    kept = set()
+    for names, counts in zip(cliques.names(), cliques.counts.tolist(), strict=True):
+        for class_name, count in zip(cliques.classes, counts, strict=True):
+            found = read_clique_images(store, sampled, names, class_name, limit=1000)["id"].tolist()
+            having = {
+                image
+                for image, label, held in zip(ids, labels, shown, strict=True)
+                if label == class_name and isinstance(held, set) and held.issuperset(names)
+            }
+            assert set(found) <= having
+            assert len(found) >= min(PER_CLASS, count)
+            kept.update(found)
+    (row,) = store.read(
+        "MATCH (i:Image {dataset: $dataset}) RETURN collect(i.id) AS ids", dataset=sampled
+    )
+    assert kept == set(row["ids"])
+    assert len(kept) < len(ids)
+
+
+def test_mining_again_keeps_the_images_of_the_new_cliques(store, both):
+    _, sampled, annotations = both
+    mine_dataset(store, sampled, MiningOptions(max_size=1), max_cliques=10**6)
+    count = "MATCH (i:Image {dataset: $dataset}) RETURN count(i) AS n"
+    assert store.read(count, dataset=sampled)[0]["n"] < len(annotations.images) / 2
+    split = next(iter(split_sizes(store, sampled)))
+    mine_dataset(store, sampled, MiningOptions(max_size=2, split=split), max_cliques=10**6)
+    splits = "MATCH (i:Image {dataset: $dataset}) RETURN collect(DISTINCT i.split) AS s"
+    assert store.read(splits, dataset=sampled)[0]["s"] == [split]
+
+
+def test_splits_are_compared(store, both):
+    whole, sampled, _ = both
+    names = [name for name in split_sizes(store, whole) if name is not None][:2]
+    found, expected = (compare_dataset_splits(store, name, *names) for name in (sampled, whole))
+    pd.testing.assert_frame_equal(found.cliques, expected.cliques)
+
+
+def test_what_takes_all_images_is_refused(store, both):
+    whole, sampled, annotations = both
+    with pytest.raises(OptionError, match="keeps a sample of them: 3 of each"):
+        read_annotations(store, sampled)
+    with pytest.raises(OptionError, match="keeps a sample"):
+        write_annotations(store, sampled, annotations, source="a test")
+    with pytest.raises(OptionError, match="has all images"):
+        write_sampled(store, whole, annotations, Sample(), source="a test", replace=True)
+
+
+def test_loading_again(store, both, random_annotations):
+    _, sampled, annotations = both
+    again = write_sampled(store, sampled, annotations, Sample(PER_CLASS), source="a test")
+    assert (again.created, again.unchanged) == (0, 200)
+    assert dataset_state(store, sampled).is_mined
+    others = random_annotations(150, seed=5)
+    with pytest.raises(DatasetExistsError, match="holds 200 other images"):
+        write_sampled(store, sampled, others, Sample(PER_CLASS), source="a test")
+    report = write_sampled(
+        store, sampled, others, Sample(PER_CLASS, seed=1), source="a test", replace=True
+    )
+    assert (report.created, report.deleted) == (150, 200)
+    mine_dataset(store, sampled, OPTIONS, max_cliques=10**6)
+    expected = mine_cliques(incidence_of(others), max_size=3)
+    assert len(read_imbalances(store, sampled, EVERY)) == len(expected)
+    assert class_sizes(store, sampled) == dict(
+        sorted(others.images["class_name"].value_counts().items())
+    )
