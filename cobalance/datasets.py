@@ -15,6 +15,7 @@ from app.services.ordering.counterfactual_plans import plan_counterfactual_datas
 from app.services.ordering.job_settings import check_settings
 from app.services.ordering.orders import order_plan, read_order
 from app.services.ordering.plans import keep_plan, plan_dataset
+from app.services.ordering.resampling import resample_dataset
 from app.services.published import compare_dataset
 from app.services.reports import describe_mining
 from app.settings import Settings
@@ -137,6 +138,36 @@ class Dataset(Questions, Annotated, Result):
             self.graph, self.name, planner, options, kept, self.progress, planner_options
         )
         return Plan(planned.plan, planned.cliques, planner if kept is None else kept)
+
+    def resample(
+        self, how: str, *, min_size: int = 2, max_size: int | None = None, seed: int = 0
+    ) -> pd.DataFrame:
+        """Repeat, drop or weight the images that were mined, without a new one.
+
+        Parameters
+        ----------
+        how : {"over-sampling", "sub-sampling", "weights"}
+            As in `cobalance.resample`.
+        min_size, max_size : int
+            Of the cliques whose concepts make groups.
+        seed : int
+            Which images are repeated or dropped: equal seeds give equal lists.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an image, by id: ``image``, ``class``, ``split``, and ``times``, how often it is
+            taken (0 where it is dropped), or ``weight``.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such baseline.
+        StaleError
+            The dataset has not been mined, or has changed since.
+        """
+        options = PlanOptions(min_size, max_size)
+        return resample_dataset(self.graph, self.name, how, options, seed, self.progress).images
 
     def plan_counterfactuals(
         self, recipe: str = "resampled", *, name: str | None = None, **options: Any

@@ -19,7 +19,7 @@ from generation.planning.effects import effect_table, touched_rows
 from generation.planning.plan import GenerationQuery, PlanOptions
 from generation.planning.plan import Plan as PlanRecord
 from generation.planning.plan_file import plan_from_json, plan_to_json
-from generation.planning.resampling import group_images, image_multiples
+from generation.planning.resampling import image_list
 from generation.planning.sample_weights import balancing_weights
 from generation.planning.simulation import simulate, summarize_plan
 from graph.counting.cliques import Cliques
@@ -313,7 +313,7 @@ def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.Da
     -------
     pandas.DataFrame
         A row an image, indexed by its id: ``class`` and ``times``, how often it is taken (0 where
-        it is dropped), or its weight.
+        it is dropped), or ``weight``. The same for a seed whatever the order of the images.
 
     Raises
     ------
@@ -321,10 +321,8 @@ def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.Da
         There is no such baseline.
     """
     cliques = imbalances(data, max_size=max_size).cliques
-    groups = group_images(cliques, data.incidence())
-    times = image_multiples(groups, how, np.random.default_rng(seed))
-    names = data.images["class_name"].astype(object).to_numpy()
-    return pd.DataFrame({"class": names, "times": times}, index=pd.Index(data.images["id"]))
+    found = image_list(cliques, data.incidence(), data.images["id"].tolist(), how, seed)
+    return found.rename_axis("id")
 
 
 def _measured(source: Data | Imbalances, max_size: int | None) -> Imbalances:

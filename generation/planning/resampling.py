@@ -1,11 +1,12 @@
 """Baselines without generation: real images repeated, dropped or weighted, and the counts after."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from generation.planning.simulation import PADDING, add_to_counts
 from graph.arrays import FloatArray, IntArray
@@ -128,15 +129,62 @@ def simulate_baseline(cliques: Cliques, groups: Groups, baseline: str) -> Clique
     return replace(cliques, counts=counts, class_sizes=sizes)  # type: ignore[arg-type]
 
 
-def image_multiples(groups: Groups, baseline: str, rng: np.random.Generator) -> FloatArray:
+def image_list(
+    cliques: Cliques, incidence: Incidence, ids: Sequence[str], baseline: str, seed: int = 0
+) -> pd.DataFrame:
+    """The images as a baseline takes them, for a trainer.
+
+    A seed gives the same list whatever the order of the images, and the counts of the list are
+    those of `simulate_baseline`.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        Those whose concepts make groups.
+    incidence : Incidence
+        All images.
+    ids : sequence of str
+        The images' ids, in its order.
+    seed : int
+        Which images are repeated or dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image, in the order given, indexed by ``image``: ``class``, and ``times``, how
+        often it is taken (int64, 0 where it is dropped), or for weights ``weight`` (float64).
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline.
+    """
+    groups = group_images(cliques, incidence)
+    order = np.argsort(np.asarray(ids, dtype=object), kind="stable")
+    times = image_multiples(groups, baseline, np.random.default_rng(seed), order)
+    taken = {"weight": times} if baseline == "weights" else {"times": times.astype(np.int64)}
+    names = np.array(incidence.classes, dtype=object)[incidence.labels]
+    found = pd.DataFrame({"image": list(ids), "class": names, **taken})
+    return found.astype({"image": object}).set_index("image")
+
+
+def image_multiples(
+    groups: Groups, baseline: str, rng: np.random.Generator, order: IntArray | None = None
+) -> FloatArray:
     """How often each image is taken, or its weight: shape (n_images,), 1 for those left out.
 
     Over-sampling has every image once and random ones of its group and class again, without
     repeating one before all others; sub-sampling keeps random ones.
+
+    Parameters
+    ----------
+    order : int array, shape (n_images,), optional
+        The images in the order in which they are drawn from; by default their own.
     """
     after = resampled(groups.images, baseline)
     multiples = np.ones(len(groups.of_image))
-    kept = np.flatnonzero(groups.of_image >= 0)
+    kept = np.arange(len(groups.of_image)) if order is None else order
+    kept = kept[groups.of_image[kept] >= 0]
     kept = kept[rng.permutation(len(kept))]
     cell = groups.of_image[kept] * groups.images.shape[1] + groups.classes[kept]
     order = np.argsort(cell, kind="stable")

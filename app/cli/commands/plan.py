@@ -18,6 +18,7 @@ from app.cli.common import (
 )
 from app.cli.job_settings import assigned
 from app.cli.name_lists import listed_names, read_clique
+from app.cli.resampled_lists import write_list
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import command, in_shell
 from app.services.audits.plans import unsupported_queries
@@ -30,6 +31,7 @@ from app.settings import Settings
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
+from generation.planning.resampling import BASELINES
 from generation.recipes import RECIPES
 from graph.dataset.cliques import mined_with
 from graph.dataset.mining_options import MiningOptions
@@ -45,7 +47,8 @@ def plan(
         str | None,
         typer.Option(
             help="`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. "
-            "`published`: as the authors ran Algorithm 1. Default: conbias."
+            "`published`: as the authors ran Algorithm 1. `over-sampling`, `sub-sampling`, "
+            "`weights`: no new image, but a list of the real ones for a trainer. Default: conbias."
         ),
     ] = None,
     setting: Annotated[
@@ -84,6 +87,12 @@ def plan(
             "and keep no plan. --set is for the planner.",
         ),
     ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Which images over-sampling repeats and sub-sampling drops. Default: 0."
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(
@@ -204,6 +213,7 @@ def plan(
         "--budget": budget,
         "--supported-only": supported_only or None,
         "--compare": compare or None,
+        "--seed": seed,
     }
     changes = {
         "groups": listed_names(groups),
@@ -236,8 +246,15 @@ def plan(
         )
     planner = planner or "conbias"
     own = assigned(setting)
-    PLANNERS.check(planner, own)
     options = PlanOptions(2 if min_size is None else min_size, max_size, max_per_query, budget)
+    if planner in BASELINES:
+        taken = ("--planner", "--min-size", "--max-size", "--seed")
+        others = {flag: value for flag, value in of_planner.items() if flag not in taken}
+        write_list(dataset, planner, options, seed or 0, others | {"--name": name}, format_, output)
+        return
+    if seed is not None:
+        raise OptionError(f"--seed is of over-sampling and sub-sampling; {planner} draws nothing.")
+    PLANNERS.check(planner, own)
     if compare:
         if name is not None or supported_only:
             flag = "--name" if name is not None else "--supported-only"

@@ -24,6 +24,7 @@ from app.views.plan.choice import (
     planners_compared,
 )
 from app.views.plan.estimate import draw_estimate
+from app.views.plan.lists import offer_lists
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, user
 from app.views.state.session import CurrentDataset
@@ -122,6 +123,7 @@ def page() -> None:
     effect_charts.planners(compared, made.planner)
     for name, why in left_out.items():
         st.caption(escape(f"{name} is left out: {why}"))
+    offer_lists(current, cliques, chosen)
     curve = budgets_compared(cliques, replace(request, options=free_of_budget(request)))
     _drag_budget(int(curve["budget"].max()), request.options.budget)
     effect_charts.budgets(curve, request.options.budget)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from generation.planning.resampling import (
     BASELINES,
     group_images,
+    image_list,
     image_multiples,
     simulate_baseline,
 )
@@ -70,3 +71,19 @@ def test_groups_are_of_the_concepts_of_the_cliques():
     groups = group_images(cliques.take(np.array([0])), incidence)
     assert groups.members.tolist() == [[0]]
     assert groups.images.tolist() == [[1, 2, 0]]
+
+
+@pytest.mark.parametrize("baseline", list(BASELINES))
+@given(images=IMAGES, seed=st.integers(0, 3), data=st.data())
+def test_a_seed_gives_the_same_list_in_any_order_of_the_images(baseline, images, seed, data):
+    ids = [f"{at}.jpg" for at in range(len(images))]
+    order = data.draw(st.permutations(range(len(images))))
+    lists = []
+    for places in (range(len(images)), order):
+        incidence = incidence_of([images[at] for at in places])
+        cliques = mine_cliques(incidence, max_size=2, common=())
+        of_places = [ids[at] for at in places]
+        lists.append(image_list(cliques, incidence, of_places, baseline, seed).sort_index())
+        assert lists[-1]["class"].to_dict() == {ids[at]: images[at][0] for at in places}
+    assert lists[0].equals(lists[1])
+    assert lists[0].columns[-1] == ("weight" if baseline == "weights" else "times")

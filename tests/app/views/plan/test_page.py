@@ -198,6 +198,7 @@ def test_edits_change_the_numbers_and_can_be_undone(
     side_by_side = next(t.value for t in app.dataframe if "planner" in t.value)
     planners = ["conbias", "minimal", "published", "over-sampling", "sub-sampling", "weights"]
     assert side_by_side["planner"].tolist() == ["conbias, edited by hand", *planners]
+    assert app.selectbox(key="plan_list").options == planners[3:]
     app.button(key="_plan_undo").click().run()
     assert metric(app, "Images to make") == str(before)
 
