@@ -5,8 +5,10 @@ are in the graph, image files in the output folder.
 """
 
 import logging
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from dbos import DBOS, SetWorkflowID
@@ -29,6 +31,7 @@ _VERSION = "1"  # of the workflows below; workers of another one leave theirs al
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
+_RECORDING_S = 1.0  # after it, what was taken and does not run is left to other workers
 _TASK = "task"  # ends the ids of workflows of tasks; those of chunks end with a round and a number
 DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
 
@@ -107,7 +110,8 @@ class Queue:
         logger = logging.getLogger("dbos")  # what matters is raised here
         logger.setLevel(logging.CRITICAL)
         logger.handlers = [logging.NullHandler()]  # its own keeps the standard error of now
-        DBOS(
+        self._worker = worker
+        self._dbos = DBOS(
             config={
                 "name": NAME,
                 "system_database_url": checked,
@@ -115,6 +119,7 @@ class Queue:
                 "executor_id": worker,
                 "serializer": JsonSerializer(),
                 "notification_coalesce_sec": 1.0,  # of events, which there are none of
+                "notification_listener_polling_interval_sec": 0.1,  # what its end waits for
                 "log_level": "CRITICAL",
             }
         )
@@ -217,9 +222,30 @@ class Queue:
             while found := self._list(f"{job}/", limit=DELETE_BATCH):
                 DBOS.delete_workflows([status.workflow_id for status in found])
 
-    def close(self, wait_s: int = 0) -> None:
+    def close(self, wait_s: float = 0) -> None:
         """Take nothing more, and wait for what is running to end."""
-        DBOS.destroy(workflow_completion_timeout_sec=wait_s)
+        if wait_s > 0:
+            for event in self._dbos.background_thread_stop_events:
+                event.set()
+            self._await_claimed(wait_s)
+        DBOS.destroy()
+
+    def _await_claimed(self, wait_s: float) -> None:
+        """Wait until the ends of all that this process has taken are recorded.
+
+        `DBOS.destroy` can wait, too, but looks once a second, the first time after a second.
+        """
+        since = seen = time.monotonic()
+        for thread in threading.enumerate():
+            if thread.name.startswith("queue-worker-"):  # it may be taking something
+                thread.join(min(wait_s, 10.0))
+        with suppress(StoreUnavailableError):
+            while (now := time.monotonic()) < since + wait_s:
+                if self._running:
+                    seen = now
+                elif now > seen + _RECORDING_S or self._worker not in self.running().values():
+                    return
+                time.sleep(0.02)
 
     def _execute(self, chunk: Chunk, attempt: int, extra: str) -> ChunkResult:
         with self._executing(_prefix(chunk.job, attempt) + chunk.id):

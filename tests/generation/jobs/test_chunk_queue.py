@@ -5,6 +5,9 @@ import base64
 import contextlib
 import pickle
 import sqlite3
+import threading
+import time
+from functools import partial
 from pathlib import Path
 
 import dbos
@@ -42,6 +45,35 @@ def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch
         assert [left.workflow_id for left in DBOS.list_workflows()] == ["ended2/0/000-000000"]
     finally:
         queue.close()
+
+
+def test_its_end_waits_for_what_it_has_taken_and_takes_no_more(queue_url):
+    """What another worker finds then was executed once and is recorded, or was never taken."""
+    chunks = [Chunk("job", f"000-{i:06d}", ((i, 0),)) for i in range(40)]
+    begun, executed = threading.Event(), []
+
+    def execute(chunk, _attempt):
+        begun.set()
+        time.sleep(0.001 * len(executed))  # so that they end at any time
+        executed.append(chunk.id)
+        return "done"
+
+    def are_done(queue):
+        return not queue.is_busy("job", 0, 0)
+
+    for worker in ("first", "second", "last"):
+        begun.clear()
+        queue = Queue(queue_url, worker, execute, poll_s=0.02)
+        try:
+            assert set(queue.running().values()) <= {worker}
+            queue.enqueue(chunks, 0, "worker")
+            assert begun.wait(60)
+            if worker == "last":
+                until(partial(are_done, queue))
+        finally:
+            queue.close(wait_s=60)
+        told = len(executed)
+    assert told == len(executed) == len(set(executed)) == len(chunks)
 
 
 class _Opens:
