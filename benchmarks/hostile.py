@@ -1,6 +1,6 @@
 """Attack the readers with mutated files, and the console with hostile queries.
 
-    python -m benchmarks.hostile [--files 10000] [--queries 2500] [--seed 0]
+    python -m benchmarks.hostile [--files 10000] [--queries 2500] [--seed 0] [--only hub-one ...]
 
 Every outcome is counted by its kind. A file may be read or refused with an error of ours; a query
 may be answered, refused, rejected or timed out. Anything else is foreign: another exception, a
@@ -19,7 +19,7 @@ import tarfile
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -35,10 +35,11 @@ import pyarrow.parquet as pq
 
 from app.services.stores import open_store
 from app.settings import Settings
+from benchmarks.hub_folders import hub_folders, mutated_folder, write_files
 from graph.console.run import run_console_query
 from graph.database.local import server as local_server
 from graph.database.store import GraphStore
-from graph.errors import CobalanceError
+from graph.errors import CobalanceError, check_known
 from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions
 from tests.ingest.dataset_files import CLASSES, DATASETS, ONE_FILE, archive
@@ -258,21 +259,25 @@ def mutated_archive(files: dict[str, bytes], random: Random) -> bytes:
     return archive({**files, name: mutated(files[name], random)})
 
 
-def attack_readers(folder: Path, files: int, seed: int) -> Tally:
+def attack_readers(folder: Path, files: int, seed: int, only: Sequence[str] = ()) -> Tally:
     """Read so many mutated files, in a process that is made anew when one has killed it."""
     random, tally, valid = Random(seed), Tally(), valid_files()
     datasets = {name: make() for name, make in DATASETS.items()}
+    hub = hub_folders()
+    names = [*sorted(valid), *sorted(datasets), *sorted(hub)]
+    check_known("file", only, names)
     worker = _worker()
     for number in range(files):
-        name = random.choice([*sorted(valid), *sorted(datasets)])
+        name = random.choice(only or names)
         path = folder / name
-        if name in valid:
-            content = mutated(valid[name], random)
+        if name in hub:
+            write_files(path, mutated_folder(hub[name], random, mutated))
+        elif name in valid:
+            path.write_bytes(mutated(valid[name], random))
         elif name in ONE_FILE:
-            content = mutated(datasets[name][ONE_FILE[name]], random)
+            path.write_bytes(mutated(datasets[name][ONE_FILE[name]], random))
         else:
-            content = mutated_archive(datasets[name], random)
-        path.write_bytes(content)
+            path.write_bytes(mutated_archive(datasets[name], random))
         try:
             tally.add(*worker.submit(read_one, str(path)).result())
         except BrokenProcessPool:
@@ -424,13 +429,16 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--queries", type=int, default=2_500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=(), help="Names of valid files to mutate.")
     arguments = parser.parse_args()
     tallies = []
     with tempfile.TemporaryDirectory() as folder:
         for title, attack in (
             (
                 "mutated files",
-                lambda: attack_readers(Path(folder), arguments.files, arguments.seed),
+                lambda: attack_readers(
+                    Path(folder), arguments.files, arguments.seed, arguments.only
+                ),
             ),
             ("bombs", lambda: attack_with_bombs(Path(folder))),
             (

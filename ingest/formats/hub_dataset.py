@@ -1,12 +1,22 @@
-"""Datasets that Hugging Face ``datasets`` saved: a folder of Arrow files."""
+"""Datasets that Hugging Face ``datasets`` saved: a folder or archive of Arrow files.
+
+Its ``load_from_disk`` maps the files as they are: damaged offsets lead it to other memory, and
+``state.json`` to any file. Here the files are those of the folder, and every batch of rows is
+validated before a value of it is looked at.
+"""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from contextlib import contextmanager
+from pathlib import PurePosixPath
 from typing import Any
 
-from graph.errors import needs_extra
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graph.errors import InputError, needs_extra
 from graph.progress import Progress
 from graph.records import Annotations
+from ingest.documents import decode_json
 from ingest.formats.table import read_table
 from ingest.formats.tree_reader import TreeReader
 from ingest.options import ReadOptions
@@ -16,7 +26,8 @@ from ingest.tables.row_values import table_of_rows
 from ingest.trees import FileTree
 
 _BATCH = 1_000
-_MARKS = ("dataset_info.json", "dataset_dict.json")
+_DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
+_MOST_BYTES = 1 << 24  # of a file that describes the dataset
 
 
 class HubDataset(TreeReader):
@@ -26,58 +37,153 @@ class HubDataset(TreeReader):
     Rows without an id are numbered within their split. Needs the extra ``hub``.
     """
 
-    description = "Hugging Face datasets on disk: a folder of Arrow files"
+    description = "Hugging Face datasets on disk: a folder or archive of Arrow files"
     uses = frozenset({"table", "vocabulary", "own captions"})
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether the folder has the files that describe a saved dataset."""
-        return (
-            tree.path.is_dir()
-            and any(PurePosixPath(name).name in _MARKS for name in tree.names)
-            and bool(tree.below("", ".arrow"))
-        )
+        """Whether it has the files that describe a saved dataset."""
+        return _root(tree) is not None and bool(tree.below("", ".arrow"))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all splits."""
         problems = Problems(str(tree.path), options.on_error, options.limits)
-        splits = _opened(tree.path, problems)
         rows: list[dict[str, Any]] = []
         places: list[str] = []
-        for split, dataset in splits.items():
-            for number, row in enumerate(_rows(dataset)):
-                if number % _BATCH == 0:
-                    progress("read", number, len(dataset))
-                name = f"{split}-{number}" if split else str(number)
-                rows.append(_as_row(row, name, split))
-                places.append(f"{split}, row {number}" if split else f"row {number}")
-                problems.within("rows", len(rows))
-            progress("read", len(dataset), len(dataset))
+        held = 0
+        for split, folder in _splits(tree, problems).items():
+            start = len(rows)
+            features = _features(tree, folder, problems)
+            for batch in _batches(tree, folder, problems):
+                light = _without_pixels(batch, features)
+                problems.within("rows", len(rows) + light.num_rows)
+                held += light.nbytes + 8 * sum(map(_values, light.columns))
+                problems.within("table_mb", held)
+                with _refused(problems, folder):
+                    found = light.to_pylist()
+                for row in found:
+                    named = {name: _named(value, features.get(name)) for name, value in row.items()}
+                    number = len(rows) - start
+                    rows.append(
+                        _as_row(named, f"{split}-{number}" if split else str(number), split)
+                    )
+                    places.append(f"{split}, row {number}" if split else f"row {number}")
+                progress("read", len(rows), None)
         return read_table(table_of_rows(rows, places, problems), options, progress)
 
 
-def _opened(path: Path, problems: Problems) -> dict[str, Any]:
-    """The splits of a saved dataset; one without a name if it has none."""
+def _root(tree: FileTree) -> str | None:
+    """The folder of the tree that a dataset was saved in; None if there is none."""
+    marks = (PurePosixPath(name) for name in tree.names)
+    found = [path.parent for path in marks if path.name in (_DICT, _INFO)]
+    return min(found, key=lambda path: len(path.parts)).as_posix() if found else None
+
+
+def _splits(tree: FileTree, problems: Problems) -> dict[str, str]:
+    """The folder of each split; one without a name if there are none."""
+    root = _root(tree) or "."
+    listing = _inside(root, _DICT)
+    if listing not in tree.names:
+        return {"": root}
+    splits = _described(tree, listing, problems).get("splits")
+    if not isinstance(splits, list) or not all(isinstance(name, str) and name for name in splits):
+        raise _unopened(problems, listing, "its splits are no list of names")
+    return {name: _inside(root, name) for name in splits}
+
+
+def _batches(tree: FileTree, folder: str, problems: Problems) -> Iterator[pa.RecordBatch]:
+    """The rows of a split, some at a time, validated.
+
+    Raises
+    ------
+    InputError
+        A file is damaged, or is none of the folder's.
+    """
+    state = _inside(folder, _STATE)
+    listed = _described(tree, state, problems).get("_data_files")
+    if not isinstance(listed, list):
+        raise _unopened(problems, state, "it lists no files")
+    for entry in listed:
+        file = entry.get("filename") if isinstance(entry, dict) else None
+        name = _inside(folder, file) if isinstance(file, str) else ""
+        if name not in tree.names:
+            raise _unopened(problems, state, f"it names the file {str(file)[:200]!r}")
+        with tree.open(name):  # refuses what is no regular file, which would not end
+            pass
+        with (
+            _refused(problems, name),
+            tree.local(name) as path,
+            pa.memory_map(str(path)) as mapped,
+            pa.ipc.open_stream(mapped) as stream,
+        ):
+            for batch in stream:
+                batch.validate(full=True)
+                for start in range(0, batch.num_rows, _BATCH):
+                    yield batch.slice(start, _BATCH)
+
+
+def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
+    """What each column holds, by name."""
     with needs_extra("Reading datasets of Hugging Face", "hub"):
         import datasets
+    name = _inside(folder, _INFO)
+    given = _described(tree, name, problems).get("features")
+    with _refused(problems, name):
+        return {} if given is None else dict(datasets.Features.from_dict(given))
+
+
+def _described(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
+    """A JSON file that describes the dataset."""
+    if name not in tree.names:
+        raise _unopened(problems, name, "it is missing")
+    with _refused(problems, name):
+        found = decode_json(tree.read(name, _MOST_BYTES))
+    if not isinstance(found, dict):
+        raise _unopened(problems, name, "it is no JSON object")
+    return found
+
+
+@contextmanager
+def _refused(problems: Problems, name: str) -> Iterator[None]:
+    """Raise whatever a damaged file makes the libraries raise as an InputError."""
     try:
-        found = datasets.load_from_disk(str(path))
-    except Exception as error:  # noqa: BLE001 - the library raises whatever its files make it
-        reason = f"is not a dataset that load_from_disk opens ({type(error).__name__}: {error})"
-        raise problems.fatal(reason[:400], "Save it anew.") from None
-    return dict(found) if isinstance(found, datasets.DatasetDict) else {"": found}
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the libraries raise whatever the files make them
+        reason = f"{type(error).__name__}: {error}"
+        raise _unopened(problems, name, reason) from None
 
 
-def _rows(dataset: Any) -> Iterator[Mapping[str, Any]]:
-    """Rows with names in place of numbered labels, and images as they are stored."""
+def _unopened(problems: Problems, name: str, reason: str) -> InputError:
+    said = f"is not a dataset that load_from_disk opens ({reason})"
+    return problems.fatal(said[:400], "Save it anew.", name)
+
+
+def _inside(folder: str, name: str) -> str:
+    return (PurePosixPath(folder) / name).as_posix()
+
+
+def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.RecordBatch:
+    """The same rows with the paths of images, and not their bytes."""
     import datasets
 
-    for name, feature in dataset.features.items():
-        if isinstance(feature, datasets.Image):
-            dataset = dataset.cast_column(name, datasets.Image(decode=False))
-    features = dataset.features
-    for batch in dataset.with_format("arrow").iter(_BATCH):
-        for row in batch.to_pylist():
-            yield {name: _named(value, features[name]) for name, value in row.items()}
+    for at, name in enumerate(batch.schema.names):
+        column = batch.column(at)
+        if isinstance(features.get(name), datasets.Image) and pa.types.is_struct(column.type):
+            paths = [field.name for field in column.type].count("path") == 1
+            light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
+            batch = batch.set_column(at, name, light)
+    return batch
+
+
+def _values(column: pa.Array) -> int:
+    """How many values a column has, with those in its lists."""
+    kind = column.type
+    if pa.types.is_struct(kind):
+        return len(column) + sum(map(_values, column.flatten()))
+    if pa.types.is_nested(kind) and hasattr(column, "flatten"):
+        return len(column) + _values(column.flatten())
+    return len(column)
 
 
 def _named(value: Any, feature: Any) -> Any:
@@ -87,11 +193,12 @@ def _named(value: Any, feature: Any) -> Any:
     if value is None:
         return None
     if isinstance(feature, datasets.ClassLabel):
-        return feature.int2str(value) if 0 <= value < feature.num_classes else None
+        known = isinstance(value, int) and 0 <= value < feature.num_classes
+        return feature.int2str(value) if known else None
     if isinstance(feature, datasets.Image):
-        return value.get("path")
-    if isinstance(feature, dict):
-        return {name: _named(each, feature[name]) for name, each in value.items()}
+        return value.get("path") if isinstance(value, dict) else value
+    if isinstance(feature, dict) and isinstance(value, dict):
+        return {name: _named(each, feature.get(name)) for name, each in value.items()}
     inner = getattr(feature, "feature", None)
     if inner is not None and isinstance(value, list):
         return [_named(each, inner) for each in value]

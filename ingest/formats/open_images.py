@@ -2,9 +2,11 @@
 
 import csv
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -143,7 +145,7 @@ def _parts(
     with tree.open(name) as file:
         try:
             reader = pyarrow.csv.open_csv(
-                pa.PythonFile(file, "r"),
+                pa.PythonFile(_Utf8(file), "r"),
                 pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
                 pyarrow.csv.ParseOptions(invalid_row_handler=skip),
                 pyarrow.csv.ConvertOptions(
@@ -158,6 +160,24 @@ def _parts(
             report()
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise problems.fatal(f"is not CSV ({error})", "Download it anew.", name) from None
+
+
+class _Utf8:
+    """A file that raises UnicodeDecodeError where it is not UTF-8.
+
+    Arrow would print a traceback of its own for a row of too many fields that is not.
+    """
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._decoder = file, getincrementaldecoder("utf-8")()
+
+    def read(self, n: int = -1) -> bytes:
+        """Read up to `n` bytes."""
+        piece = self._file.read(n)
+        self._decoder.decode(piece, final=not piece)
+        return piece
 
 
 def _of_batch(

@@ -111,6 +111,7 @@ def test_a_malformed_record_is_named_and_can_be_skipped(tmp_path, name):
         ("visual-genome", "objects.json", b'[{"objects": [{"names": 3, "synsets": []}]}]'),
         ("visual-genome", "image_data.json", b"{}"),
         ("open-images", "train-annotations-bbox.csv", b"ImageID,LabelName,Confidence\n\xff,\xfe,1"),
+        ("open-images", "train-annotations-bbox.csv", b"ImageID,LabelName,Confidence\n\xff,b,1,9"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, name, file, content):

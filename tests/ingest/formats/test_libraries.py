@@ -2,9 +2,12 @@
 
 import io
 import json
+import shutil
+from pathlib import Path
 
 import datasets
 import pandas as pd
+import pyarrow as pa
 import pytest
 import webdataset
 from PIL import Image
@@ -89,6 +92,53 @@ def test_a_damaged_saved_dataset_is_refused(tmp_path):
     (arrow,) = (tmp_path / "data").glob("*.arrow")
     arrow.write_bytes(arrow.read_bytes()[:200])
     with pytest.raises(InputError, match="load_from_disk"):
+        read_annotations(tmp_path / "data")
+
+
+def test_every_damaged_word_of_a_saved_dataset_is_refused_or_read(tmp_path):
+    hub_rows().save_to_disk(tmp_path / "data")
+    (arrow,) = (tmp_path / "data").glob("*.arrow")
+    content = arrow.read_bytes()
+    outcomes = set()
+    for at in range(0, len(content), 24):
+        arrow.write_bytes(content[:at] + b"\xff\xff\xff\x7f" * 2 + content[at + 8 :])
+        try:
+            read_annotations(tmp_path / "data")
+            outcomes.add("read")  # it was a pixel
+        except InputError:
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
+
+
+@pytest.mark.parametrize("name", ["../secret.arrow", "missing.arrow", 3, None])
+def test_a_saved_dataset_names_files_of_its_own(tmp_path, name):
+    hub_rows().save_to_disk(tmp_path / "data")
+    (arrow,) = (tmp_path / "data").glob("*.arrow")
+    (tmp_path / "secret.arrow").write_bytes(arrow.read_bytes())
+    (tmp_path / "data" / "state.json").write_text(json.dumps({"_data_files": [{"filename": name}]}))
+    with pytest.raises(InputError, match="it names the file"):
+        read_annotations(tmp_path / "data")
+
+
+def test_an_archive_of_a_saved_dataset(tmp_path):
+    splits = {"train": hub_rows().select(range(4)), "test": hub_rows().select(range(4, 7))}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "data" / "birds")
+    archive = Path(shutil.make_archive(str(tmp_path / "birds"), "zip", tmp_path / "data"))
+    assert detect_format(archive) == "hub-dataset"
+    found = read_annotations(archive)
+    assert seen(found) == EXPECTED
+    assert found.images["split"].tolist() == ["train"] * 4 + ["test"] * 3
+
+
+def test_nested_nothing_is_within_the_limits(tmp_path):
+    few = datasets.Dataset.from_dict({"image_id": ["a"], "label": ["x"], "tags": [["y"]]})
+    few.save_to_disk(tmp_path / "data")
+    (arrow,) = (tmp_path / "data").glob("*.arrow")
+    nothing = pa.ListArray.from_arrays([0, 2**30], pa.nulls(2**30))
+    table = pa.table({"image_id": ["a"], "label": ["x"], "tags": nothing})
+    with pa.OSFile(str(arrow), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    with pytest.raises(InputError, match="MB of memory"):
         read_annotations(tmp_path / "data")
 
 
