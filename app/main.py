@@ -71,12 +71,12 @@ def _header(title: str, names: list[str]) -> None:
     left.title(title, anchor=False)
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
-            _choose_dataset(names)
+            _choose_dataset(title, names)
         login.account()
 
 
-def _choose_dataset(names: list[str]) -> None:
-    session.apply_choice(names)
+def _choose_dataset(title: str, names: list[str]) -> None:
+    session.apply_choice(names, compare.first_dataset if title == "Before/after" else None)
     st.selectbox(
         "Dataset",
         names,

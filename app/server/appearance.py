@@ -1,4 +1,4 @@
-"""Streamlit theme options, light and dark, and middleware that adds CSS to the HTML page.
+"""Streamlit theme options, light and dark, and middleware that adds CSS and scripts to the page.
 
 Neutral greys with one accent, a violet unlike any class colour (`app.views.widgets.theme`). Fonts
 come with Streamlit: no page asks another host for anything.
@@ -61,8 +61,29 @@ div:has(> .st-key-review_arrows) { display: none; }
 
 # Opened at /plan, Streamlit's page first looks for its server under /plan, and every miss is an
 # error on the browser's console. It takes the address from this global variable if there is one.
-_SCRIPT = "<script>window.__streamlit = {BACKEND_BASE_URL: location.origin + '/'}</script>"
-_ADDED = f"{_SCRIPT}<style>{STYLES}</style>".encode()
+_BASE_URL = "window.__streamlit = {BACKEND_BASE_URL: location.origin + '/'};"
+
+# Streamlit adds a step to the history for what the server writes into the address, and none for a
+# widget's value. Here one action of a person is one step: Back undoes it whole, and nothing else.
+_HISTORY = """
+{
+  const push = history.pushState.bind(history);
+  const replace = history.replaceState.bind(history);
+  let acted = false;
+  const act = event => { acted = event.type !== "click" || event.detail === 0 || acted; };
+  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, act, true);
+  addEventListener("popstate", () => { acted = false; }, true);
+  history.pushState = history.replaceState = (state, title, url) => {
+    const to = new URL(url ?? location.href, location.href);
+    const changes = to.href !== location.href;
+    if (to.pathname !== location.pathname)
+      document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+    (acted && changes ? push : replace)(state, title, url);
+    acted = acted && !changes;
+  };
+}
+"""
+_ADDED = f"<script>{_BASE_URL}{_HISTORY}</script><style>{STYLES}</style>".encode()
 _HEAD = b"<head>"
 
 

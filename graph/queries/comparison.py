@@ -73,6 +73,11 @@ def compare_imbalances(
     )
 
 
+def rebalanced_copies(store: GraphStore) -> dict[str, str]:
+    """The original of each dataset that has a job's images, the latest written first."""
+    return {row["copy"]: row["original"] for row in store.read(statements.COPIES)}
+
+
 def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:
     """Note that a dataset was rebalanced from an older version of the other one."""
     names = {"before": before, "after": after}

@@ -24,6 +24,14 @@ MATCH (original:Dataset {name: $before}) WHERE original.updated_at > d.updated_a
 RETURN j.id AS job""",
 )
 
+COPIES = Statement(
+    "Datasets that jobs rebalanced, with their originals, the latest first.",
+    """
+MATCH (d:Dataset) WHERE d.rebalanced_by IS NOT NULL
+MATCH (j:Job {id: d.rebalanced_by}) MATCH (original:Dataset {name: j.dataset})
+RETURN d.name AS copy, original.name AS original ORDER BY d.updated_at DESC, copy""",
+)
+
 OTHER_IMAGES = Statement(
     "Whether the real images of a copy differ from those of the original.",
     """

@@ -1,5 +1,6 @@
 """Page Before/after: compare the imbalances of two datasets."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,7 +15,7 @@ from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import in_url, number_in_url
+from app.views.state.url import in_url, named_in_url, number_in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state, show_error
 from app.views.widgets.tables import count_column, draw_table
@@ -24,7 +25,7 @@ from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState, dataset_state
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from graph.errors import OptionError, worded
-from graph.queries.comparison import compare_imbalances
+from graph.queries.comparison import compare_imbalances, rebalanced_copies
 
 ROWS = 1000
 HEIGHT_PX = 520
@@ -36,6 +37,12 @@ def page() -> None:
     """Draw the page."""
     before = session.current()
     others = others_than(before.name, session.datasets())
+    if others and not url.is_compared(before.name, others):
+        first, name = _pair(before, others)
+        url.compare(first, name)
+        if first != before.name:
+            session.choose(first)
+            st.rerun()
     if draw_splits(before, other_datasets=bool(others)):
         return
     if not others:
@@ -49,6 +56,14 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         after = _choose_after(before, others)
         place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    if after is None:
+        empty_state(
+            f"No other version of {escape(shorten(before.name))}",
+            "Choose the dataset to compare it with above. A version with the missing images is "
+            "made on the **Jobs** page.",
+            icon=":material/compare_arrows:",
+        )
+        return
     unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
     if unmined is not None:
         st.markdown(f"{bold(unmined.name)} has to be mined before it can be compared.")
@@ -82,12 +97,57 @@ def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any
     return compare_imbalances(store, before, after.name, **filters)
 
 
-def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset:
+def first_dataset(names: Sequence[str]) -> str:
+    """The dataset that the page opens on: the original of the latest rebalanced one, if any."""
+    return next(iter(rebalanced_copies(session.store()).values()), names[0])
+
+
+def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:
+    """The datasets that belong together, before and after: a dataset with what was made from it.
+
+    Parameters
+    ----------
+    likely : str or None
+        The dataset to take where none was made from the other.
+    copies : mapping of str to str
+        From `graph.queries.comparison.rebalanced_copies`.
+
+    Examples
+    --------
+    >>> copies = {"a-2": "a", "a-1": "a"}
+    >>> pair_of("a", "b", copies), pair_of("a-1", "b", copies), pair_of("b", None, copies)
+    (('a', 'a-2'), ('a', 'a-1'), ('b', None))
+    """
+    latest = next((copy for copy, original in copies.items() if original == name), None)
+    if latest is not None:
+        return name, latest
+    return (copies[name], name) if name in copies else (name, likely)
+
+
+def _pair(before: CurrentDataset, others: list[str]) -> tuple[str, str | None]:
+    """What to compare where neither a person nor the address has chosen it."""
+    listed = session.datasets().set_index("dataset")[["classes", "state"]].T.to_dict()
+    near, name = others[0], before.name
+    comparable = listed[near] == {"classes": listed[name]["classes"], "state": "ready"}
+    named_alike = near.startswith(name) or name.startswith(near)
+    likely = near if comparable and named_alike else None
+    return pair_of(name, likely, rebalanced_copies(before.store))
+
+
+def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset | None:
     """Draw both datasets; the first is chosen at the top of the page."""
     st.text_input(
         "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
     )
-    name = st.selectbox("After", others, **in_url(url.COMPARED), width=200)
+    name = st.selectbox(
+        "After",
+        others,
+        **named_in_url(url.COMPARED, None, others),
+        placeholder="Choose a dataset",
+        width=200,
+    )
+    if name is None:
+        return None
     st.button(
         ":material/swap_horiz:",
         key="_compare_swap",
@@ -121,7 +181,7 @@ def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
 
 def _swap(before: str, after: str) -> None:
     st.session_state[session.DATASET] = after
-    st.session_state[url.COMPARED] = before
+    url.compare(after, before)
     url.clear()
 
 

@@ -8,7 +8,7 @@ from app.services.frames import to_csv
 from app.services.reports import describe_splits
 from app.views.compare.differences import HEIGHT_PX, difference_columns
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url
+from app.views.state.url import in_url, named_in_url
 from app.views.widgets.controls import choose_view, download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_columns
@@ -65,12 +65,15 @@ def _choose(names: Sequence[str]) -> tuple[str, str]:
     """Draw both splits: at first that for training, and the last of the others."""
     ordered = in_training_order(names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.selectbox("First split", ordered, **choice_in_url(_FIRST), width=200)
+        first = st.selectbox(
+            "First split", ordered, **named_in_url(_FIRST, ordered[0], ordered), width=200
+        )
+        first = first or ordered[0]
         others = [name for name in ordered if name != first]
         second = st.selectbox(
-            "Second split", others, len(others) - 1, **choice_in_url(_SECOND), width=200
+            "Second split", others, **named_in_url(_SECOND, others[-1], others), width=200
         )
-    return first, second
+    return first, second or others[-1]
 
 
 def _draw(found: ComparedSplits) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app.concept_graph.overview import ALL_OTHERS, Axis
-from app.views.state.url import choice_in_url
+from app.views.state.url import named_in_url
 
 
 def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
@@ -13,7 +13,9 @@ def choose_axis(class_sizes: Mapping[str, int]) -> Axis:
     classes = list(class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
-    left = st.selectbox("Left", classes, **choice_in_url("left"), width=125) or classes[0]
+    left = st.selectbox("Left", classes, **named_in_url("left", classes[0], classes), width=125)
+    left = left or classes[0]
     others = [ALL_OTHERS, *(name for name in classes if name != left)]
-    right = st.selectbox("Right", others, **choice_in_url("right"), width=135) or ALL_OTHERS
+    right = st.selectbox("Right", others, **named_in_url("right", ALL_OTHERS, others), width=135)
+    right = right or ALL_OTHERS
     return Axis.between(classes, left, right)

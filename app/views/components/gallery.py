@@ -10,6 +10,7 @@ from app.concept_graph.colors import class_colors
 from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
 from app.views.state import session
 from app.views.state.session import CurrentDataset
+from app.views.state.url import came_back, number_in_url
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape
 from graph.queries.clique_images import read_clique_images
@@ -19,6 +20,7 @@ PER_CLASS = 6
 MOST_CLASSES = 4
 THUMBNAIL_PX = 320
 ANCHOR = "images"  # of the heading, to lead to it
+_OF = "_gallery_of"  # the clique that was shown last
 
 
 def image_files() -> ImageFiles:
@@ -46,6 +48,7 @@ def show(
         Images of the clique in each class.
     """
     names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
+    _begin(current, clique)
     title = " + ".join(escape(name) for name in clique)
     st.subheader(f"Images with {title}", anchor=ANCHOR)
     if len(names) > MOST_CLASSES:
@@ -57,6 +60,20 @@ def show(
             _one_class(current, clique, name, counts[name], wide=len(names) == 1)
 
 
+def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
+    """Show the first pages of a clique, unless the URL says which."""
+    known = st.session_state.get(_OF)
+    st.session_state[_OF] = clique
+    if known not in (None, clique) and not came_back():
+        for name in current.class_sizes:
+            if (key := _page_key(current, name)) in st.session_state:
+                st.session_state[key] = 1
+
+
+def _page_key(current: CurrentDataset, class_name: str) -> str:
+    return f"images_page_{list(current.class_sizes).index(class_name) + 1}"
+
+
 def _one_class(
     current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, *, wide: bool
 ) -> None:
@@ -66,9 +83,11 @@ def _one_class(
     if not total:
         st.caption("No image of this class shows them together.")
         return
-    page = 1
+    page: int | None = 1
     if kept > PER_CLASS:
-        page = st.pagination(-(-kept // PER_CLASS), key=f"_page {class_name} {clique}")
+        key = _page_key(current, class_name)
+        page = st.pagination(-(-kept // PER_CLASS), **number_in_url(key))
+    page = page or 1
     skip = (page - 1) * PER_CLASS
     found = current.read(read_clique_images, clique, class_name, skip=skip, limit=PER_CLASS)
     color = class_colors(list(current.class_sizes))[class_name]
@@ -81,7 +100,7 @@ def _one_class(
         grid(len(found), PER_CLASS if wide else 2), found["id"], pictures, strict=True
     ):
         with cell:
-            st.image(picture.data, width="stretch")
+            st.image(picture.data, width="stretch", alt=f"{name}: {class_name}")
             st.caption(escape(name))
 
 

@@ -46,6 +46,7 @@ from ingest.concepts.plurals import counted
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
+_FOCUSED = "concepts"  # the column that the browser selects when somebody tabs into the table
 VIEWS = ("Graph", "Matrix", "Combinations")
 EDGES = (100, 200, 400, 800)
 COLORS = ("Class", "Accuracy")
@@ -160,10 +161,11 @@ def _table(current: CurrentDataset, frame: pd.DataFrame, model: Evaluation | Non
     judged = None if model is None else model_accuracy.accuracy(current, model, cliques)
     audited = imbalance_verdicts(current.store, current.name, frame)
     shown = imbalance_view(frame, current.class_sizes, judged, audited)
-    selected = url.selected_cliques()
-    if selected != st.session_state.get("_from_table"):
+    selected, shown_images = url.selected_cliques(), url.shown_images()
+    if (selected, shown_images) != st.session_state.get("_from_table"):
         # Cleared, or come from the URL: what the browser has ticked is out of date.
         st.session_state["_table_version"] = st.session_state.get("_table_version", 0) + 1
+    cell_before = _cell_of(shown_images, cliques, classes)
     most = int(frame[[COUNT + name for name in classes]].to_numpy().max())
     state = draw_table(
         shown,
@@ -173,23 +175,38 @@ def _table(current: CurrentDataset, frame: pd.DataFrame, model: Evaluation | Non
         on_select="rerun",
         selection_mode=["multi-row", "single-cell"],
         selection_default={
-            "selection": {"rows": [i for i, clique in enumerate(cliques) if clique in selected]}
+            "selection": {
+                "rows": [i for i, clique in enumerate(cliques) if clique in selected],
+                "cells": [] if cell_before is None else [cell_before],
+            }
         },
         alt="Imbalances",
     )
     rows = [cliques[i] for i in state.selection.rows]
     selected = [clique for clique in selected if clique not in set(cliques)] + rows
     url.select_cliques(selected)
-    st.session_state["_from_table"] = selected
-    st.caption("Tick rows to plan for them. Click a count to see the images behind it.")
-    cells = state.selection.get("cells") or []
-    if not cells:
+    st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
+    cell = None
+    cells = [one for one in state.selection.get("cells") or () if one[1] != _FOCUSED]
+    if cells:
+        row, column = cells[0]
+        counts = {name: int(frame[COUNT + name].iloc[row]) for name in classes}
+        of = column.removeprefix(COUNT) if column.startswith(COUNT) else None
+        cell = Cell(cliques[row], counts, of)
+    url.show_images(*((cell.clique, cell.class_name) if cell else (None,)))
+    st.session_state["_from_table"] = (selected, url.shown_images())
+    return cell
+
+
+def _cell_of(
+    shown: tuple[url.Clique, str | None] | None, cliques: Sequence[url.Clique], classes: list[str]
+) -> tuple[int, str] | None:
+    """The table's cell whose images are shown; None if the table has no such cell."""
+    if shown is None or shown[0] not in cliques:
         return None
-    row, column = cells[0]
-    counts = {name: int(frame[COUNT + name].iloc[row]) for name in classes}
-    return Cell(
-        cliques[row], counts, column.removeprefix(COUNT) if column.startswith(COUNT) else None
-    )
+    clique, name = shown
+    column = COUNT + name if name in classes and len(classes) <= MAX_BARS else "gap"
+    return cliques.index(clique), column
 
 
 def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | None) -> None:

@@ -7,7 +7,7 @@ from app.views.jobs import images, results, tasks
 from app.views.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url
+from app.views.state.url import named_in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.theme import shorten
@@ -36,17 +36,15 @@ def page() -> None:
     overview = st.container()
     ids = [job.id for job in jobs]
     titles = {job.id: _title(job) for job in jobs}
-    if st.session_state.get("job") not in (None, *ids):
-        del st.session_state["job"]  # of another dataset
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
             "Job",
             ids,
             format_func=lambda job: titles.get(job, job),
-            **choice_in_url("job"),
+            **named_in_url("job", ids[0], ids, titles.__getitem__),
             width=420,
         )
-        job = jobs[ids.index(chosen)]
+        job = jobs[ids.index(chosen or ids[0])]
         _download(current, job)
     if not images.is_review(job):
         draw_progress(current.name, job.id, overview, facts_of(job))

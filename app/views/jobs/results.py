@@ -205,7 +205,7 @@ def _lead_on(name: str) -> None:
             key=f"_merged_compare {name}",
             icon=":material/compare_arrows:",
         ):
-            st.session_state[url.COMPARED] = name
+            url.compare(st.session_state[session.DATASET], name)
             url.go_to("compare")
         if st.button("Diagnose", key=f"_merged_diagnose {name}", icon=":material/balance:"):
             session.choose(name)

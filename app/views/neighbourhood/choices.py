@@ -9,7 +9,7 @@ from app.concept_graph.overview import Axis
 from app.views.components import axis_choice
 from app.views.components.name_choices import read_names
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from graph.database import schema
 from graph.queries.neighbourhood import Kind
 
@@ -46,13 +46,13 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
         )
         chosen = chosen or "Concept"  # an address may have none of the choices
         kind = _KINDS[chosen]
-        names, first, key = concepts, concepts.index(frequent), _CONCEPT
+        names, first, key = concepts, str(frequent), _CONCEPT
         if kind == "class":
-            names, first, key = list(current.class_sizes), 0, _CLASS
+            names, first, key = list(current.class_sizes), next(iter(current.class_sizes)), _CLASS
         centre = st.selectbox(
-            chosen, names, first, **in_url(key), on_change=_collapse_all, width=200
+            chosen, names, **named_in_url(key, first, names), on_change=_collapse_all, width=200
         )
-        centre = centre if centre in names else names[first]
+        centre = centre if centre in names else first
         most = st.number_input(
             "Neighbours",
             1,

@@ -21,7 +21,7 @@ from app.views.neighbourhood.choices import (
     toggle_later,
 )
 from app.views.neighbourhood.rings import MOST_NODES, links_table, picture_of
-from app.views.state import session
+from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
@@ -39,6 +39,7 @@ from graph.queries.neighbourhood import (
 HEIGHT_PX = 540
 
 _GRAPH = "near_graph"
+_NODES = "near_selected"
 
 
 def page() -> None:
@@ -105,9 +106,11 @@ def _graph(
         drawn,
         key=_GRAPH,
         highlighted=path,
+        selected=url.texts(_NODES),
         height_px=HEIGHT_PX,
         label=f"{choices.centre} and what it occurs with",
     )
+    url.write(_NODES, selection.nodes)
     name = _concept_of(selection.expanded)
     if name is not None and name != choices.centre:
         toggle_later(name)

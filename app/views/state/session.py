@@ -15,6 +15,7 @@ import streamlit as st
 
 from app.services.stores import open_store
 from app.settings import Settings
+from app.views.state.url import name_in_url
 from graph.database.store import GraphStore
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
@@ -52,18 +53,21 @@ def choose(name: str) -> None:
     st.session_state[_CHOICE] = name
 
 
-def apply_choice(names: Sequence[str]) -> None:
+def apply_choice(names: Sequence[str], first: Callable[[Sequence[str]], str] | None = None) -> None:
     """Set the chosen dataset, before the widget that shows it is drawn.
 
-    It is that of `choose`; else the user's own choice, or the URL's; else the first one.
+    It is that of `choose`; else the user's own choice, or the URL's; else what `first` gives, or
+    the first one.
     """
     name = st.session_state.pop(_CHOICE, None)
     if name in names:
         st.session_state[DATASET] = name
+        name_in_url(DATASET, name)
     elif not {st.session_state.get(DATASET), st.query_params.get(DATASET)}.intersection(names):
+        name = names[0] if first is None else first(names)
         if DATASET not in st.session_state:
-            st.query_params[DATASET] = names[0]  # allowed as long as the widget was never drawn
-        st.session_state[DATASET] = names[0]
+            st.query_params[DATASET] = name  # allowed as long as the widget was never drawn
+        st.session_state[DATASET] = name
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,21 @@ here: in the session while the user goes from page to page, and in the URL of ea
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Literal, NoReturn, TypedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Literal, NoReturn, TypedDict, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.navigation.page import StreamlitPage
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 Clique = tuple[str, ...]
+T = TypeVar("T")
 
 COMPARED = "compare_after"  # the dataset on the right of a comparison
 CLIQUES = "clique"  # the selected cliques, one parameter each
+IMAGES, IMAGES_OF = "images", "images_of"  # the clique whose images are shown, and of which class
 MOST_NAMES = 100
 """The most concepts of a clique in the URL."""
 MOST_NUMBER = 2**53 - 1
@@ -23,6 +27,7 @@ MOST_NUMBER = 2**53 - 1
 _LEFT_OUT = "_left_out"
 _KEPT = "_cliques"
 _PAGES = "_pages"
+_COMPARED_WITH = "_compared_with"
 
 
 class InUrl(TypedDict):
@@ -56,6 +61,53 @@ def choice_in_url(key: str) -> InUrl:
     if "" in st.query_params.get_all(key) and _leave_out(key):
         st.rerun()
     return in_url(key)
+
+
+class NamedInUrl(InUrl):
+    """Arguments of a choice that the URL always names."""
+
+    index: None
+    required: bool
+
+
+def named_in_url(
+    key: str, default: T | None, options: Collection[T], text: Callable[[T], str] = str
+) -> NamedInUrl:
+    """Arguments of a choice that the URL names from the start, as its default depends on the data.
+
+    Streamlit itself leaves a default out of the URL, which would then mean something else as soon
+    as there are more datasets, classes or jobs.
+
+    Parameters
+    ----------
+    default : T or None
+        The choice where neither the person nor the URL has made one of the options.
+    text : callable
+        The widget's ``format_func``.
+    """
+    named = any(text(one) == st.query_params.get(key) for one in options)
+    if st.session_state.get(key) not in options and (key in st.session_state or not named):
+        _set(key, default, "" if default is None else text(default))
+    return {"key": key, "bind": "query-params", "index": None, "required": True}
+
+
+def name_in_url(key: str, text: str) -> None:
+    """Write a choice that a page made into the URL, whose widget was drawn in the run before.
+
+    Streamlit writes it where the run before ended, and not where it was cut short by a rerun.
+    """
+    context = get_script_run_ctx()
+    if context is not None and st.query_params.get(key) not in (None, text):
+        with context.session_state.query_params() as parameters:
+            parameters.set_corrected_value(key, text, "string_value")
+
+
+def _set(key: str, value: object, text: str) -> None:
+    """Set the value of a bound widget that is yet to be drawn in this run."""
+    with suppress(StreamlitAPIException):  # drawn before: the widget writes the URL
+        if text:
+            st.query_params[key] = text
+    st.session_state[key] = value
 
 
 class IdInUrl(TypedDict):
@@ -162,10 +214,7 @@ def selected_cliques() -> list[Clique]:
 
 def select_cliques(cliques: Iterable[Clique]) -> None:
     """Set the selected cliques."""
-    texts = [
-        json.dumps(clique, ensure_ascii=False, separators=(",", ":"))
-        for clique in dict.fromkeys(cliques)
-    ]
+    texts = [_text_of(clique) for clique in dict.fromkeys(cliques)]
     if texts == _texts():
         return
     st.session_state[_KEPT] = texts
@@ -175,9 +224,58 @@ def select_cliques(cliques: Iterable[Clique]) -> None:
         del st.query_params[CLIQUES]
 
 
+def texts(key: str) -> list[str]:
+    """The values of a parameter of the URL that is no widget's."""
+    return list(st.query_params.get_all(key))
+
+
+def write(key: str, values: Sequence[str]) -> None:
+    """Set the values of a parameter of the URL that is no widget's; none takes it out."""
+    if list(values) == texts(key):
+        return
+    if values:
+        st.query_params[key] = values
+    else:
+        del st.query_params[key]
+
+
+def shown_images() -> tuple[Clique, str | None] | None:
+    """The clique whose images are shown, and the one class that they are of, if it is one."""
+    text = st.query_params.get(IMAGES)
+    clique = None if text is None else _clique_from_text(text)
+    return None if clique is None else (clique, st.query_params.get(IMAGES_OF))
+
+
+def show_images(clique: Clique | None, class_name: str | None = None) -> None:
+    """Set whose images are shown; None for no clique's."""
+    write(IMAGES, [] if clique is None else [_text_of(clique)])
+    write(IMAGES_OF, [] if class_name is None else [class_name])
+
+
+def compare(before: str, after: str | None) -> None:
+    """Set what a dataset is compared with on the page Before/after."""
+    _set(COMPARED, after, after or "")
+    st.session_state[_COMPARED_WITH] = before
+
+
+def is_compared(before: str, others: Collection[str]) -> bool:
+    """Whether a person or the URL has chosen what this dataset is compared with, out of others."""
+    given = st.session_state.get(COMPARED) or st.query_params.get(COMPARED)
+    known = st.session_state.get(_COMPARED_WITH)
+    st.session_state[_COMPARED_WITH] = before
+    return came_back() or (known == before) or (known is None and given in others)
+
+
+def came_back() -> bool:
+    """Whether this run is because of the browser's Back or Forward: then the URL decides."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
 def clear() -> None:
     """Forget the selection, such as when another dataset is chosen."""
     select_cliques([])
+    show_images(None)
 
 
 def forget_left_out() -> None:
@@ -192,7 +290,7 @@ def restore(page: str) -> None:
     URL, the session's go into it. Otherwise a URL that is not the one we wrote comes from the
     browser's Back or from an edited address, and wins.
     """
-    entered = st.session_state.get("_page") != page
+    entered = st.session_state.get("_page") != page and not came_back()
     first = "_page" not in st.session_state
     st.session_state["_page"] = page
     in_url = st.query_params.get_all(CLIQUES)
@@ -210,6 +308,10 @@ def restore(page: str) -> None:
 def _texts() -> list[str]:
     texts: list[str] = st.session_state.get(_KEPT, [])
     return texts
+
+
+def _text_of(clique: Clique) -> str:
+    return json.dumps(clique, ensure_ascii=False, separators=(",", ":"))
 
 
 def _clique_from_text(text: str) -> Clique | None:

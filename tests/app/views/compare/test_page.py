@@ -10,9 +10,12 @@ from app.services.frames import to_csv
 from app.views.compare.chart import marks_of
 from app.views.state import session
 from graph.database.store import GraphStore
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import list_datasets
+from graph.jobs import statements
+from graph.jobs.lifecycle import create_job
 from graph.queries.comparison import compare_imbalances
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
@@ -69,6 +72,47 @@ def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: st
     assert totals["Imbalanced cliques"] == "7 → 6"
     assert totals["Solved"] == "2"
     assert totals["Introduced"] == "1"
+
+
+def test_it_opens_on_what_was_made_from_a_dataset(
+    open_page: OpenPage, cars: str, later: str, store: GraphStore, write_dataset: WriteDataset
+) -> None:
+    """The latest of two copies, though another dataset's name is nearer; from either side."""
+    copies = [f"z {cars}", f"y {cars}"]
+    try:
+        for copy in copies:
+            job = create_job(store, cars, copy, [("urban", ("cow",), 3)])
+            store.write(statements.CLAIM_COPY, into=copy, job=job)
+            write_dataset(copy, MORE)
+        for opened in (cars, copies[1]):
+            app = open_page("compare", dataset=opened)
+            assert not app.exception
+            assert app.selectbox(key="dataset").value == cars
+            assert app.selectbox(key="compare_after").value == copies[1]
+            assert app.query_params["dataset"] in (cars, [cars])
+            assert app.query_params["compare_after"] in (copies[1], [copies[1]])
+        app = open_page("compare", dataset=copies[0])
+        assert app.selectbox(key="compare_after").value == copies[0]
+        app = open_page("compare", dataset=copies[0], compare_after=later)
+        assert app.selectbox(key="dataset").value == copies[0]
+        assert app.selectbox(key="compare_after").value == later
+        app.selectbox(key="dataset").set_value(cars).run()
+        assert app.selectbox(key="compare_after").value == copies[1]
+    finally:
+        for copy in copies:
+            drop_dataset(store, copy)
+
+
+def test_unrelated_datasets_are_not_compared_unasked(
+    open_page: OpenPage, cars: str, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = list_datasets(store).query("dataset == @cars").assign(dataset="nothing like it")
+    both = pd.concat([list_datasets(store).query("dataset == @cars"), other])
+    monkeypatch.setattr(session, "datasets", lambda: both)
+    app = open_page("compare", dataset=cars)
+    assert not app.exception
+    assert app.selectbox(key="compare_after").value is None
+    assert "No other version" in shown_text(app)
 
 
 def test_an_absent_clique_is_shown_as_such(open_page: OpenPage, cars: str, later: str) -> None:

@@ -1,0 +1,76 @@
+"""Links and the browser's Back: what is seen is in the address, and a step back undoes one step."""
+
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import Pages, settle
+from tests.waiting import until
+
+ROW_PX = 33  # of a table's header and rows
+
+
+def address(page: Page) -> tuple[str, dict[str, list[str]]]:
+    parts = urlsplit(page.evaluate("location.href"))
+    return parts.path, parse_qs(parts.query)
+
+
+def length(page: Page) -> int:
+    steps: int = page.evaluate("history.length")
+    return steps
+
+
+def test_back_undoes_the_last_step_and_a_link_shows_the_same_images(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars")
+    begun = address(page), length(page)
+
+    def step(does: Callable[[], object], key: str, values: list[str]) -> None:
+        before = length(page)
+        does()
+        until(lambda: address(page)[1].get(key) == values)
+        settle(page)
+        assert length(page) == before + 1
+
+    table = page.get_by_test_id("stDataFrame").first
+    step(lambda: page.get_by_role("radio", name="2", exact=True).click(), "size", ["2"])
+    step(lambda: table.click(position={"x": 16, "y": 1.5 * ROW_PX}), "clique", [FIRST])
+    step(lambda: table.click(position={"x": 330, "y": 1.5 * ROW_PX}), "images", [FIRST])
+    shown = page.get_by_role("heading", name="Images with cow")
+    expect(shown).to_be_visible()
+    seen = address(page)
+    step(lambda: page.get_by_role("link", name="Plan").click(), "clique", [FIRST])
+    assert address(page)[0] == "/plan"
+
+    page.go_back()
+    expect(shown).to_be_visible()
+    settle(page)
+    assert address(page) == seen
+    again = pages.open(page.evaluate("location.pathname + location.search"))
+    expect(again.get_by_role("heading", name="Images with cow")).to_be_visible()
+    assert address(again) == seen
+    again.close()
+
+    page.go_back()
+    expect(shown).to_have_count(0)
+    page.go_back()
+    expect(page.get_by_role("button", name="Clear", exact=True)).to_have_count(0)
+    settle(page)
+    assert "clique" not in address(page)[1]
+    page.go_back()
+    until(lambda: "size" not in address(page)[1])
+    settle(page)
+    assert address(page) == begun[0]
+    page.go_forward()
+    expect(page.get_by_role("radio", name="2", exact=True)).to_be_checked()
+
+
+FIRST = '["cow","forest_road"]'
+
+
+def test_tabbing_through_a_page_shows_no_images(pages: Pages) -> None:
+    page = pages.open("/?dataset=urbancars")
+    page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
+    page.keyboard.press("ArrowDown")
+    settle(page)
+    assert "images" not in address(page)[1]
