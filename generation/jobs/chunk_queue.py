@@ -15,7 +15,12 @@ from dbos import DBOS, SetWorkflowID
 from sqlalchemy.exc import SQLAlchemyError
 
 from generation.jobs.chunks import Chunk
-from generation.jobs.queue_database import JsonSerializer, check_url, without_password
+from generation.jobs.queue_database import (
+    JsonSerializer,
+    check_url,
+    register_queues,
+    without_password,
+)
 from graph.errors import Setting, StoreUnavailableError
 from graph.plugins import EXTRAS
 
@@ -126,14 +131,8 @@ class Queue:
         try:
             kinds = (_QUEUES,) if run_task is None else (_QUEUES, _TASK_QUEUES)
             DBOS.listen_queues([kind[extra] for kind in kinds for extra in extras])
+            register_queues(checked, NAME, _CONCURRENCY, poll_s)
             DBOS.launch()
-            for name, concurrency in _CONCURRENCY.items():
-                DBOS.register_queue(
-                    name,
-                    worker_concurrency=concurrency,
-                    polling_interval_sec=poll_s,
-                    on_conflict="always_update",
-                )
         except Exception as error:  # whatever the driver of the database raises
             DBOS.destroy()
             raise StoreUnavailableError(

@@ -1,10 +1,11 @@
 """The job queue's database: its URL, and JSON alone as the format of what it stores."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dbos import Serializer
+from dbos import DBOS, DBOSClient, Serializer
 from dbos._serialization import DefaultSerializer
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -94,3 +95,33 @@ def without_password(url: str) -> str:
     except ArgumentError:
         return "(no URL)"
     return mask_credentials(url)
+
+
+def register_queues(
+    url: str, application: str, concurrency: Mapping[str, int], poll_s: float
+) -> None:
+    """Create the tables and the queues: those registered after a launch are read 1 s late.
+
+    Parameters
+    ----------
+    url : str
+        As `check_url` returns it.
+    application : str
+        Name of the application whose queues these are.
+    concurrency : mapping of str to int
+        How many workflows of each queue a worker executes at once.
+    poll_s : float
+        Seconds between looks into each.
+    """
+    DBOS.migrate(url)
+    client = DBOSClient(
+        system_database_url=url,
+        serializer=JsonSerializer(),
+        application_name=application,
+        retry_connection_errors=False,
+    )
+    try:
+        for name, at_once in concurrency.items():
+            client.register_queue(name, worker_concurrency=at_once, polling_interval_sec=poll_s)
+    finally:
+        client.destroy()
