@@ -19,6 +19,7 @@ from graph.database.store import GraphStore
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
 from graph.records import Annotations, ImageRecord, Mention
+from tests import class_archive
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
 hypothesis.settings.load_profile("cobalance")
@@ -32,6 +33,10 @@ HOSTILE = (
     "\u0634\u0627\u0631\u0639 \U0001f6e3",
     " ".join(["long"] * 60),
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    class_archive.use(config)
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +57,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 @pytest.fixture(scope="session")
 def store(settings: Settings) -> Iterator[GraphStore]:
     with open_store(settings) as opened:
+        if settings.neo4j_uri is None and (own := local_server.status(settings.local_server())):
+            class_archive.fill(own.pid)
         yield opened
 
 

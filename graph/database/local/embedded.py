@@ -30,7 +30,9 @@ def start_jvm(jar_folder: str, jars: list[str], heap_mb: int) -> None:
         "-XX:MetaspaceSize=128m",  # its final size: growing to it took full collections
         "-Dlog4j2.disable.jmx=true",
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED_PACKAGES),
-        classpath=jars,  # bare names: JPype is slow with a class path beyond ASCII
+        # Bare names: JPype is slow with a class path beyond ASCII. Last the one whose manifest
+        # names others, so that the JVM can use an archive of classes (-XX:SharedArchiveFile).
+        classpath=sorted(jars, key=lambda name: name.startswith("jaxb-runtime")),
         convertStrings=True,
     )
 

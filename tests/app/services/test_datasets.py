@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 from ingest.captions.image_texts import read_image_texts
 from ingest.images.regions import read_regions, regions_path
+from tests.app.cli.calling import call
 
 
 @pytest.fixture
@@ -20,12 +19,8 @@ def home(settings, tmp_path):
 @pytest.fixture
 def run(home):
     def command(*arguments):
-        subprocess.run(
-            [sys.executable, "-m", "app", *map(str, arguments)],
-            env={**os.environ, "COBALANCE_HOME": str(home)},
-            check=True,
-            capture_output=True,
-        )
+        done = call({**os.environ, "COBALANCE_HOME": str(home)}, *arguments)
+        assert done.returncode == 0, done.stderr
 
     return command
 

@@ -55,9 +55,15 @@ def test_a_server_that_has_stopped(way):
         assert store.write("RETURN 1 AS x") == [{"x": 1}]
 
 
-@pytest.mark.timeout(50, func_only=True)  # the driver alone waits 60 s for a connection
+def test_patience_has_an_end():
+    assert sum(PATIENCE.values()) <= 30
+
+
+@pytest.mark.timeout(25, func_only=True)  # the driver alone waits 60 s for a connection
 def test_a_server_that_hangs(way, monkeypatch):
     monkeypatch.setitem(PATIENCE, "liveness_check_timeout", 0)  # every idle connection is tried
+    monkeypatch.setitem(PATIENCE, "connection_timeout", 1.0)  # a fifth of what people get
+    monkeypatch.setitem(PATIENCE, "connection_acquisition_timeout", 3.0)
     with GraphStore.connect(*way.login) as store:
         assert store.read("RETURN 1 AS x") == [{"x": 1}]
         way.block()
