@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.records import Annotations
-from ingest.names import Coded, categorical
+from ingest.names import Coded, categorical, translated
 
 TEXT = pa.large_string()
 
@@ -210,23 +210,26 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     has_crowds = any(part.crowds is not None for part in parts)
     for part in parts:
         rows = new_row[part.image]
-        kept = np.flatnonzero((rows >= 0) & (part.concept.codes >= 0))
-        new_code = np.array([number[name] for name in part.concept.names], dtype=np.int64)
+        sound = (rows >= 0) & (part.concept.codes >= 0)
+        kept = slice(None) if sound.all() else np.flatnonzero(sound)
+        new_code = np.array([number[name] for name in part.concept.names], dtype=np.int32)
         image.append(rows[kept])
-        concept.append(new_code[part.concept.codes[kept]])
-        source.append(np.full(len(kept), sources.index(part.source), dtype=np.int64))
+        concept.append(translated(part.concept.codes[kept], new_code))
+        n = len(image[-1])
+        source.append(np.full(n, sources.index(part.source), dtype=np.int32))
         for name, columns in numbers.items():
-            columns.append(_picked(part.numbers.get(name), kept, np.array(np.nan)))
-        segmentations.append(_picked(part.segmentations, kept, np.array(None)))
+            columns.append(_picked(part.numbers.get(name), kept, n, np.array(np.nan)))
+        segmentations.append(_picked(part.segmentations, kept, n, np.array(None)))
         crowded = part.crowds
-        crowds.append(np.zeros(len(kept), dtype=bool) if crowded is None else crowded[kept])
+        crowds.append(np.zeros(n, dtype=bool) if crowded is None else crowded[kept])
     return pd.DataFrame(
         {
             "image": _joined(image),
             "concept": categorical(_joined(concept), names),
             "source": categorical(_joined(source), sources),
             **{name: _joined(columns) for name, columns in numbers.items()},
-            "segmentation": _joined(segmentations),
+            # As a series: pandas would take 42 bytes a row to see what the objects are.
+            "segmentation": pd.Series(_joined(segmentations), dtype=object, copy=False),
             **({"crowd": _joined(crowds)} if has_crowds else {}),
         },
         copy=False,
@@ -234,10 +237,13 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
 
 
 def _picked(
-    values: npt.NDArray[Scalar] | None, kept: IntArray, missing: npt.NDArray[Scalar]
+    values: npt.NDArray[Scalar] | None,
+    kept: IntArray | slice,
+    n: int,
+    missing: npt.NDArray[Scalar],
 ) -> npt.NDArray[Scalar]:
-    """Values at some positions; without any, one for all: a column of NaN takes 8 bytes a row."""
-    return np.broadcast_to(missing, len(kept)) if values is None else values[kept]
+    """Values at `n` positions; without any, one for all: a column of NaN takes 8 bytes a row."""
+    return np.broadcast_to(missing, n) if values is None else values[kept]
 
 
 def _joined(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:

@@ -249,7 +249,11 @@ def _among(column: "pd.Series[str]", wanted: tuple[str, ...], kind: str) -> Bool
 
 def _without_unused(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Drop unused categories of some columns, and renumber the rows."""
-    used = {name: rows[name].cat.remove_unused_categories() for name in names}
+    columns = {name: rows[name].cat for name in names}
+    used = {
+        name: categorical(column.codes.to_numpy(), column.categories.tolist())
+        for name, column in columns.items()
+    }
     return rows.assign(**used).reset_index(drop=True)
 
 

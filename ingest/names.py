@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from graph.arrays import BoolArray, IntArray
 from graph.names import clean_name
 
+BLOCK = 1 << 20  # codes looked up at once
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
 _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
 
@@ -49,7 +50,7 @@ class Coded:
 
     Parameters
     ----------
-    codes : int64 array
+    codes : int array
         Positions in `names`, -1 for none.
     names : sequence of str
         Distinct, in sorted order.
@@ -111,7 +112,7 @@ def encode_names(column: pa.Array) -> NameColumn:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    raw_codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    raw_codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
     return recode_names(raw_codes, encoded.dictionary.to_pylist())
 
 
@@ -121,8 +122,8 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     fault_of = [name_fault(name) for name in cleaned]
     sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
     number = {name: code for code, name in enumerate(sound)}
-    new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int64)
-    codes = new_code[raw_codes]
+    new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int32)
+    codes = translated(raw_codes, new_code)
     missing = [*fault_of, "is empty"]
     faults = _Faults(np.flatnonzero(codes < 0), raw_codes, missing)
     is_empty = np.array([fault == "is empty" for fault in missing])
@@ -144,8 +145,19 @@ def unreadable(column: pa.Array) -> BoolArray:
 
 def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
     """Turn codes into a categorical of the names that occur."""
-    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(names) + 1)[1:])
-    new_code = np.full(len(names) + 1, -1, dtype=np.int64)
+    occurs = np.zeros(len(names) + 1, dtype=np.bool_)
+    for start in range(0, len(codes), BLOCK):
+        occurs[codes[start : start + BLOCK]] = True
+    used = np.flatnonzero(occurs[:-1])
+    new_code = np.full(len(names) + 1, -1, dtype=np.min_scalar_type(-max(len(used), 1)))
     new_code[used] = np.arange(len(used))
     kept: Any = pd.Index([names[code] for code in used.tolist()], dtype="str")
-    return pd.Categorical.from_codes(new_code[codes], categories=kept)
+    return pd.Categorical.from_codes(translated(codes, new_code), categories=kept)
+
+
+def translated(codes: IntArray, new_code: IntArray) -> IntArray:
+    """Look codes up, block by block: numpy would convert all to 64 bits at once."""
+    found = np.empty(len(codes), dtype=new_code.dtype)
+    for start in range(0, len(codes), BLOCK):
+        found[start : start + BLOCK] = new_code[codes[start : start + BLOCK]]
+    return found

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from graph.arrays import BoolArray, IntArray
 from graph.errors import OptionError
+from graph.mention_rows import MentionRows
 from graph.records import Annotations
 
 
@@ -133,14 +134,27 @@ def build_incidence(
 
 
 def incidence_of(annotations: Annotations) -> Incidence:
-    """Build the incidence matrix of annotations, without a store."""
-    images, mentions = annotations.images, annotations.mentions
-    return build_incidence(
-        mentions["image"].to_numpy(),
-        mentions["concept"].cat.codes.to_numpy(dtype=np.int64),
-        images["class_name"].cat.codes.to_numpy(dtype=np.int64),
-        tuple(mentions["concept"].cat.categories),
-        tuple(images["class_name"].cat.categories),
+    """Build the incidence matrix of annotations, without a store, block by block."""
+    image = annotations.mentions["image"].to_numpy()
+    concept, label = annotations.mentions["concept"].cat, annotations.images["class_name"].cat
+    codes, labels = concept.codes.to_numpy(), label.codes.to_numpy()
+    blocks = [
+        build_incidence(
+            image[rows] - first,
+            codes[rows].astype(np.int64),
+            labels[first:end],
+            tuple(concept.categories),
+            tuple(label.categories),
+        )
+        for first, end, rows in MentionRows.of(annotations).blocks()
+    ]
+    lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
+    return Incidence(
+        np.append(0, np.cumsum(lengths)),
+        np.concatenate([block.indices for block in blocks]),
+        np.concatenate([block.labels for block in blocks]),
+        blocks[0].concepts,
+        blocks[0].classes,
     )
 
 

@@ -1,5 +1,6 @@
 """Synchronise nodes and edges with the store: write only the differences, in parallel batches."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Change:
 
 
 def compare(
-    stored: Mapping[K, int], keys: Sequence[K], digests: Sequence[int], *, delete: bool
+    stored: Mapping[K, int], keys: Iterable[K], digests: Iterable[int], *, delete: bool
 ) -> Change:
     """Compare wanted nodes with stored ones by key and content digest.
 
@@ -55,19 +56,20 @@ def compare(
     >>> change.created.tolist(), change.updated.tolist(), change.deleted, change.unchanged
     ([2], [1], ('c',), 1)
     """
-    created, updated = [], []
+    created, updated, position = array("q"), array("q"), -1
+    left = set(stored) if delete else set()
     for position, (key, digest) in enumerate(zip(keys, digests, strict=True)):
         known = stored.get(key)
         if known is None:
             created.append(position)
         elif known != digest:
             updated.append(position)
-    deleted = tuple(stored.keys() - set(keys)) if delete and stored else ()
+        left.discard(key)
     return Change(
         np.array(created, dtype=np.int64),
         np.array(updated, dtype=np.int64),
-        tuple(sorted(deleted)),
-        len(keys) - len(created) - len(updated),
+        tuple(sorted(left)),
+        position + 1 - len(created) - len(updated),
     )
 
 

@@ -6,9 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from graph.arrays import FloatArray, IntArray
+from graph.mention_rows import BLOCK, MentionRows
 from graph.records import Annotations
 
 _SYNTHETIC = np.uint64(0xD1B54A32D192ED03)
@@ -16,7 +18,7 @@ _SYNTHETIC = np.uint64(0xD1B54A32D192ED03)
 
 @dataclass(frozen=True, eq=False)
 class ImageContents:
-    """Mentions of each image, grouped by concept.
+    """Mentions of each image, which are grouped by concept when an image's edges are asked for.
 
     A concept's score and source are those of its most certain mention; a mention without a score
     is certain. The count is of all its mentions. Boxes and areas stay in the annotation file: no
@@ -24,52 +26,46 @@ class ImageContents:
 
     Parameters
     ----------
-    bounds : int array, shape (n_images + 1,)
-        Image i has the entries ``bounds[i]`` to ``bounds[i + 1] - 1``.
+    rows : MentionRows
+        Where each image's mentions are.
     concepts, sources : sequence of str
         Names by code.
-    concept_codes, source_codes, scores, counts : array, shape (n_entries,)
-        The values of each entry; a score is NaN where unknown.
+    concept_codes, source_codes, scores : array, shape (n_mentions,)
+        The values of each mention, as the annotations have them; a score is NaN where unknown.
     """
 
-    bounds: IntArray
+    rows: MentionRows
     concepts: Sequence[str]
     sources: Sequence[str]
     concept_codes: IntArray
     source_codes: IntArray
     scores: FloatArray
-    counts: IntArray
 
     @classmethod
     def of(cls, annotations: Annotations) -> "ImageContents":
-        """Group the mentions of all images; O(m log m) for m mentions."""
+        """Find the mentions of all images, without a copy of them."""
         mentions = annotations.mentions
-        image = mentions["image"].to_numpy()
         concept, source = mentions["concept"].cat, mentions["source"].cat
-        codes, score = concept.codes.to_numpy(), mentions["score"].to_numpy()
-        uncertainty = -np.where(np.isnan(score), np.inf, score)
-        order = np.lexsort((uncertainty, codes, image))
-        sorted_image, sorted_code = image[order], codes[order]
-        changes = (np.diff(sorted_image, prepend=-1) != 0) | (np.diff(sorted_code, prepend=-1) != 0)
-        starts = np.flatnonzero(changes)
-        first = order[starts]
         return cls(
-            np.searchsorted(sorted_image[starts], np.arange(len(annotations.images) + 1)),
+            MentionRows.of(annotations),
             concept.categories.tolist(),
             source.categories.tolist(),
-            codes[first],
-            source.codes.to_numpy()[first],
-            score[first],
-            np.diff(starts, append=len(order)).astype(np.int32),
+            concept.codes.to_numpy(),
+            source.codes.to_numpy(),
+            mentions["score"].to_numpy(),
         )
 
     def concepts_of(self, images: IntArray) -> list[str]:
         """Names of the concepts that occur in any of the images at these positions."""
-        codes = np.flatnonzero(np.bincount(self.concept_codes[self._entries(images)]))
-        return sorted(self.concepts[code] for code in codes.tolist())
+        occurs = np.zeros(len(self.concepts), dtype=np.bool_)
+        for start in range(0, len(images), BLOCK):
+            occurs[self.concept_codes[self.rows.at(images[start : start + BLOCK])]] = True
+        return sorted(self.concepts[code] for code in np.flatnonzero(occurs).tolist())
 
     def edges(self, images: IntArray) -> list[list[Sequence[Any]]]:
         """CONTAINS edges of each image as columns: concepts, then properties as in the schema.
+
+        Complexity: O(m log m) for the m mentions of these images.
 
         Examples
         --------
@@ -78,38 +74,45 @@ class ImageContents:
         >>> ImageContents.of(Annotations.from_records([cats])).edges(np.array([0]))
         [[['cat'], ['annotation'], [None], [2]]]
         """
-        entries = self._entries(images)
+        rows = self.rows.at(images)
+        image = np.repeat(np.arange(len(images)), self.rows.lengths(images))
+        code, score = self.concept_codes[rows], self.scores[rows]
+        uncertainty = -np.where(np.isnan(score), np.inf, score)
+        order = np.lexsort((uncertainty, code, image))
+        image, code = image[order], code[order]
+        changes = (np.diff(image, prepend=-1) != 0) | (np.diff(code, prepend=-1) != 0)
+        starts = np.flatnonzero(changes)
+        first = order[starts]
         columns = (
-            [self.concepts[code] for code in self.concept_codes[entries].tolist()],
-            [self.sources[code] for code in self.source_codes[entries].tolist()],
-            [None if score != score else score for score in self.scores[entries].tolist()],
-            self.counts[entries].tolist(),
+            [self.concepts[each] for each in code[starts].tolist()],
+            [self.sources[each] for each in self.source_codes[rows[first]].tolist()],
+            [None if each != each else each for each in score[first].tolist()],
+            np.diff(starts, append=len(order)).tolist(),
         )
-        ends = np.cumsum(self.bounds[images + 1] - self.bounds[images]).tolist()
-        return [[column[start:end] for column in columns] for start, end in pairwise([0, *ends])]
-
-    def _entries(self, images: IntArray) -> IntArray:
-        """Places of the images' entries, image after image."""
-        starts, lengths = self.bounds[images], self.bounds[images + 1] - self.bounds[images]
-        shift = np.repeat(starts - np.append(0, np.cumsum(lengths)[:-1]), lengths)
-        return shift + np.arange(len(shift))
+        bounds = np.searchsorted(image[starts], np.arange(len(images) + 1)).tolist()
+        return [[column[start:end] for column in columns] for start, end in pairwise(bounds)]
 
 
 def image_digests(annotations: Annotations) -> IntArray:
     """64-bit digest of each image's stored contents, independent of the order of its mentions."""
     fields = ["id", "class_name", "split", "uri", "width_px", "height_px"]
-    digests = pd.util.hash_pandas_object(annotations.images[fields], index=False).to_numpy()
-    # Real images keep the digests that they had before images could be generated.
-    digests = digests ^ np.where(annotations.images["synthetic"], _SYNTHETIC, np.uint64(0))
-    mentions = annotations.mentions
-    if len(mentions):
-        hashed = pd.util.hash_pandas_object(
-            mentions[["concept", "source", "score"]], index=False
-        ).to_numpy()
-        order = np.argsort(mentions["image"].to_numpy(), kind="stable")
-        rows = mentions["image"].to_numpy()[order]
-        starts = np.flatnonzero(np.diff(rows, prepend=-1))
-        # A product before the sum, so that content cannot move between image and mentions unseen.
-        digests = digests * np.uint64(0x9E3779B97F4A7C15)
-        digests[rows[starts]] += np.add.reduceat(hashed[order], starts)
+    images, mentions = annotations.images, annotations.mentions
+    rows = MentionRows.of(annotations)
+    digests = np.empty(len(images), dtype=np.uint64)
+    for first, end, places in rows.blocks():
+        found = _hashed(images[fields].iloc[first:end])
+        # Real images keep the digests that they had before images could be generated.
+        found = found ^ np.where(images["synthetic"].iloc[first:end], _SYNTHETIC, np.uint64(0))
+        if len(mentions):
+            # A product before the sum: content cannot move between image and mentions unseen.
+            found = found * np.uint64(0x9E3779B97F4A7C15)
+            hashed = _hashed(mentions[["concept", "source", "score"]].iloc[places])
+            starts = rows.bounds[first:end] - rows.bounds[first]
+            shows = rows.bounds[first:end] < rows.bounds[first + 1 : end + 1]
+            found[shows] += np.add.reduceat(hashed, starts[shows]) if shows.any() else 0
+        digests[first:end] = found
     return digests.view(np.int64)
+
+
+def _hashed(frame: pd.DataFrame) -> npt.NDArray[np.uint64]:
+    return pd.util.hash_pandas_object(frame, index=False).to_numpy().astype(np.uint64, copy=False)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from graph.arrays import IntArray
 from graph.counting.incidence import Incidence
@@ -32,7 +34,7 @@ def write_image_lists(
     dataset: str,
     writer: str,
     digest: int,
-    ids: Sequence[str],
+    ids: Sequence[str] | ExtensionArray,
     incidence: Incidence,
 ) -> None:
     """Replace the dataset's lists.
@@ -88,8 +90,11 @@ def find_images(
     return [ids[rank // IDS_PER_PAGE][rank % IDS_PER_PAGE] for rank in ranks]
 
 
-def _lists(ids: Sequence[str], incidence: Incidence) -> Iterator[tuple[list[str], bytes]]:
-    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+def _lists(
+    ids: Sequence[str] | ExtensionArray, incidence: Incidence
+) -> Iterator[tuple[list[str], bytes]]:
+    named = pd.Series(ids, dtype="str").array
+    order = named.argsort()  # by code point
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     of_entry = np.repeat(rank, np.diff(incidence.indptr))
@@ -98,14 +103,17 @@ def _lists(ids: Sequence[str], incidence: Incidence) -> Iterator[tuple[list[str]
         (_CONCEPT, incidence.concepts, incidence.indices, of_entry),
     ):
         width = max(1, len(ids))
-        entries = np.sort(codes.astype(np.int64) * width + ranks)
+        entries = codes.astype(np.int64)
+        entries *= width
+        entries += ranks
+        entries.sort()
         bounds = np.searchsorted(entries, np.arange(len(names) + 1) * width).tolist()
         for code, name in enumerate(names):
             content = entries[bounds[code] : bounds[code + 1]] - code * width
             if len(content):
                 yield [kind, name], _pack(content)
     for start in range(0, len(order), IDS_PER_PAGE):
-        some = [ids[row] for row in order[start : start + IDS_PER_PAGE].tolist()]
+        some = named[order[start : start + IDS_PER_PAGE]].tolist()
         yield [_IDS, str(start // IDS_PER_PAGE)], _pack_ids(some)
 
 

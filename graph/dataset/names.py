@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from pandas.api.extensions import ExtensionArray
+
 from graph.database.declarations import Node
 from graph.database.schema import CONCEPT
 from graph.database.statements import names_statement, unknown_names_statement
@@ -11,6 +13,7 @@ from graph.dataset import statements
 from graph.dataset.state import DatasetState, dataset_state
 from graph.errors import OptionError, UnknownNameError
 
+_IDS = 10_000  # ids in a query
 Names = Mapping[Node, Sequence[str]]
 """Names of classes, concepts or plans, by their kind of node."""
 
@@ -105,11 +108,15 @@ def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
     return {row["split"]: row["images"] for row in rows}
 
 
-def foreign_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> int:
+def foreign_images(store: GraphStore, dataset: str, ids: Sequence[str] | ExtensionArray) -> int:
     """Count a dataset's images if none of them is among `ids`, else return 0.
 
     Also 0 where there is no such dataset. It takes a look-up in an index for each of `ids`, until
     one is found.
     """
-    (row,) = store.read(statements.FOREIGN_IMAGES, dataset=dataset, ids=list(ids))
-    return 0 if row["known"] else int(row["images"])
+    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
+    for start in range(0, len(ids) if counted["images"] else 0, _IDS):
+        some = list(ids[start : start + _IDS])
+        if store.read(statements.KNOWN_IMAGES, dataset=dataset, ids=some)[0]["known"]:
+            return 0
+    return int(counted["images"])

@@ -235,10 +235,10 @@ def sync_sample(
         The token from `graph.dataset.state.claim`.
     """
     annotations = _annotations_of(sample) if sample else Annotations.from_records(())
-    keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
+    ids, digests = annotations.images["id"], image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
-    change = compare(stored, keys, digests.tolist(), delete=True)
-    write_images(store, dataset, writer, annotations, change, keys, digests, progress)
+    change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
+    write_images(store, dataset, writer, annotations, change, digests, progress)
 
 
 def choose_sample(

@@ -110,11 +110,9 @@ CALL (d) {
 RETURN split, images ORDER BY split""",
 )
 
-FOREIGN_IMAGES = Statement(
-    "Whether any of the given images exists, and how many images the dataset has.",
-    """
-RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } AS known,
-  COUNT { MATCH (:Image {dataset: $dataset}) } AS images""",
+KNOWN_IMAGES = Statement(
+    "Whether any of the given images exists.",
+    "RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } AS known",
 )
 
 CLASSES_OF_IMAGES = Statement(

@@ -1,9 +1,11 @@
 """Load annotations into the concept graph: images with their edges, then co-occurrence edges."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from pandas.api.extensions import ExtensionArray
 
 from graph.arrays import IntArray
 from graph.counting.cooccurrence import CoOccurrence, cooccurrence
@@ -27,6 +29,7 @@ from graph.dataset.state import (
     invalidate,
 )
 from graph.errors import Action, OptionError
+from graph.mention_rows import BLOCK
 from graph.progress import Progress, silent
 from graph.records import Annotations, plain_values
 
@@ -91,31 +94,32 @@ def write_annotations(
             " first.",
         )
     progress("compare", 0, None)
-    keys, digests = annotations.images["id"].tolist(), image_digests(annotations)
+    ids, digests = annotations.images["id"].array, image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
-    change = compare(stored, keys, digests.tolist(), delete=replace)
+    change = compare(stored, _values(ids), _values(digests), delete=replace)
     report = IngestReport.of(change, len(stored))
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
     writer = claim(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    write_images(store, dataset, writer, annotations, change, keys, digests, progress)
+    write_images(store, dataset, writer, annotations, change, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
-    left = stored.keys() - keys - set(change.deleted)
-    images = scan_incidence(store, dataset) if left else _split_incidence(annotations, keys)
+    left = set(stored).difference(change.deleted, _values(ids) if stored else ())
+    images = scan_incidence(store, dataset) if left else _split_incidence(annotations)
     incidence = images.incidence
     write_cooccurrence(
         store, dataset, writer, cooccurrence(incidence), incidence.concepts, incidence.classes
     )
     _count_images_without_concepts(store, dataset, writer, images.incidence)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
-    n_images = len(keys) + len(left)
+    n_images = len(ids) + len(left)
     if counted["images"] != n_images:
         raise invalidate(store, dataset, "digest")
     digest = dataset_digest(digests, (stored[key] for key in left), n_images)
     write_incidence_table(store, dataset, writer, digest, images)
-    write_image_lists(store, dataset, writer, digest, images.ids, images.incidence)
+    named = images.ids if left else ids
+    write_image_lists(store, dataset, writer, digest, named, incidence)
     finish(
         store,
         dataset,
@@ -151,8 +155,15 @@ def dry_run(
         state.require_complete()
     progress("compare", 0, None)
     stored = stored_digests(store, schema.IMAGE, dataset)
-    keys, digests = annotations.images["id"].tolist(), image_digests(annotations).tolist()
-    return IngestReport.of(compare(stored, keys, digests, delete=replace), len(stored))
+    ids, digests = annotations.images["id"].array, image_digests(annotations)
+    change = compare(stored, _values(ids), _values(digests), delete=replace)
+    return IngestReport.of(change, len(stored))
+
+
+def _values(column: ExtensionArray | IntArray) -> Iterator[Any]:
+    """Values of a column as Python objects, few of which are there at a time."""
+    for start in range(0, len(column), BLOCK):
+        yield from column[start : start + BLOCK].tolist()
 
 
 def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
@@ -172,7 +183,6 @@ def write_images(
     writer: str,
     annotations: Annotations,
     change: Change,
-    keys: list[str],
     digests: IntArray,
     progress: Progress,
 ) -> None:
@@ -199,10 +209,10 @@ def write_images(
         batch = images.iloc[positions]
         columns = [plain_values(batch[name]) for name in schema.IMAGE.property_names[1:]]
         values = zip(digests[positions].tolist(), *columns, strict=True)
-        labels = plain_values(batch["class_name"])
-        found = zip(positions.tolist(), values, labels, contents.edges(positions), strict=True)
+        keys, labels = batch["id"].tolist(), plain_values(batch["class_name"])
+        found = zip(keys, values, labels, contents.edges(positions), strict=True)
         return [
-            (keys[i], list(properties), [[[label]], edges]) for i, properties, label, edges in found
+            (key, list(properties), [[[label]], edges]) for key, properties, label, edges in found
         ]
 
     edges = (schema.LABELED, schema.CONTAINS)
@@ -211,10 +221,10 @@ def write_images(
     )
 
 
-def _split_incidence(annotations: Annotations, ids: list[str]) -> SplitIncidence:
+def _split_incidence(annotations: Annotations) -> SplitIncidence:
     splits = annotations.images["split"].cat
     codes = splits.codes.to_numpy(dtype=np.int64)
-    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories), ids)
+    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories))
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:

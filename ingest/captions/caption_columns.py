@@ -28,7 +28,9 @@ def caption_column(table: Table, taken: Sequence[str]) -> str | None:
 def is_text(column: pa.Array) -> bool:
     """Whether a column holds text, or lists of text."""
     kind = column.type
-    return bool(kind == TEXT or (pa.types.is_large_list(kind) and kind.value_type == TEXT))
+    if pa.types.is_large_list(kind):
+        kind = kind.value_type
+    return bool((kind.value_type if pa.types.is_dictionary(kind) else kind) == TEXT)
 
 
 def read_caption_cells(table: Table, name: str) -> tuple[IntArray, list[str | None]]:
@@ -68,6 +70,8 @@ def table_texts(table: Table, caption: str | None) -> TextColumns:
     caption : str or None
         The column of captions.
     """
+    if caption is None and not any(name in table.columns for name in _ABOUT):
+        return TextColumns(np.arange(0), [], [], [], [])
     if caption is None:
         captions: Sequence[list[str] | None] = [None] * table.n_rows
     else:

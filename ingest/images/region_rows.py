@@ -138,6 +138,14 @@ class RegionRows:
         return pa.table(columns, schema=STORED)
 
 
+def has_regions(annotations: Annotations) -> bool:
+    """Whether some mention or object may have a region: without any, there is nothing to sort."""
+    mentions = annotations.mentions
+    return annotations.objects is not None or bool(
+        mentions["x_px"].notna().any() or mentions["segmentation"].notna().any()
+    )
+
+
 def _with_objects(annotations: Annotations) -> pd.DataFrame:
     """Mentions, followed by the objects of the class as mentions of it."""
     mentions, objects = _with_crowds(annotations.mentions), annotations.objects

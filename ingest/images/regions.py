@@ -22,7 +22,7 @@ from ingest.images.region_file import (
     region_files,
     regions_of,
 )
-from ingest.images.region_rows import RegionRows
+from ingest.images.region_rows import RegionRows, has_regions
 from ingest.stored.sorted_parquet import SortedFile, write_sorted
 
 
@@ -66,6 +66,8 @@ def write_regions(
     """
     files = region_files(folder)
     path = files.path(dataset)
+    if not has_regions(annotations) and not path.exists():
+        return 0
     new = RegionRows.of(annotations)
     if not new.ids and not path.exists():
         return 0

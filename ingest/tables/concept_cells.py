@@ -153,7 +153,7 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
                 "Save concept as text, score and area as numbers, box as a list of four numbers.",
             ) from None
         _check_numbers(numbers, row, rows)
-    return Cells(row, _checked(pc.fill_null(items, ""), row, rows), numbers, "lists", None)
+    return Cells(row, _checked(items, row, rows), numbers, "lists", None)
 
 
 def _boxes(column: pa.Array) -> dict[str, FloatArray]:
@@ -181,6 +181,8 @@ def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray
             raise rows.problems.fatal(
                 "the scores column holds structures", "Save a list of one number a concept."
             )
+        if pa.types.is_dictionary(items.type):
+            items = items.dictionary_decode()
         values = pd.to_numeric(items.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
     expected, given = np.bincount(cells.row, minlength=n), np.bincount(at, minlength=n)
     wrong = np.zeros(n, dtype=bool)

@@ -34,7 +34,7 @@ class Table:
         Collects the malformed records.
     columns : dict of str to pyarrow.Array
         Text (``large_string``, null where missing); from typed files also floats, and lists of
-        text or of structures.
+        text, of codes of text (a dictionary) or of structures.
     n_rows : int
         Number of rows.
     place : callable

@@ -136,7 +136,10 @@ def _check_sizes(
 
 
 def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
-    """Replace codes by their text, in lists and structures, too, if it is within the budget."""
+    """Replace codes by their text, in structures, too, if it is within the budget.
+
+    Lists of text stay codes: a list of names is the greater part of most files.
+    """
     kind = column.type
     if pa.types.is_dictionary(kind):
         words = column.dictionary
@@ -147,7 +150,11 @@ def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
         return column.dictionary_decode()
     if is_list(kind):
         sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-        values = written_out(pc.list_flatten(column), budget)
+        values = pc.list_flatten(column)
+        if pa.types.is_dictionary(values.type):
+            values.dictionary.validate(full=True)
+        else:
+            values = written_out(values, budget)
         offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
         return pa.LargeListArray.from_arrays(offsets, values, mask=column.is_null())
     if pa.types.is_struct(kind):
@@ -199,13 +206,17 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def plain_column(column: pa.Array) -> pa.Array:
-    """Convert a usable column to text, floats, or lists of text or structures."""
+    """Convert a usable column to text, floats, or lists of text, codes of text or structures."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
     if is_list(kind):
         value = kind.value_type
-        return pc.cast(column, pa.large_list(value if pa.types.is_struct(value) else TEXT))
+        if pa.types.is_dictionary(value):
+            value = pa.dictionary(pa.int32(), TEXT)
+        elif not pa.types.is_struct(value):
+            value = TEXT
+        return pc.cast(column, pa.large_list(value))
     if pa.types.is_floating(kind):
         return pc.cast(column, pa.float64())
     return pc.cast(column, TEXT)

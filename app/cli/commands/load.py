@@ -308,7 +308,7 @@ def ingest(
 
 def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
     """Raise DatasetExistsError if the default dataset has none of the file's images."""
-    others = foreign_images(store, name, annotations.images["id"].tolist())
+    others = foreign_images(store, name, annotations.images["id"].array)
     if others:
         images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
         raise DatasetExistsError(

@@ -38,4 +38,4 @@ def test_mentions_are_kept_as_numbers():
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept < 24 * len(contents.counts)
+    assert kept < 8 * len(contents.scores)
