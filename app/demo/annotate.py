@@ -165,7 +165,7 @@ def run_annotate_demo(
     mine_dataset(
         store, NAME, MiningOptions(max_size=1, common=()), max_cliques=1_000, progress=progress
     )
-    believed = read_imbalances(store, NAME, Ranking(max_size=1, limit=len(CONCEPTS)))
+    believed = read_imbalances(store, NAME, Ranking(by="gap", max_size=1, limit=len(CONCEPTS)))
     checked, corrected = _audit(store, folder, pictures, run)
     truth = pd.DataFrame(
         pictures.shows().astype(float), index=pictures.table["id"], columns=list(CONCEPTS)

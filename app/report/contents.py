@@ -1,5 +1,6 @@
 """What a report says of a dataset, read from the graph."""
 
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from app.services.audits.results import read_corrections
+from app.services.findings import describe_balance
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.simulation import summarize_plan
 from graph.annotations.runs import has_accepted
@@ -90,8 +92,9 @@ class Source:
 class PlanContents:
     """A plan: its planner, images of each class, and effect.
 
-    `summary` is that of `generation.planning.simulation.summarize_plan` and `coverage` the rows of
-    the saved query ``plan-coverage``; both are empty for a plan that edits images.
+    `balance` says whether counts or rates are balanced; `summary` is that of
+    `generation.planning.simulation.summarize_plan` and `coverage` the rows of the saved query
+    ``plan-coverage``. All three are empty for a plan that edits images.
     """
 
     name: str
@@ -100,6 +103,7 @@ class PlanContents:
     images: Mapping[str, int]
     summary: pd.DataFrame
     coverage: pd.DataFrame
+    balance: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +119,8 @@ class Contents:
     concepts, pairs : int
         Of the concept graph.
     own, largest : pandas.DataFrame
-        Imbalances that stand on their own, with the columns `OWN`, and those with the largest
-        gaps, with the columns of `graph.queries.imbalances.read_imbalances`; both with ``audit``
+        Imbalances that stand on their own, with the columns `OWN`, and the first by evidence,
+        with the columns of `graph.queries.imbalances.read_imbalances`; both with ``audit``
         where labels of models are audited.
     corrections : pandas.DataFrame or None
         Counts corrected by audits.
@@ -149,7 +153,7 @@ class Contents:
 
     @property
     def strongest(self) -> pd.DataFrame:
-        """Those that stand on their own; the largest gaps where none does."""
+        """Those that stand on their own; the first by evidence where none does."""
         return self.largest if self.own.empty else self.own
 
 
@@ -200,12 +204,12 @@ def read_contents(
     asked.query("Images of each class", "classes")
     asked.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
     asked.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
-    asked.query("The largest gaps", "imbalances", limit=MOST)
+    asked.query("Imbalances by evidence", "imbalances", limit=MOST)
     for names in own["concepts"]:
         asked.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
     if comparison is not None:
         for name in (dataset, options.compare):
-            asked.query(f"Gaps of {name}", "imbalances", dataset=name, limit=1 << 31)
+            asked.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=1 << 31)
     progress("read the concept graph", 0, None)
     overview = read_overview(store, dataset, max_concepts=MAX_CONCEPTS, max_edges=MAX_EDGES)
     shown = overview.concepts["concept"].tolist()
@@ -293,16 +297,23 @@ def _plan(asked: _Asked, name: str) -> PlanContents:
     images: dict[str, int] = {}
     for query in queries:
         images[query.class_name] = images.get(query.class_name, 0) + query.n
+    balance = ""
     summary = coverage = pd.DataFrame()
     if not any(query.edit for query in queries):
         made = Plan(
             told["planner"],
             PlanOptions(told["min_size"] or 1),
             tuple(GenerationQuery(one.class_name, one.concepts, one.n) for one in queries),
+            json.loads(told["planner_options"]),
         )
-        summary = summarize_plan(load_cliques(store, dataset), made).reset_index()
+        cliques = load_cliques(store, dataset)
+        summary, balance = (
+            summarize_plan(cliques, made).reset_index(),
+            describe_balance(made, cliques),
+        )
         rows = asked.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
         columns = list(CATALOGUE["plan-coverage"].columns)
         coverage = pd.DataFrame(rows, columns=columns)
     by_class = dict(sorted(images.items()))
-    return PlanContents(name, told["planner"], len(queries), by_class, summary, coverage)
+    planner = told["planner"]
+    return PlanContents(name, planner, len(queries), by_class, summary, coverage, balance)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from app.report.contents import Contents
+from graph.diagnosis.evidence import MAX_Q_VALUE
 
 
 def method(found: Contents) -> Iterator[str]:
@@ -19,8 +20,15 @@ def method(found: Contents) -> Iterator[str]:
         "interval (Annals of Human Genetics 1955), and half an image added to each cell of a table "
         "with an empty one (Haldane 1956, Anscombe 1956)."
     )
+    yield (
+        "Tables are in the order of evidence: combinations with a q-value of at most "
+        f"{MAX_Q_VALUE} first, each part by the largest rate less the smallest, then the others. "
+        "The count gap, which ConBias ranks by, has a column. Where classes have different numbers "
+        "of images, the class with the fewest images of a combination may not be the one with the "
+        "lowest rate, and the row says so."
+    )
     tests = sorted({str(name) for name in found.largest.get("test", [])} - {"none"})
-    named = f" Tests of the largest gaps: {', '.join(tests)}." if tests else ""
+    named = f" Tests of the imbalances above: {', '.join(tests)}." if tests else ""
     yield (
         "p-values are of equal rates in all classes: Fisher's exact test where an expected count "
         "is below five and there are two classes, else the chi-square test of homogeneity. "

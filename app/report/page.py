@@ -25,18 +25,29 @@ from app.report.markup import (
 )
 from app.report.method import method
 from app.report.plots import imbalance_plot
-from app.services.findings import no_clique, not_compared, small_classes
+from app.services.findings import (
+    describe_disagreements,
+    describe_leaning,
+    describe_order,
+    no_clique,
+    not_compared,
+    small_classes,
+)
 from app.services.reports import (
+    COUNT_GAP,
     are_unequal,
     change_text,
     change_texts,
     describe_mining,
     describe_summary,
+    disagreement_texts,
+    effect_texts,
     is_missing,
     q_text,
     rate_texts,
 )
 from graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE
+from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.errors import worded
 from ingest.concepts.plurals import counted
@@ -82,19 +93,16 @@ def headline(found: Contents) -> list[list[str]]:
     for name, n in [*sizes.items()][:MAX_CLASSES]:
         images += [", " if images else "", Name(name), f" {n:,}"]
     more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
-    imbalanced, own = found.totals.imbalanced, len(found.own)
-    said = [
-        f"{imbalanced:,} of {counted(found.totals.cliques, 'combinations')} of concepts have more "
-        "images in one class than in another"
-    ]
+    own = len(found.own)
+    leaning = describe_leaning(found.totals.leaning, found.totals.unproven)
+    said = [f"Of {counted(found.totals.cliques, 'combinations')} of concepts {leaning}"]
     if own:
         least = "at least " if own == MOST else ""
-        said.append(
-            f", and {least}{own:,} of them stand on their own: no smaller one explains them"
-        )
+        verb = "stands on its" if own == 1 else "stand on their"
+        said.append(f"; {least}{own:,} {verb} own: no smaller one explains them")
     strongest = found.strongest
     first: list[list[str]] = []
-    if imbalanced or own:
+    if found.totals.imbalanced or own:
         first.append(_strongest(strongest.iloc[_by_effect(strongest)[0]], sizes))
     return [*first, [*said, ". Images: ", *images, f"{more}."], *warned]
 
@@ -111,14 +119,29 @@ def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
     said: list[str] = []
     for name in row["concepts"]:
         said += [" + " if said else "The strongest imbalance is ", Name(name)]
-    most, least = row["over_represented"], row["under_represented"]
+    most, least = row["highest_rate"], row["lowest_rate"]
     if is_missing(most) or is_missing(least):
-        return [*said, ": as many images in each class, at different rates."]
+        return [*said, ": at the same rate in each class, which has other numbers of images."]
     for name, before in ((str(most), ", shown by "), (str(least), " and ")):
         rate = "".join(rate_texts([row[RATE + name]]))
         said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", Name(name)]
         said.append(f" ({rate})")
-    return [*said, f"; odds ratio {odds_texts(row.to_frame().T)[0]}."]
+    disagreement = "" if is_missing(row["disagreement"]) else f" ({row['disagreement']})"
+    return [*said, f"{_odds_of_rates(row)}{disagreement}."]
+
+
+def _odds_of_rates(row: "pd.Series[Any]") -> str:
+    """The odds ratio of the class with the highest rate, where it is one of the two compared."""
+    name = "log_odds_ratio"
+    compared = [row["over_represented"], row["under_represented"]]
+    rates = [row["highest_rate"], row["lowest_rate"]]
+    one = row.to_frame().T
+    if compared == rates[::-1]:  # the class with fewer images has the higher rate
+        low, high = -one[f"{name}_high"], -one[f"{name}_low"]
+        one = one.assign(**{name: -one[name], f"{name}_low": low, f"{name}_high": high})
+    elif compared != rates:
+        return ""
+    return f"; odds ratio {odds_texts(one)[0]}"
 
 
 def odds_texts(frame: pd.DataFrame) -> list[str]:
@@ -219,9 +242,19 @@ def _largest(found: Contents) -> str:
         return ""
     columns = _columns(found.largest, found)
     pictures = _plot(found.largest, found) if found.own.empty else []
-    caption = f"The {counted(len(found.largest), 'combinations')} with the largest gaps"
-    gap = Column("gap", found.largest["gap"].tolist(), True)
-    return section("The largest gaps", *pictures, table(caption, [columns[0], gap, *columns[1:]]))
+    first, *rest = columns
+    frame = found.largest
+    effect = Column("rate difference", effect_texts(frame), True)
+    gap = Column(COUNT_GAP, frame["gap"].tolist(), True)
+    told = [Column(name, words) for name, words in disagreement_texts(frame).items()]
+    caption = f"The first {counted(len(frame), 'combinations')} by evidence"
+    said = f"{describe_order(EVIDENCE)} {describe_disagreements(frame)}"
+    return section(
+        "Imbalances by evidence",
+        paragraph(said),
+        *pictures,
+        table(caption, [first, effect, gap, *told, *rest]),
+    )
 
 
 def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
@@ -263,9 +296,9 @@ def _plot(frame: pd.DataFrame, found: Contents) -> list[str]:
         return [figure(caption, imbalance_plot(frame, sizes, "Skew of each combination"))]
     caption = (
         "Difference between a class's rate and that of all other images, over their sum. Disc: "
-        "the class with most images of the combination; ring: the one with fewest."
+        "the class with the highest rate of the combination; ring: the one with the lowest."
     )
-    shown = {*frame["over_represented"], *frame["under_represented"]}
+    shown = {*frame["highest_rate"], *frame["lowest_rate"]}
     items = "".join(
         f'<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true">'
         f'<circle class="f{at % len(CLASS_COLORS)}" cx="6" cy="6" r="5"/></svg> '
@@ -365,6 +398,7 @@ def _remaining(plan: PlanContents) -> Iterator[str]:
     shown = plan.summary[plan.summary["cliques"] > 0]
     before, after = (int(shown[f"total_gap_{when}"].sum()) for when in ("before", "after"))
     yield paragraph(f"Sum of gaps: {change_text(before, after)}, if all images are made.")
+    yield paragraph(plan.balance)
     by_size = [Column("concepts", shown["size"].astype(str).tolist())]
     for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap")):
         texts = change_texts(shown[f"{name}_before"], shown[f"{name}_after"])

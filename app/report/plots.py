@@ -48,7 +48,7 @@ def imbalance_plot(frame: pd.DataFrame, class_sizes: dict[str, int], label: str)
     """A row for each imbalance, on an axis that always goes from -1 to +1.
 
     With two classes a bar from the centre to the second class's skew; with more, a disc for the
-    class with most images and a ring for the one with fewest, each against all others.
+    class with the highest rate and a ring for the one with the lowest, each against all others.
     """
     height = _TOP_PX + _ROW_PX * len(frame) + 12
     two = len(class_sizes) == 2
@@ -115,8 +115,8 @@ def _bar(value: float, names: Sequence[str], y: float) -> str:
 def _dots(
     row: Mapping[Hashable, Any], leaning: dict[str, float], names: Sequence[str], y: float
 ) -> Iterator[str]:
-    """The class with most images as a disc, and the one with fewest as a ring."""
-    for column, shape in (("under_represented", "ring s"), ("over_represented", "f")):
+    """The class with the highest rate as a disc, and the one with the lowest as a ring."""
+    for column, shape in (("lowest_rate", "ring s"), ("highest_rate", "f")):
         name = str(row[column])
         if name not in leaning:
             continue

@@ -16,6 +16,7 @@ from app.services.frames import to_json
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.dataset.state import list_datasets
+from graph.diagnosis.evidence import EVIDENCE
 from graph.errors import CobalanceError, needs_extra
 from graph.names import clean_name
 from graph.queries.imbalances import Ranking, read_imbalances
@@ -69,7 +70,7 @@ def open_assistant(store: GraphStore) -> "MCPServer":
     @tool
     def imbalances(
         dataset: str,
-        by: str = "gap",
+        by: str = EVIDENCE,
         class_name: str | None = None,
         concepts: list[str] | None = None,
         min_size: int | None = None,
@@ -79,8 +80,10 @@ def open_assistant(store: GraphStore) -> "MCPServer":
     ) -> str:
         """Rank cliques of concepts that lean to one class, with counts, rates, odds ratio, q-value.
 
-        by: gap, log_odds_ratio, q_value or another numeric column. class_name: only cliques of
-        which this class has too few. concepts: only cliques with all of these. sizes: numbers of
+        by: evidence (q-values of at most 0.05 first, by the difference of rates, which is effect),
+        gap (the count gap of ConBias), log_odds_ratio, q_value or another numeric column.
+        disagreement says where rates contradict counts. class_name: only cliques of which this
+        class has too few, by counts. concepts: only cliques with all of these. sizes: numbers of
         concepts in a clique.
         """
         with said():

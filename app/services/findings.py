@@ -7,7 +7,11 @@ import pandas as pd
 from generation.planning.plan import Plan
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
+from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, disagreements
+from graph.diagnosis.imbalance import SMALLEST_FIRST
+from graph.diagnosis.selection import find_rows
 from graph.errors import Text
+from ingest.concepts.plurals import counted
 
 FEW = 50  # images: a class of fewer is small beside one with ten times as many
 NO_COMMON_CONCEPT = "No concept is shown by every class, so no combination was counted"
@@ -78,6 +82,101 @@ is left out as not common, and 'dog' is nearly always too few. Compare rates, no
         f"{common if decides else ''}{names} {'is' if len(few) == 1 else 'are'} nearly always too "
         "few. Compare rates, not counts."
     )
+
+
+def describe_order(by: str, descending: bool | None = None) -> str:
+    """What an imbalance table is sorted by, in a sentence.
+
+    Examples
+    --------
+    >>> print(describe_order("gap"))
+    Sorted by count gap (ConBias), the largest first: images that the class with the fewest lacks, \
+however many images each class has.
+    >>> describe_order("q_value"), describe_order("lift", descending=False)
+    ('Sorted by q-value, the smallest first.', 'Sorted by lift, the smallest first.')
+    """
+    largest = by not in SMALLEST_FIRST if descending is None else descending
+    if by == EVIDENCE:
+        ends = "first, then the others" if largest else "last, after the others"
+        return (
+            f"Sorted by evidence: combinations with a q-value of at most {MAX_Q_VALUE} {ends}, the "
+            f"{'largest' if largest else 'smallest'} difference of rates first."
+        )
+    name = {"gap": "count gap (ConBias)", "q_value": "q-value", "p_value": "p-value"}.get(by)
+    said = f"{name or by.replace('_', ' ')}, the {'largest' if largest else 'smallest'} first"
+    if by == "gap":
+        said += ": images that the class with the fewest lacks, however many images each class has"
+    return f"Sorted by {said}."
+
+
+def describe_disagreements(frame: pd.DataFrame) -> str:
+    """Say in how many rows of an imbalance table rates contradict counts; empty for none.
+
+    Examples
+    --------
+    >>> describe_disagreements(pd.DataFrame({"disagreement": [None, "fewer images, higher rate"]}))
+    'In 1 of 2 rows counts and rates disagree.'
+    """
+    contradicted = int(frame["disagreement"].notna().sum())
+    if not contradicted:
+        return ""
+    return f"In {contradicted:,} of {counted(len(frame), 'rows')} counts and rates disagree."
+
+
+def describe_leaning(leaning: int, unproven: int) -> str:
+    """Say how many combinations lean to a class, and how many more have a gap.
+
+    Examples
+    --------
+    >>> describe_leaning(85, 4107)
+    '85 lean to a class (q \u2264 0.05), 4,107 more have a gap without such evidence'
+    >>> describe_leaning(1, 0)
+    '1 leans to a class (q \u2264 0.05)'
+    """
+    said = f"{leaning:,} {'leans' if leaning == 1 else 'lean'} to a class (q ≤ {MAX_Q_VALUE})"
+    if not unproven:
+        return said
+    more = "has a gap" if unproven == 1 else "have a gap"
+    return f"{said}, {unproven:,} more {more} without such evidence"
+
+
+def describe_balance(plan: Plan, cliques: Cliques) -> str:
+    """Say whether a plan balances counts or rates, and how many of its cliques rates contradict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from generation.planners import plan
+    >>> from generation.planning.plan import PlanOptions
+    >>> found = Cliques(np.array([[0], [1]]), np.array([[30, 20], [30, 10]]), np.array([100, 50]),
+    ...                 ("cow", "road"), ("country", "urban"))
+    >>> describe_balance(plan(found, "conbias", PlanOptions(1, 1)), found)
+    'The plan balances counts, not rates: the rates contradict 1 of its 2 cliques.'
+    """
+    if plan.planner_options.get("rates"):
+        return "The plan balances rates, the share of each class's images, not counts."
+    contradicted, planned = contradicted_by_rates(plan, cliques)
+    if not planned:
+        return ""
+    return (
+        "The plan balances counts, not rates: the rates contradict "
+        f"{f'{contradicted:,}' if contradicted else 'none'} of its {counted(planned, 'cliques')}."
+    )
+
+
+def contradicted_by_rates(plan: Plan, cliques: Cliques) -> tuple[int, int]:
+    """How many of the cliques that a plan has images for rates contradict, and how many there are.
+
+    Rates contradict those that an imbalance table has words for, see
+    `graph.diagnosis.evidence.disagreements`; none where a planner balances rates.
+    """
+    planned = sorted({query.concepts for query in plan.queries})
+    if plan.planner_options.get("rates"):
+        return 0, len(planned)
+    rows = find_rows(cliques, planned)
+    chosen = cliques.take(rows[rows >= 0])
+    found = disagreements(chosen.counts, chosen.class_sizes)
+    return int((found > 0).sum()), len(planned)
 
 
 def plan_warnings(plan: Plan, summary: pd.DataFrame, images: int) -> list[str]:

@@ -17,6 +17,9 @@ from ingest.concepts.plurals import counted
 if TYPE_CHECKING:
     from app.services.ordering.plans import Planned
 
+COUNT_GAP = "count gap (ConBias)"
+DISAGREEMENT = "counts and rates"
+"""Columns of imbalance tables for people."""
 ARROW = "\N{RIGHTWARDS ARROW}"
 
 
@@ -222,6 +225,8 @@ def imbalance_table(
 ) -> pd.DataFrame:
     """The columns of an imbalance table that people read; files have all.
 
+    What counts and rates disagree on has a column where they do.
+
     Parameters
     ----------
     class_sizes : mapping of str to int, optional
@@ -237,13 +242,43 @@ def imbalance_table(
         {
             "concepts": frame["concepts"],
             **counts,
-            "gap": frame["gap"],
-            "too few": frame["under_represented"].astype(object),
-            "log odds ratio": log_odds_texts(frame),
+            "rate difference": effect_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],
+            COUNT_GAP: frame["gap"],
+            "too few": frame["under_represented"].astype(object),
+            **disagreement_texts(frame),
+            "log odds ratio": log_odds_texts(frame),
             **(own_texts(frame) if "own_effect" in frame else {}),
         }
     )
+
+
+def effect_texts(frame: pd.DataFrame) -> list[str]:
+    """Differences of rates, and the class with the highest; a dash for none.
+
+    Examples
+    --------
+    >>> effect_texts(pd.DataFrame({"effect": [0.3535, 0.0], "highest_rate": ["country", None]}))
+    ['+35.4% country', '-']
+    """
+    return [
+        "-" if is_missing(name) else f"+{effect:.1%} {safe_text(str(name))}"
+        for effect, name in zip(frame["effect"], frame["highest_rate"], strict=True)
+    ]
+
+
+def disagreement_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """The column of where rates contradict counts, if any row has such words.
+
+    Examples
+    --------
+    >>> disagreement_texts(pd.DataFrame({"disagreement": [None, "fewer images, higher rate"]}))
+    {'counts and rates': ['', 'fewer images, higher rate']}
+    """
+    if frame["disagreement"].isna().all():
+        return {}
+    words = frame["disagreement"].astype(object)
+    return {DISAGREEMENT: ["" if is_missing(word) else str(word) for word in words]}
 
 
 def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -296,14 +331,14 @@ def describe_summary(shown: int, cliques: int) -> str:
 
 
 def are_unequal(class_sizes: Mapping[str, int]) -> bool:
-    """Whether counts alone mislead: the largest class has twice the images of the smallest.
+    """Whether counts alone mislead: classes have different numbers of images.
 
     Examples
     --------
-    >>> are_unequal({"cat": 100, "dog": 200}), are_unequal({"cat": 100, "dog": 199})
+    >>> are_unequal({"cat": 100, "dog": 101}), are_unequal({"cat": 100, "dog": 100})
     (True, False)
     """
-    return bool(class_sizes) and max(class_sizes.values()) >= 2 * min(class_sizes.values())
+    return len({*class_sizes.values()}) > 1
 
 
 def rate_texts(rates: Iterable[float]) -> list[str]:

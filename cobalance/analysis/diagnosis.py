@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from app.services.findings import NO_COMMON_CONCEPT, not_compared, sizes_of
+from app.services.findings import (
+    NO_COMMON_CONCEPT,
+    describe_leaning,
+    not_compared,
+    sizes_of,
+)
 from app.services.reports import change_text, describe_splits, splits_table
 from app.services.reports import imbalance_table as table_for_people
 from app.services.spark import spark_session
@@ -17,6 +22,7 @@ from graph.arrays import IntArray
 from graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from graph.diagnosis.comparison import Comparison as ComparedRecord
 from graph.diagnosis.comparison import compare_cliques
+from graph.diagnosis.evidence import EVIDENCE, by_evidence
 from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
 from graph.diagnosis.own_effect import closed_cliques, own_effects
 from graph.diagnosis.selection import CliqueFilter
@@ -48,7 +54,7 @@ class Imbalances(Result):
 
     @classmethod
     def of(cls, cliques: Cliques, confidence: float = 0.95) -> "Imbalances":
-        """Measure all of some cliques; the largest gap first."""
+        """Measure all of some cliques; those with evidence first."""
         table = imbalance_table(cliques, confidence=confidence)
         return cls(cliques, table, np.arange(len(table))).sort()
 
@@ -58,7 +64,8 @@ class Imbalances(Result):
 
         ``concepts``, ``size``, ``count_<class>``, ``rate_<class>``, ``gap``,
         ``over_represented``, ``under_represented``, ``lift``, ``log_odds_ratio`` with ``_low`` and
-        ``_high``, ``p_value``, ``q_value`` (over all cliques that were mined) and ``test``.
+        ``_high``, ``p_value``, ``q_value`` (over all cliques that were mined), ``test``,
+        ``leans``, ``effect``, ``highest_rate``, ``lowest_rate`` and ``disagreement``.
         """
         return self.table.iloc[self.rows].reset_index(drop=True)
 
@@ -72,17 +79,27 @@ class Imbalances(Result):
         """The cliques of `frame`, in the order in which they were mined."""
         return self.cliques.take(np.sort(self.rows))
 
-    def sort(self, by: str = "gap", *, ascending: bool | None = None) -> "Imbalances":
-        """The same rows by a column, else UnknownNameError; among equals, small cliques first.
+    def sort(self, by: str = EVIDENCE, *, ascending: bool | None = None) -> "Imbalances":
+        """The same rows by evidence or a column; among equals, small cliques first.
 
-        By default the largest come first, and of `p_value` and `q_value` the smallest.
+        By evidence those with a q-value of at most 0.05 come first, by the difference of their
+        rates (``effect``), then the others. ``gap`` is the order of ConBias. By default the
+        largest come first, and of `p_value` and `q_value` the smallest.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such column.
         """
         if ascending is None:
             ascending = by in SMALLEST_FIRST
-        if by not in self.table.columns:
-            raise UnknownNameError("column", by, map(str, self.table.columns))
+        if by not in (EVIDENCE, *self.table.columns):
+            raise UnknownNameError("column", by, [EVIDENCE, *map(str, self.table.columns)])
         part = self.table.iloc[np.sort(self.rows)]
-        order = part[by].sort_values(ascending=ascending, kind="stable").index
+        if by == EVIDENCE:
+            order = by_evidence(part, ascending=ascending).index
+        else:
+            order = part[by].sort_values(ascending=ascending, kind="stable").index
         return replace(self, rows=order.to_numpy())
 
     def where(
@@ -153,11 +170,13 @@ class Imbalances(Result):
         return summarize(self.cliques, limit=n, max_q_value=max_q_value)
 
     def title(self) -> str:
-        """Number of combinations, those with a gap, and images of each class."""
-        leaning = int((self.table["gap"].to_numpy()[self.rows] > 0).sum())
+        """Number of combinations, those that lean or have a gap, and images of each class."""
+        rows = self.table.iloc[self.rows]
+        unproven = int(((rows["gap"] > 0) & ~rows["leans"]).sum())
+        leaning = describe_leaning(int(rows["leans"].sum()), unproven)
         sizes = zip(self.classes, self.cliques.class_sizes.tolist(), strict=True)
         of = ", ".join(f"{name} {n:,}" for name, n in sizes)
-        said = f"{len(self):,} concept combinations, {leaning:,} imbalanced; images: {of}"
+        said = f"{len(self):,} concept combinations, {leaning}; images: {of}"
         why = not_compared(sizes_of(self.cliques)) or (
             "" if len(self.cliques.counts) else NO_COMMON_CONCEPT + "; common=() keeps the others."
         )

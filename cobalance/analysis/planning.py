@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.findings import plan_warnings
+from app.services.findings import contradicted_by_rates, describe_balance, plan_warnings
 from app.services.reports import change_text
 from cobalance.analysis.diagnosis import Imbalances, imbalances
 from cobalance.data.reading import Data
@@ -98,7 +98,10 @@ class Plan(Result):
         said = f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
         images = int(self.cliques.class_sizes.sum())
         warnings = plan_warnings(self.record, self.summary, images)
-        return ". ".join([said, *filter(None, [self.record.note]), *warnings])
+        contradicted, _ = contradicted_by_rates(self.record, self.cliques)
+        balance = describe_balance(self.record, self.cliques) if contradicted else ""
+        notes = [note.removesuffix(".") for note in (balance, self.record.note) if note]
+        return ". ".join([said, *notes, *warnings])
 
     def _repr_html_(self) -> str:
         summary = self.summary.reset_index()

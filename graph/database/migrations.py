@@ -206,6 +206,32 @@ MIGRATIONS = (
             "CREATE INDEX auditanswer_audit IF NOT EXISTS FOR (n:AuditAnswer) ON (n.audit)",
         ),
     ),
+    Migration(
+        14,
+        "evidence of cliques",
+        (
+            # Cliques of a mining that ended badly have no sizes to divide by: mined again, they do.
+            "MATCH (d:Dataset) WHERE d.mined_classes IS NOT NULL\n"
+            "MATCH (q:Clique {dataset: d.name}) WHERE q.leans IS NULL\n"
+            "CALL (d, q) {\n"
+            "  MATCH (q)-[counted:COUNTED_IN]->(y:Class)\n"
+            "  WITH q, counted.images AS n, [i IN range(0, size(d.mined_classes) - 1) "
+            "WHERE d.mined_classes[i] = y.name | d.mined_images[i]][0] AS total\n"
+            "  WITH q, n, total WHERE total > 0\n"
+            "  WITH q, n, total ORDER BY toFloat(n) / total\n"
+            "  WITH q, collect([n, total]) AS cells\n"
+            "  WITH q, cells[0] AS low, cells[-1] AS high\n"
+            "  SET q.leans = coalesce(q.q_value <= 0.05, false), "
+            "q.effect = toFloat(high[0] * low[1] - low[0] * high[1]) / (high[1] * low[1])\n"
+            "} IN TRANSACTIONS OF 10000 ROWS",
+            "MATCH (d:Dataset) WHERE d.mined_classes IS NOT NULL\n"
+            "SET d.leaning_cliques = COUNT { MATCH (q:Clique {dataset: d.name}) WHERE q.leans }, "
+            "d.unproven_cliques = COUNT { MATCH (q:Clique {dataset: d.name}) "
+            "WHERE q.gap > 0 AND NOT q.leans }",
+            "CREATE INDEX clique_leans_effect IF NOT EXISTS FOR (n:Clique) "
+            "ON (n.dataset, n.leans, n.effect)",
+        ),
+    ),
 )
 
 
@@ -231,7 +257,11 @@ def migrate(driver: Driver, database: str) -> int:
         )
     for migration in MIGRATIONS[current:]:
         for statement in migration.statements:
-            driver.execute_query(statement, database_=database)
+            if " IN TRANSACTIONS" in statement:  # commits by itself, so that memory is bounded
+                with driver.session(database=database) as session:
+                    session.run(statement).consume()
+            else:
+                driver.execute_query(statement, database_=database)
         driver.execute_query(
             "MERGE (m:Migration {version: $version}) "
             "ON CREATE SET m.name = $name, m.applied_at = datetime()",

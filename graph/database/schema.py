@@ -29,6 +29,8 @@ DATASET_NODE = Node(
         Property("cliques", int, "how many were mined"),
         Property("single_cliques", int, "how many of them are of one concept"),
         Property("imbalanced_cliques", int, "how many of them have a gap above 0"),
+        Property("leaning_cliques", int, "how many of them have a q-value of at most 0.05"),
+        Property("unproven_cliques", int, "how many of the others have a gap above 0"),
         Property("writer", str, "token of the process that writes it"),
         Property("renaming_to", str, "its new name, while it is being renamed"),
         Property("sample", int, "images of each clique and class that it keeps, if not all images"),
@@ -104,8 +106,10 @@ CLIQUE = Node(
         Property("p_value", float),
         Property("q_value", float, "the p-value, adjusted for the number of cliques"),
         Property("test", str, "that the p-value is of"),
+        Property("leans", bool, "whether the q-value is at most 0.05"),
+        Property("effect", float, "largest rate less the smallest, as a share of a class"),
     ),
-    (("gap",),),
+    (("gap",), ("leans", "effect")),
 )
 CLIQUE_TABLE = Node(
     "CliqueTable",

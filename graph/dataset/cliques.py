@@ -15,11 +15,17 @@ from graph.errors import OptionError
 
 @dataclass(frozen=True)
 class CliqueTotals:
-    """Numbers of cliques: those of one concept, all, and those with a gap above 0."""
+    """Numbers of cliques: those of one concept, all, and those with a gap above 0.
+
+    Also those that lean to a class, with a q-value of at most 0.05, and of the others those that
+    have a gap, too.
+    """
 
     concepts: int
     cliques: int
     imbalanced: int
+    leaning: int
+    unproven: int
 
 
 def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:

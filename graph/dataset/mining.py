@@ -42,6 +42,8 @@ class MiningReport:
         Concepts that are not common to the classes.
     without_images : tuple of str
         Classes of the dataset that have no image in the split, and were not compared.
+    leaning, unproven : int
+        Cliques with a q-value of at most 0.05; of the others, those with a gap.
     created, updated, deleted, unchanged : int
         Cliques in the store.
     """
@@ -49,6 +51,8 @@ class MiningReport:
     by_size: dict[int, int]
     left_out: int
     without_images: tuple[str, ...]
+    leaning: int
+    unproven: int
     created: int
     updated: int
     deleted: int
@@ -95,6 +99,8 @@ def mine_dataset(
     )
     progress("measure imbalances", 0, None)
     table = imbalance_table(cliques, confidence=options.confidence)
+    leaning = int(table["leans"].sum())
+    unproven = int(((table["gap"] > 0) & ~table["leans"]).sum())
     names, digests, rows_at = _rows_to_write(cliques, table)
     progress("compare", 0, None)
     stored = stored_digests(store, schema.CLIQUE, dataset)
@@ -126,12 +132,16 @@ def mine_dataset(
             cliques=len(cliques),
             single_cliques=int((cliques.sizes() == 1).sum()),
             imbalanced_cliques=int((table["gap"] > 0).sum()),
+            leaning_cliques=leaning,
+            unproven_cliques=unproven,
         )
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
         _uncommon(incidence, options.common),
         tuple(sorted(class_sizes(store, dataset).keys() - set(incidence.classes))),
+        leaning,
+        unproven,
         len(change.created),
         len(change.updated),
         len(change.deleted),

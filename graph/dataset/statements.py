@@ -179,7 +179,13 @@ RETURN CASE WHEN d.single_cliques IS NULL
     THEN COUNT { MATCH (:Clique {dataset: $dataset}) } ELSE d.cliques END AS cliques,
   CASE WHEN d.imbalanced_cliques IS NULL
     THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 }
-    ELSE d.imbalanced_cliques END AS imbalanced""",
+    ELSE d.imbalanced_cliques END AS imbalanced,
+  CASE WHEN d.leaning_cliques IS NULL
+    THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.leans }
+    ELSE d.leaning_cliques END AS leaning,
+  CASE WHEN d.unproven_cliques IS NULL
+    THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 AND NOT q.leans }
+    ELSE d.unproven_cliques END AS unproven""",
 )
 
 SET_CLASS_IMAGES = Statement(

@@ -1,11 +1,12 @@
 """The imbalance of every clique as one table."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from graph.arrays import IntArray
+from graph.arrays import FloatArray, IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import (
     TESTS,
@@ -15,6 +16,12 @@ from graph.diagnosis.association import (
     leading_classes,
     log_odds_ratio,
     q_values,
+)
+from graph.diagnosis.evidence import (
+    DISAGREEMENTS,
+    MAX_Q_VALUE,
+    disagreements,
+    rate_differences,
 )
 
 COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
@@ -55,6 +62,12 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
         - ``p_value`` (0 stands for less than 5e-324), ``test`` (category): one rate in all classes;
           see `homogeneity_test`
         - ``q_value``: Benjamini-Hochberg over all rows of the table
+        - ``leans`` (bool): whether there is evidence, a q-value of at most 0.05
+        - ``effect``: the largest rate less the smallest, over classes with images
+        - ``highest_rate``, ``lowest_rate`` (category): the classes with these two rates, the first
+          in class order among equals; missing where the effect is 0
+        - ``disagreement`` (category): where the rates contradict ``under_represented``, in words,
+          see `graph.diagnosis.evidence.disagreements`; missing where they do not
 
     Raises
     ------
@@ -79,6 +92,7 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
     rates = class_rates(counts, class_sizes)
     odds = log_odds_ratio(counts, class_sizes, over, under, confidence=confidence)
     p_value, test = homogeneity_test(counts, class_sizes)
+    q_value = q_values(p_value)
     return pd.DataFrame(
         {
             "concepts": pd.Series(cliques.names(), dtype=object),
@@ -93,10 +107,25 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
             "log_odds_ratio_low": odds[:, 1],
             "log_odds_ratio_high": odds[:, 2],
             "p_value": p_value,
-            "q_value": q_values(p_value),
+            "q_value": q_value,
             "test": _category(test, TESTS),
+            **evidence_columns(counts, class_sizes, classes, q_value),
         }
     )
+
+
+def evidence_columns(
+    counts: IntArray, class_sizes: IntArray, classes: Sequence[str], q_value: FloatArray
+) -> dict[str, Any]:
+    """The columns ``leans`` to ``disagreement`` of `imbalance_table`."""
+    effect, highest, lowest = rate_differences(counts, class_sizes)
+    return {
+        "leans": q_value <= MAX_Q_VALUE,
+        "effect": effect,
+        "highest_rate": _category(np.where(effect > 0, highest, -1), classes),
+        "lowest_rate": _category(np.where(effect > 0, lowest, -1), classes),
+        "disagreement": _category(disagreements(counts, class_sizes) - 1, DISAGREEMENTS[1:]),
+    }
 
 
 def _category(codes: IntArray, names: Sequence[str]) -> "pd.Categorical[str]":

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from graph.database import schema
 from graph.database.store import Cypher, GraphStore
-from graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST
+from graph.diagnosis.evidence import EVIDENCE
+from graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST, evidence_columns
 from graph.errors import OptionError, UnknownNameError
 from graph.queries import statements
 from graph.queries.binding import bind_with_state
@@ -16,6 +18,8 @@ _FLOATS = (
     *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
     *("p_value", "q_value"),
 )
+_NO_NUMBERS = ("digest", "concepts", "under_represented", "over_represented", "test", "leans")
+GAP = "gap"
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,9 @@ class Ranking:
     Parameters
     ----------
     by : str
-        A numeric column of the imbalance table.
+        ``"evidence"``: cliques with a q-value of at most 0.05 first, by the difference of their
+        rates, then the others. Or a numeric column of the imbalance table; ``"gap"`` is the order
+        of ConBias.
     descending : bool or None
         Largest first; None for the most telling first, which of p-values are the smallest.
     class_name : str or None
@@ -40,7 +46,7 @@ class Ranking:
         Most rows to return.
     """
 
-    by: str = "gap"
+    by: str = EVIDENCE
     descending: bool | None = None
     class_name: str | None = None
     concepts: tuple[str, ...] = ()
@@ -64,8 +70,8 @@ class Ranking:
 def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
     """Read the top imbalances, with the columns of `imbalance_table`.
 
-    The database filters, sorts and cuts; by ``gap``, largest first, it reads them off an index,
-    in a time that hardly depends on how many cliques there are.
+    The database filters, sorts and cuts; by evidence or ``gap``, largest first, it reads them off
+    an index, in a time that hardly depends on how many cliques there are.
 
     Raises
     ------
@@ -84,12 +90,14 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
         "limit": ranking.limit,
     }
     given = {name: value for name, value in parameters.items() if value is not None}
-    name = "imbalances-with-concepts" if ranking.concepts else "imbalances"
+    name = "imbalances-by-gap" if ranking.by == GAP else "imbalances"
+    name = "imbalances-with-concepts" if ranking.concepts else name
     query, bound, state = bind_with_state(store, name, given)
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
     text: Cypher = query.text
-    if by != "gap" or not ranking.largest_first:
+    indexed = (EVIDENCE,) if ranking.concepts else (EVIDENCE, GAP)
+    if by not in indexed or not ranking.largest_first:
         text = statements.IMBALANCES_BY_ANYTHING
         bound |= {"by": by, "by_class": by_class, "descending": ranking.largest_first}
         bound.setdefault("concepts", [])
@@ -98,16 +106,18 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
 
 def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
     """The property to sort by; for a count or rate, which rank alike, the class."""
+    if by == EVIDENCE:
+        return by, None
     for prefix in (COUNT, RATE):
         if by.startswith(prefix) and by.removeprefix(prefix) in classes:
             return "count", by.removeprefix(prefix)
-    numeric = [
-        name
-        for name in schema.CLIQUE.property_names
-        if name not in ("digest", "concepts", "under_represented", "over_represented", "test")
-    ]
+    numeric = [name for name in schema.CLIQUE.property_names if name not in _NO_NUMBERS]
     if by not in numeric:
-        columns = [*numeric, *(prefix + name for prefix in (COUNT, RATE) for name in classes)]
+        columns = [
+            EVIDENCE,
+            *numeric,
+            *(prefix + name for prefix in (COUNT, RATE) for name in classes),
+        ]
         raise UnknownNameError("column to sort by", by, columns)
     return by, None
 
@@ -120,12 +130,19 @@ def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
     found["concepts"] = found["concepts"].map(tuple)
     floats = [name for name in statistics if name in _FLOATS]
     found[floats] = found[floats].astype(float)  # all None where one class alone has images
+    evidence = evidence_columns(
+        counts.to_numpy(dtype=np.int64),
+        np.array([*sizes.values()], dtype=np.int64),
+        [*sizes],
+        found["q_value"].to_numpy(),
+    )
     return pd.concat(
         [
             found[["concepts", "size"]],
             counts.add_prefix(COUNT),
             rates.add_prefix(RATE),
             found[statistics],
+            pd.DataFrame(evidence, index=found.index),
         ],
         axis=1,
     )

@@ -3,13 +3,14 @@
 from graph.database.query import Statement
 from graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
 
-# The database looks at every clique, where by gap it reads them off an index.
+# The database looks at every clique, where by evidence or gap it reads them off an index.
 IMBALANCES_BY_ANYTHING = Statement(
     "The mined cliques at the top of a ranking by any column.",
     f"""
 MATCH (q:Clique {{dataset: $dataset}})
 WHERE all(name IN $concepts WHERE name IN q.concepts){FILTER}
-WITH q, CASE WHEN $by_class IS NULL THEN toFloat(q[$by])
+WITH q, CASE WHEN $by = 'evidence' THEN CASE WHEN q.leans THEN q.effect ELSE q.effect - 1 END
+  WHEN $by_class IS NULL THEN toFloat(q[$by])
   ELSE toFloat([(q)-[n:COUNTED_IN]->(:Class {{name: $by_class}}) | n.images][0]) END AS value
 WITH q, CASE WHEN $descending THEN -value ELSE value END AS rank
 ORDER BY rank, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN.replace("WITH q,", "WITH q, rank,")}

@@ -21,6 +21,7 @@ from graph.jobs import statements as job_statements
 from graph.jobs import verdict_statements
 from graph.jobs.counters import RECOUNT
 from graph.queries import statements as query_statements
+from graph.queries.catalogue import CATALOGUE
 from graph.studies import statements as study_statements
 from graph.tasks import statements as task_statements
 
@@ -111,3 +112,13 @@ def test_evaluations_tasks_and_scores_are_found_by_an_index(plan_of, statement):
     scans = re.compile(r"NodeByLabelScan\S* \w+:(\w+)")
     found = [scans.match(line) for line in plan_of(statement)]
     assert {each[1] for each in found if each} <= {lists.get(statement), "Dataset", "Worker"}
+
+
+@pytest.mark.parametrize(
+    ("name", "index"), [("imbalances", "leans, effect"), ("imbalances-by-gap", "gap")]
+)
+def test_imbalances_come_off_an_index_in_their_order(plan_of, name, index):
+    """There are tens of thousands; only equal ones are sorted."""
+    plan = plan_of(CATALOGUE[name])
+    assert any(f"RANGE INDEX q:Clique(dataset, {index})" in line for line in plan)
+    assert any(line.startswith("PartialTop") for line in plan)

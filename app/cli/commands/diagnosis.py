@@ -23,6 +23,9 @@ from app.cli.tables import Format, write_frame
 from app.cli.wording import in_shell
 from app.services.evaluations.failures import accuracy_by_clique, accuracy_texts
 from app.services.findings import (
+    describe_disagreements,
+    describe_leaning,
+    describe_order,
     no_clique,
     not_compared,
     small_classes,
@@ -44,6 +47,7 @@ from graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import Comparison
+from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.splits import MAX_Q_VALUE as SPLITS_MAX_Q_VALUE
 from graph.diagnosis.summary import MAX_Q_VALUE
 from graph.errors import OptionError, worded
@@ -54,7 +58,7 @@ from graph.queries.splits import compare_dataset_splits
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
-BY = "gap"
+BY = EVIDENCE
 """The default column to rank by."""
 
 
@@ -92,7 +96,8 @@ def mine(
         report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
         sizes = dict(dataset_state(store, dataset).mined_classes)
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
-    notes.print(f"Cliques: {found}.", markup=False)
+    leaning = describe_leaning(report.leaning, report.unproven)
+    notes.print(f"Cliques: {found}; {leaning}.", markup=False)
     for name in report.without_images:
         notes.print(
             f"Class {name!r} has no image in split {split!r} and was not compared.", markup=False
@@ -119,7 +124,11 @@ def mine(
 def imbalances(
     dataset: DatasetName,
     by: Annotated[
-        str, typer.Option(help="Column to rank by, such as gap, log_odds_ratio, q_value.")
+        str,
+        typer.Option(
+            help="`evidence`: q-values of at most 0.05 first, by the difference of rates. `gap`: "
+            "the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
+        ),
     ] = BY,
     ascending: Annotated[
         bool, typer.Option("--ascending", help="Smallest first, as p_value and q_value are.")
@@ -184,7 +193,9 @@ def imbalances(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Show the cliques that lean to one class, the largest gap first.
+    """Show the cliques that lean to one class, those with evidence first.
+
+    By default cliques with a q-value of at most 0.05 come first, by the difference of their rates.
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
@@ -250,6 +261,7 @@ def imbalances(
             said = "No clique passes these filters." if mined else worded(why, in_shell)
             notes.print(said, markup=False)
             return
+        said = f"{describe_order(by, ranking.descending)} {describe_disagreements(frame)}"
         frame = imbalance_table(frame, sizes)
         if accuracy is not None:
             frame["accuracy % [95%]"] = accuracy_texts(accuracy)
@@ -260,6 +272,7 @@ def imbalances(
         for warning in (not_compared(sizes, mining.split), small_classes(sizes, mining)):
             if warning:
                 notes.print(warning, markup=False)
+        notes.print(said.strip(), markup=False)
     else:
         frame = frame if accuracy is None else frame.join(accuracy)
         frame = frame if audited is None else frame.assign(audit=audited)

@@ -22,7 +22,13 @@ from app.cli.resampled_lists import write_list
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import command, in_shell
 from app.services.audits.plans import unsupported_queries
-from app.services.findings import no_clique, not_compared, plan_warnings, sizes_of
+from app.services.findings import (
+    describe_balance,
+    no_clique,
+    not_compared,
+    plan_warnings,
+    sizes_of,
+)
 from app.services.ordering.comparison import compare_dataset
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
 from app.services.ordering.plans import Planned, plan_dataset
@@ -278,8 +284,12 @@ def plan(
         out.print(describe_plan(planned.plan), markup=False)
     else:
         write_frame(planned.plan.frame(), format_, output, out)
-    if proof := describe_proof(planned.plan):
-        notes.print(proof, markup=False)
+    for said in (
+        describe_balance(planned.plan, planned.cliques),
+        describe_proof(planned.plan),
+    ):
+        if said:
+            notes.print(said, markup=False)
     total = int(planned.cliques.class_sizes.sum())
     for warning in plan_warnings(planned.plan, planned.summary, total):
         notes.print(warning, markup=False)

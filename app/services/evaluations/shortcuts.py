@@ -35,7 +35,7 @@ def choose_shortcuts(
         return chosen
     if chosen is not None:
         return Shortcuts.from_toml(chosen)
-    table = read_imbalances(store, origin, Ranking(max_size=1, limit=_ALL))
+    table = read_imbalances(store, origin, Ranking(by="gap", max_size=1, limit=_ALL))
     try:
         return Shortcuts.from_imbalances(table)
     except OptionError as error:

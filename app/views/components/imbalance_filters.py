@@ -6,15 +6,19 @@ import streamlit as st
 
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
-from graph.queries.imbalances import Ranking
+from graph.diagnosis.evidence import EVIDENCE
+from graph.queries.imbalances import GAP, Ranking
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 ORDERS = {
-    "gap": "Largest gap",
+    EVIDENCE: "Evidence",
+    GAP: "Count gap (ConBias)",
     "log_odds_ratio": "Strongest odds",
     "q_value": "Smallest q-value",
     "lift": "Largest lift",
 }
+EARLIER_ORDERS = {"Largest gap": ORDERS[GAP]}
+"""Today's names of orders by those in older links."""
 Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
 ROWS = (200, 1000, 5000)
 
@@ -35,7 +39,12 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
         under = choose_class(current.class_sizes)
         max_q_value = choose_q_value()
         order = st.selectbox(
-            "Order", list(ORDERS), format_func=ORDERS.__getitem__, **choice_in_url("by"), width=150
+            "Order",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            **choice_in_url("by", EARLIER_ORDERS),
+            width=190,
+            help="Evidence: q-values of at most 0.05 first, by the difference of rates.",
         )
         rows = st.selectbox(
             "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")

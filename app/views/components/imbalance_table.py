@@ -8,7 +8,15 @@ import streamlit as st
 
 from app.concept_graph.colors import class_colors
 from app.services.evaluations.failures import accuracy_texts
-from app.services.reports import are_unequal, log_odds_texts, q_text, rate_texts
+from app.services.reports import (
+    DISAGREEMENT,
+    are_unequal,
+    disagreement_texts,
+    effect_texts,
+    log_odds_texts,
+    q_text,
+    rate_texts,
+)
 from app.views.widgets.tables import count_column
 from graph.diagnosis.imbalance import COUNT, RATE
 
@@ -20,11 +28,25 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
     config = st.column_config
     columns: dict[str, Any] = {
         "concepts": config.ListColumn("Concepts", width="medium"),
-        "gap": count_column("Gap", width=60, help="Images that the rarest class lacks."),
+        "rate difference": config.TextColumn(
+            "Rate difference",
+            width=120,
+            help="The largest rate less the smallest, and the class with the largest.",
+        ),
+        "gap": count_column(
+            "Count gap (ConBias)",
+            width=90,
+            help="Images that the class with the fewest lacks, however many it has in all.",
+        ),
+        DISAGREEMENT: config.TextColumn(
+            "Counts and rates",
+            width=165,
+            help="Where rates contradict the class that counts call too few.",
+        ),
         "too few": config.TextColumn(
             "Too few",
             width=80 if len(classes) <= MAX_BARS else 115,
-            help="The under-represented class.",
+            help="The class with the fewest images.",
         ),
         "accuracy": config.TextColumn(
             "Accuracy % [95%]",
@@ -62,12 +84,14 @@ def imbalance_view(
 ) -> pd.DataFrame:
     """The columns of `read_imbalances` as a page shows them, most telling first.
 
-    Where classes are unequal, counts have their rates beside them. A model's accuracy on each row,
-    from `app.services.evaluations.failures`, comes after the gap; then what audits say of each row.
+    Where counts and rates disagree, a column says how. Where classes are unequal, counts have
+    their rates beside them. A model's accuracy on each row, from
+    `app.services.evaluations.failures`, comes after the q-value; then what audits say of each row.
     """
     classes = list(class_sizes)
     shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
-    shown["gap"] = frame["gap"].to_numpy()
+    shown["rate difference"] = effect_texts(frame)
+    shown["q-value"] = [q_text(q) for q in frame["q_value"]]
     if accuracy is not None:
         shown["accuracy"] = accuracy_texts(accuracy)
         shown["test images"] = accuracy["test_images"].to_numpy()
@@ -80,8 +104,10 @@ def imbalance_view(
                 shown[RATE + name] = rate_texts(frame[RATE + name])
     else:
         shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
+    shown["gap"] = frame["gap"].to_numpy()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
+    for name, words in disagreement_texts(frame).items():
+        shown[name] = words
     shown["size"] = frame["size"].to_numpy()
     shown["log odds ratio"] = log_odds_texts(frame)
-    shown["q-value"] = [q_text(q) for q in frame["q_value"]]
     return shown

@@ -12,7 +12,14 @@ from app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from app.report.contents import ReportOptions
 from app.report.writing import report
 from app.services.audits.results import imbalance_verdicts
-from app.services.findings import no_clique, not_compared, small_classes
+from app.services.findings import (
+    describe_disagreements,
+    describe_leaning,
+    describe_order,
+    no_clique,
+    not_compared,
+    small_classes,
+)
 from app.services.reports import cell_text, describe_mining, describe_summary, summary_table
 from app.views.components import (
     accuracy_colors,
@@ -76,7 +83,7 @@ def page() -> None:
     with left:
         model = model_accuracy.choose(current)
         frame = _rows(current, ranking)
-        cell = _table(current, frame, model)
+        cell = _table(current, frame, ranking, model)
     with right:
         _pictures(current, ranking, model)
     _selection_bar(cell)
@@ -129,7 +136,11 @@ def _metrics(current: CurrentDataset) -> None:
             st.metric("Classes", f"{len(current.class_sizes):,}")
         st.metric("Common concepts", f"{totals.concepts:,}")
         st.metric("Cliques", f"{totals.cliques:,}")
-        st.metric("Leaning to a class", f"{totals.imbalanced:,}")
+        st.metric(
+            "Leaning to a class",
+            f"{totals.leaning:,}",
+            help=f"{describe_leaning(totals.leaning, totals.unproven)}.",
+        )
         made = partial(report, current.store, current.name, ReportOptions())
         download("Download report", made, f"{current.name}-report.html", key="_report")
     sizes, mining = current.class_sizes, current.mining
@@ -137,6 +148,7 @@ def _metrics(current: CurrentDataset) -> None:
         describe_mining(mining),
         not_compared(sizes, mining.split),
         small_classes(sizes, mining),
+        f"{describe_leaning(totals.leaning, totals.unproven)}.",
     ]
     st.caption(escape(" ".join(filter(None, told))))
 
@@ -147,7 +159,9 @@ def _take_nodes_from_graph() -> None:
         st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
-def _table(current: CurrentDataset, frame: pd.DataFrame, model: Evaluation | None) -> Cell | None:
+def _table(
+    current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
+) -> Cell | None:
     """Draw the table and keep its selection; return the cell that was clicked."""
     if frame.empty:
         if current.read(clique_totals).cliques:
@@ -166,6 +180,8 @@ def _table(current: CurrentDataset, frame: pd.DataFrame, model: Evaluation | Non
         # Cleared, or come from the URL: what the browser has ticked is out of date.
         st.session_state["_table_version"] = st.session_state.get("_table_version", 0) + 1
     cell_before = _cell_of(shown_images, cliques, classes)
+    order = describe_order(ranking.by, ranking.descending)
+    st.caption(f"{order} {describe_disagreements(frame)}")
     most = int(frame[[COUNT + name for name in classes]].to_numpy().max())
     state = draw_table(
         shown,

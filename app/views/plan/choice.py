@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app.services.findings import describe_leaning
 from app.services.ordering.comparison import budget_curve, compare_all
 from app.views.components import imbalance_filters
 from app.views.components.name_choices import names_of
@@ -25,6 +26,7 @@ from graph.counting.cliques import Cliques
 from graph.database import schema
 from graph.dataset.read import load_incidence
 from graph.dataset.state import DatasetState
+from graph.diagnosis.evidence import MAX_Q_VALUE
 from graph.diagnosis.selection import CliqueFilter, find_rows
 from ingest.concepts.plurals import counted
 from ingest.concepts.wording import readable
@@ -154,6 +156,14 @@ def plan_found(_cliques: Cliques, request: PlanRequest) -> PlannedImages:
     return plan_for(_cliques, rows, planner, request.options)
 
 
+def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[int, int]:
+    """How many of the chosen cliques lean to a class, and how many more have a gap."""
+    proven = Choice(None, CliqueFilter(max_q_value=MAX_Q_VALUE))
+    all_sizes = PlanRequest(request.state, proven, request.planner, PlanOptions(1))
+    leans = np.isin(rows, chosen_rows(cliques, all_sizes))
+    return int(leans.sum()), int(((cliques.gaps()[rows] > 0) & ~leans).sum())
+
+
 def planned_images(cliques: Cliques, request: PlanRequest) -> IntArray:
     """Images of each class for each clique, as the planner wants them."""
     return plan_found(cliques, request).images
@@ -183,8 +193,8 @@ def _own(request: PlanRequest) -> dict[str, dict[str, Any]]:
 
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
     """Draw how many cliques are chosen, and how many of them were not mined."""
-    gap = np.ptp(cliques.counts[rows], axis=1) if len(rows) else np.zeros(0, dtype=np.int64)
-    text = f"{counted(len(rows), 'cliques')}, {int((gap > 0).sum()):,} with a gap"
+    leaning, unproven = _leaning(cliques, request, rows)
+    text = f"{counted(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
     if request.choice.cliques is not None:
         unknown = len(request.choice.cliques) - len(rows)
         if unknown:

@@ -8,7 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from app.services.audits.plans import query_verdicts, unsupported_queries
-from app.services.findings import larger_than_dataset, no_clique, smaller_gaps_grow
+from app.services.findings import (
+    describe_balance,
+    larger_than_dataset,
+    no_clique,
+    smaller_gaps_grow,
+)
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
 from app.services.reports import change_text, describe_proof
@@ -96,10 +101,14 @@ def page() -> None:
     touched = touched_rows(cliques, after)
     with metrics:
         _metrics(measured, len(touched))
-    if said := describe_proof(found) if not edited.images else "":
-        st.caption(escape(said))
     _warn(cliques, after, measured["images"], request.options.min_size)
-    queries = queries_of(cliques, images)
+    planner = f"{request.planner}, edited by hand" if edited.images else request.planner
+    made = PlanInHand(cliques, images, request, planner, None if edited.images else found)
+    plan = made.plan()
+    for said in (describe_balance(plan, cliques), describe_proof(plan)):
+        if said:
+            st.caption(escape(said))
+    queries = plan.queries
     if said := unsupported_queries(
         queries, query_verdicts(current.store, current.name, cliques, queries)
     ):
@@ -107,9 +116,6 @@ def page() -> None:
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
-    planner = f"{request.planner}, edited by hand" if edited.images else request.planner
-    known = None if edited.images else found
-    made = PlanInHand(cliques, images, request, planner, known)
     _take_away(current, made, measured["images"])
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:

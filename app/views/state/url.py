@@ -53,11 +53,20 @@ def number_in_url(key: str) -> InUrl:
     return in_url(key)
 
 
-def choice_in_url(key: str) -> InUrl:
+def choice_in_url(key: str, earlier: Mapping[str, str] | None = None) -> InUrl:
     """Arguments of a field that always has a choice, which is the query parameter of this name.
 
     An empty one, by which Streamlit would choose nothing, is left out.
+
+    Parameters
+    ----------
+    earlier : mapping of str to str, optional
+        Today's choices by those of older links, which are renamed.
     """
+    given = st.query_params.get(key, "")
+    if earlier is not None and given in earlier:
+        st.query_params[key] = earlier[given]
+        st.rerun()
     if "" in st.query_params.get_all(key) and _leave_out(key):
         st.rerun()
     return in_url(key)

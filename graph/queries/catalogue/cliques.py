@@ -6,7 +6,7 @@ from graph.queries.catalogue.parameters import CONCEPTS, LIMIT, dataset_query
 
 _CLIQUE_COLUMNS = (
     "concepts size counts gap over_represented under_represented lift log_odds_ratio "
-    "log_odds_ratio_low log_odds_ratio_high p_value q_value test"
+    "log_odds_ratio_low log_odds_ratio_high p_value q_value test leans effect"
 )
 CLIQUE_RETURN = """
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
@@ -17,7 +17,7 @@ RETURN q.concepts AS concepts, q.size AS size, counts, q.gap AS gap,
        q.lift AS lift,
        q.log_odds_ratio AS log_odds_ratio, q.log_odds_ratio_low AS log_odds_ratio_low,
        q.log_odds_ratio_high AS log_odds_ratio_high, q.p_value AS p_value, q.q_value AS q_value,
-       q.test AS test"""
+       q.test AS test, q.leans AS leans, q.effect AS effect"""
 
 FILTER = """
   AND $min_size <= q.size AND q.size <= $max_size
@@ -33,10 +33,25 @@ _FILTER_PARAMETERS = {
     "limit": LIMIT,
 }
 
+# "q.gap + 0", or the planner may take the index of gaps, which has another order, and sort all.
 QUERIES = (
     dataset_query(
         "imbalances",
-        "The mined cliques with the largest gap, with their statistics.",
+        "The mined cliques by evidence: those with a q-value of at most 0.05 first, by the "
+        "difference of their rates.",
+        _CLIQUE_COLUMNS,
+        f"""
+MATCH (q:Clique {{dataset: $dataset}})
+WHERE q.leans IS NOT NULL AND q.effect >= 0 AND q.gap + 0 >= $min_gap{FILTER}
+WITH q ORDER BY q.dataset DESC, q.leans DESC, q.effect DESC, q.size, q.concepts
+LIMIT $limit{CLIQUE_RETURN}
+ORDER BY leans DESC, effect DESC, size, concepts""",
+        reads_cliques=True,
+        parameters=_FILTER_PARAMETERS,
+    ),
+    dataset_query(
+        "imbalances-by-gap",
+        "The mined cliques with the largest count gap, as in ConBias, with their statistics.",
         _CLIQUE_COLUMNS,
         f"""
 MATCH (q:Clique {{dataset: $dataset}})
@@ -48,7 +63,7 @@ ORDER BY gap DESC, size, concepts""",
     ),
     dataset_query(
         "imbalances-with-concepts",
-        "The mined cliques that contain all the given concepts, largest gap first.",
+        "The mined cliques that contain all the given concepts, by evidence.",
         _CLIQUE_COLUMNS,
         f"""
 UNWIND $concepts AS name
@@ -56,8 +71,8 @@ MATCH (c:Concept {{dataset: $dataset, name: name}})
 WITH c ORDER BY COUNT {{ (c)<-[:HAS]-() }} LIMIT 1
 MATCH (c)<-[:HAS]-(q:Clique)
 WHERE q.gap >= $min_gap AND all(name IN $concepts WHERE name IN q.concepts){FILTER}
-WITH q ORDER BY q.gap DESC, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN}
-ORDER BY gap DESC, size, concepts""",
+WITH q ORDER BY q.leans DESC, q.effect DESC, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN}
+ORDER BY leans DESC, effect DESC, size, concepts""",
         reads_cliques=True,
         parameters={"concepts": CONCEPTS, **_FILTER_PARAMETERS},
     ),

@@ -100,7 +100,12 @@ def test_from_a_file_to_a_plan(run, mined, tmp_path):
     assert by_concepts["cow",]["count_urban"] == 1
     assert by_concepts["road",]["under_represented"] == "country"
     assert ("sign",) not in by_concepts  # not common to both classes
-    assert rows[0]["gap"] == max(row["gap"] for row in rows)
+    evidence = [
+        (row["q_value"] <= 0.05, abs(row["rate_country"] - row["rate_urban"])) for row in rows
+    ]
+    assert evidence == sorted(evidence, reverse=True)
+    by_gap = json.loads(run("imbalances", mined, "--by", "gap", "--format", "json").stdout)
+    assert by_gap[0]["gap"] == max(row["gap"] for row in rows)
     plan = plan_from_json(run("plan", mined, "--min-size", 1, "--format", "json").stdout)
     assert {(q.class_name, q.concepts, q.n) for q in plan.queries} == {
         ("urban", ("cow",), 1),
@@ -132,7 +137,9 @@ def test_every_format_holds_the_same_table(run, mined, tmp_path):
     written = pd.read_csv(tmp_path / "t.csv")
     assert [json.loads(c) for c in written["concepts"]] == [row["concepts"] for row in rows]
     assert list(written.columns) == list(rows[0])
-    table = run("imbalances", mined, width=120).stdout
+    shown = run("imbalances", mined, width=170)
+    assert "Sorted by evidence" in shown.stderr
+    table = shown.stdout
     assert "cow + road" in table
     assert "too few" in table
     run("imbalances", mined, "--format", "parquet", exit_code=2)

@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from hashlib import sha256
 from itertools import combinations
 
@@ -55,9 +56,29 @@ def test_the_dataset_is_told(read):
 
 
 def test_imbalances_are_those_of_the_records(read):
-    rows = read.table("The 20 combinations with the largest gaps")
-    gaps = sorted(max(c[n] for n in CLASSES) - min(c[n] for n in CLASSES) for c in COUNTS.values())
-    assert [int(row["gap"]) for row in rows] == gaps[::-1][:20]
+    rows = read.table("The first 20 combinations by evidence")
+    proven = [row["q-value"] == "<0.001" or float(row["q-value"]) <= 0.05 for row in rows]
+    assert proven == sorted(proven, reverse=True)
+    differences = []
+    for row in rows:
+        counts = COUNTS[BY_TEXT[row["concepts"]]]
+        assert int(row["count gap (ConBias)"]) == max(counts[n] for n in CLASSES) - min(
+            counts[n] for n in CLASSES
+        )
+        rates = [Fraction(counts[name], size) for name, size in zip(CLASSES, SIZES, strict=True)]
+        differences.append(float(max(rates) - min(rates)))
+        lead = shown(CLASSES[rates.index(max(rates))])
+        assert row["rate difference"] == f"+{float(max(rates) - min(rates)):.1%} {lead}"
+        few, most = (
+            rates[[counts[n] for n in CLASSES].index(edge(counts[n] for n in CLASSES))]
+            for edge in (min, max)
+        )
+        assert (row["counts and rates"] == "fewer images, higher rate") is (few > most)
+    for part in (True, False):
+        of = [
+            value for value, is_proven in zip(differences, proven, strict=True) if is_proven is part
+        ]
+        assert of == pytest.approx(sorted(of, reverse=True))
     for row in rows + read.table("What of each imbalance is its own"):
         counts = COUNTS[BY_TEXT[row["concepts"]]]
         for name, size in zip(CLASSES, SIZES, strict=True):
@@ -185,7 +206,7 @@ def test_plot_goes_from_minus_one_to_one_with_every_disc_where_its_skew_is(read,
     for disc, row in zip(discs, contents.strongest.to_dict("records"), strict=True):
         counts = COUNTS[row["concepts"]]
         sizes = dict(zip(CLASSES, SIZES, strict=True))
-        lead = row["over_represented"]
+        lead = max(CLASSES, key=lambda name: counts[name] / sizes[name])
         rate = counts[lead] / sizes[lead]
         rest = sum(counts[n] for n in CLASSES if n != lead) / (sum(SIZES) - sizes[lead])
         wanted = (rate - rest) / (rate + rest)
@@ -216,11 +237,11 @@ def test_a_dataset_without_imbalances_says_why(contents):
 
 
 def test_nothing_is_the_strongest_where_all_classes_are_alike(contents):
-    totals = replace(contents.totals, imbalanced=0)
+    totals = replace(contents.totals, imbalanced=0, leaning=0, unproven=0)
     alike = replace(contents, own=contents.own.head(0), totals=totals)
     told = "".join(Read(page(alike).encode()).texts)
     assert "strongest" not in told
-    assert f"0 of {totals.cliques} combinations" in told
+    assert f"Of {totals.cliques} combinations of concepts 0 lean to a class" in told
 
 
 def test_audits_say_which_imbalances_they_support(contents):
@@ -238,7 +259,7 @@ def test_audits_say_which_imbalances_they_support(contents):
     read = Read(page(replace(contents, largest=largest, corrections=counts)).encode())
     (row,) = read.table("Images with each concept, as labelled")
     assert [*row.values()] == ["<u>sky</u>", "gull", "120", "101", "90 to 113"]
-    rows = read.table("The 20 combinations with the largest gaps")
+    rows = read.table("The first 20 combinations by evidence")
     assert [row["audit"] for row in rows] == ["supported", "-"] * 10
 
 

@@ -1,13 +1,27 @@
 """Results that are empty or misleading say why."""
 
+from fractions import Fraction
+
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import cobalance as cb
 from app.cli.wording import in_shell
-from app.services.findings import no_clique, plan_warnings
+from app.services.findings import (
+    contradicted_by_rates,
+    describe_balance,
+    describe_disagreements,
+    no_clique,
+    plan_warnings,
+)
 from app.services.reports import imbalance_table
 from app.views.widgets.wording import in_app
+from generation.planners import plan
+from generation.planning.plan import PlanOptions
+from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
 from graph.errors import worded
 
@@ -58,8 +72,55 @@ def test_rates_beside_counts_of_unequal_classes():
         [4, "100.0%", 1, "50.0%"]
     ]
     equal = cb.imbalances(data(a=["x", ""], b=["x", "x"]))
-    assert list(equal.shown().columns[:4]) == ["concepts", "a", "b", "gap"]
-    assert list(imbalance_table(found.frame).columns[:4]) == ["concepts", "a", "b", "gap"]
+    columns = ["concepts", "a", "b", "rate difference", "q-value", "count gap (ConBias)"]
+    assert list(equal.shown().columns[:6]) == columns
+    assert list(imbalance_table(found.frame).columns[:6]) == columns
+
+
+def test_where_counts_and_rates_disagree_a_row_says_so():
+    found = cb.imbalances(data(a=["x"] * 30 + [""] * 70, b=["x"] * 20 + ["y"] * 30), common=())
+    shown = found.shown().set_index("concepts")
+    words = shown["counts and rates"]
+    assert words.to_dict() == {("x",): "fewer images, higher rate", ("y",): ""}
+    assert shown.loc[[("x",)], ["too few", "rate difference"]].to_numpy().tolist() == [
+        ["b", "+10.0% b"]
+    ]
+    assert "counts and rates" not in found.where(concepts="y").shown()
+    assert describe_disagreements(found.frame) == "In 1 of 2 rows counts and rates disagree."
+    planned = cb.plan(found, min_size=1)
+    assert {tuple(row[:2]) for row in planned.frame.to_numpy().tolist()} == {
+        ("b", ("x",)), ("a", ("y",))
+    }  # fmt: skip
+    assert "the rates contradict 1 of its 2 cliques" in planned.title()
+    rates = cb.plan(found, "minimal", min_size=1, planner_options={"rates": True, "tolerance": 0.1})
+    assert "contradict" not in rates.title()
+    assert "balances rates" in describe_balance(rates.record, found.cliques)
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.integers(0, 40)] * 3), min_size=1, max_size=12, unique_by=lambda row: row
+    ),
+    st.lists(st.sampled_from([40, 41, 90, 5000]), min_size=3, max_size=3),
+)
+def test_planned_cliques_that_rates_contradict_are_those_of_the_table(counts, sizes):
+    names = tuple(f"c{i:02}" for i in range(len(counts)))
+    cliques = Cliques(
+        np.arange(len(counts), dtype=np.int32)[:, None],
+        np.array(counts),
+        np.array(sizes),
+        names,
+        ("a", "b", "c"),
+    )
+    made = plan(cliques, "conbias", PlanOptions(1, 1))
+    planned = {query.concepts for query in made.queries}
+    assert planned == {(name,) for name, row in zip(names, counts, strict=True) if len({*row}) > 1}
+    expected = 0
+    for row in counts:
+        rates = [Fraction(n, size) for n, size in zip(row, sizes, strict=True)]
+        few, most = rates[row.index(min(row))], rates[row.index(max(row))]
+        expected += len({*row}) > 1 and (few > min(rates) or few == most)
+    assert contradicted_by_rates(made, cliques) == (expected, len(planned))
 
 
 def test_the_most_significant_come_first():

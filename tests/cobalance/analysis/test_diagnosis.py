@@ -9,13 +9,19 @@ from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import OptionError, UnknownNameError
 
 
-def test_the_frame_is_the_imbalance_table_largest_gap_first(found):
+def test_the_frame_is_the_imbalance_table_by_evidence(found):
     cliques = mine_cliques(cb.urbancars().incidence(), max_size=2)
-    table = imbalance_table(cliques).sort_values("gap", ascending=False, kind="stable")
-    pd.testing.assert_frame_equal(found.frame, table.reset_index(drop=True))
+    table = imbalance_table(cliques)
+    difference = (table["rate_country"] - table["rate_urban"]).abs().round(9)
+    order = pd.DataFrame({"proven": table["q_value"] <= 0.05, "difference": difference})
+    expected = order.sort_values([*order], ascending=False, kind="stable").index
+    pd.testing.assert_frame_equal(found.frame, table.loc[expected].reset_index(drop=True))
+    by_gap = table.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
+    pd.testing.assert_frame_equal(found.sort("gap").frame, by_gap)
     assert found.to_frame() is not found.frame
     assert found.title() == (
-        "89 concept combinations, 86 imbalanced; images: country 4,000, urban 4,000"
+        "89 concept combinations, 56 lean to a class (q ≤ 0.05), 30 more have a gap without such "
+        "evidence; images: country 4,000, urban 4,000"
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from neo4j import GraphDatabase
 
@@ -13,6 +14,7 @@ from graph.database.local.server import Endpoint, ensure_running, stop
 from graph.database.migrations import MIGRATIONS, migrate
 from graph.database.schema import ALL_NODES
 from graph.database.store import GraphStore
+from graph.diagnosis.evidence import rate_differences
 from graph.errors import SchemaTooNewError
 
 FROZEN = {
@@ -29,6 +31,7 @@ FROZEN = {
     11: "2b99438cb6c4e518e345385f90bd65f98ad6196a927d620e3c45ba9db2ae0cfd",
     12: "caabe0f50d6e2c4582aaf962dd37d4cf5d5a9169f67c12c4b7334c8d080023dd",
     13: "2af10918dc51ca7255150b9472c4bc44d3b692c100250d6c8b7de5ccc21492a2",
+    14: "e1bc2ba889b759f5d36315736f306ad22f6544993562f9243975ff64974c5324",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
@@ -121,6 +124,44 @@ def test_jobs_get_their_recipe_and_backend_from_their_settings(driver, monkeypat
     assert [row.data() for row in rows] == [
         {"recipe": "pinpoint", "backend": "inpaint"},
         {"recipe": None, "backend": None},
+    ]
+
+
+def test_cliques_get_the_evidence_of_their_counts(driver, monkeypatch):
+    """As mining would write it; those of a dataset that was never mined to the end do without."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrations, "MIGRATIONS", MIGRATIONS[:13])
+        migrate(driver, "neo4j")
+    sizes = np.array([3335, 4665, 7])
+    counts = np.array([[0, 0, 7], [301, 400, 1], [3335, 4665, 7], [12, 9, 0]])
+    driver.execute_query(
+        "CREATE (d:Dataset {name: 'd', mined_classes: ['a', 'b', 'c'], mined_images: $sizes}) "
+        "CREATE (:Dataset {name: 'broken'}) CREATE (:Clique {dataset: 'broken', concepts: ['x']}) "
+        "FOREACH (name IN d.mined_classes | CREATE (:Class {dataset: 'd', name: name})) WITH d "
+        "UNWIND range(0, 3) AS i "
+        "CREATE (q:Clique {dataset: 'd', concepts: [toString(i)], q_value: $q_values[i], "
+        "gap: $gaps[i]}) WITH d, q, i MATCH (y:Class {dataset: 'd'}) "
+        "WITH q, i, y ORDER BY y.name WITH q, i, collect(y) AS classes UNWIND [0, 1, 2] AS j "
+        "WITH q, i, j, classes[j] AS y CREATE (q)-[:COUNTED_IN {images: $counts[i][j]}]->(y)",
+        sizes=sizes.tolist(),
+        counts=counts.tolist(),
+        q_values=[0.05, 0.051, 1.0, 1e-9],
+        gaps=np.ptp(counts, axis=1).tolist(),
+    )
+    migrate(driver, "neo4j")
+    rows, _, _ = driver.execute_query(
+        "MATCH (q:Clique {dataset: 'd'}) RETURN q.leans AS leans, q.effect AS effect "
+        "ORDER BY q.concepts"
+    )
+    assert [row["leans"] for row in rows] == [True, False, False, True]
+    assert [row["effect"] for row in rows] == rate_differences(counts, sizes)[0].tolist()
+    rows, _, _ = driver.execute_query(
+        "MATCH (d:Dataset) RETURN d.leaning_cliques AS leaning, d.unproven_cliques AS more "
+        "ORDER BY d.name DESC"
+    )
+    assert [row.data() for row in rows] == [
+        {"leaning": 2, "more": 2},
+        {"leaning": None, "more": None},
     ]
 
 

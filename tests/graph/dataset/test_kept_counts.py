@@ -11,13 +11,16 @@ from graph.records import Annotations, ImageRecord, Mention
 RECOUNT = """
 RETURN COUNT { MATCH (:Clique {dataset: $d, size: 1}) } AS concepts,
   COUNT { MATCH (:Clique {dataset: $d}) } AS cliques,
-  COUNT { MATCH (q:Clique {dataset: $d}) WHERE q.gap > 0 } AS imbalanced"""
+  COUNT { MATCH (q:Clique {dataset: $d}) WHERE q.gap > 0 } AS imbalanced,
+  COUNT { MATCH (q:Clique {dataset: $d}) WHERE q.q_value <= 0.05 } AS leaning,
+  COUNT { MATCH (q:Clique {dataset: $d}) WHERE q.q_value > 0.05 AND q.gap > 0 } AS unproven"""
 EMPTY = """
 MATCH (y:Class {dataset: $d})
 RETURN y.name AS class, COUNT {
   MATCH (y)<-[:LABELED]-(i) WHERE NOT EXISTS { (i)-[:CONTAINS]->() } } AS images"""
 FORGET = """
-MATCH (d:Dataset {name: $d}) REMOVE d.cliques, d.single_cliques, d.imbalanced_cliques
+MATCH (d:Dataset {name: $d}) REMOVE d.cliques, d.single_cliques, d.imbalanced_cliques,
+  d.leaning_cliques, d.unproven_cliques
 WITH d MATCH (y:Class {dataset: $d}) REMOVE y.without_concepts"""
 
 

@@ -53,6 +53,11 @@ def test_columns(frame):
         "p_value",
         "q_value",
         "test",
+        "leans",
+        "effect",
+        "highest_rate",
+        "lowest_rate",
+        "disagreement",
     ]
     assert frame.index.tolist() == list(range(6))
 

@@ -1,13 +1,15 @@
 """Rankings by the database equal those of the imbalance table."""
 
 import pandas as pd
-import pytest
 
 from graph.counting.cliques import mine_cliques
+from graph.dataset.cliques import clique_totals
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.read import load_incidence
 from graph.diagnosis.imbalance import imbalance_table
 from graph.queries.imbalances import Ranking, read_imbalances
+from graph.records import Annotations, ImageRecord, Mention
+from tests.conftest import HOSTILE
 
 
 def ranked(table, ranking):
@@ -25,31 +27,47 @@ def ranked(table, ranking):
     descending = ranking.descending
     if descending is None:
         descending = ranking.by not in ("p_value", "q_value")
-    order = {"ascending": [not descending, True, True], "na_position": "last"}
-    return table[kept].sort_values([ranking.by, "size", "concepts"], **order).head(ranking.limit)
+    columns = ["leans", "effect"] if ranking.by == "evidence" else [ranking.by]
+    ascending = [not descending] * len(columns) + [True, True]
+    order = {"ascending": ascending, "na_position": "last"}
+    return table[kept].sort_values([*columns, "size", "concepts"], **order).head(ranking.limit)
 
 
-@pytest.mark.parametrize(
-    "ranking",
-    [
-        Ranking(),
-        Ranking(by="q_value", limit=15),
-        Ranking(by="q_value", descending=True, limit=15),
-        Ranking(by="log_odds_ratio", limit=7),
-        Ranking(by="count_class 1", limit=12),
-        Ranking(by="rate_class 0", descending=False, limit=12),
-        Ranking(class_name="class 2", min_size=2, limit=50),
-        Ranking(concepts=("}) DETACH DELETE n //",), max_size=2, limit=50),
-        Ranking(max_q_value=0.9, limit=1000),
-    ],
-    ids=repr,
+RANKINGS = (
+    Ranking(limit=1000),
+    Ranking(descending=False, limit=40),
+    Ranking(by="gap", limit=40),
+    Ranking(by="gap", concepts=("concept 0",), limit=40),
+    Ranking(by="effect", limit=40),
+    Ranking(by="q_value", limit=15),
+    Ranking(by="q_value", descending=True, limit=15),
+    Ranking(by="log_odds_ratio", limit=7),
+    Ranking(by="count_class 1", limit=12),
+    Ranking(by="rate_class 0", descending=False, limit=12),
+    Ranking(class_name="class 2", min_size=2, limit=50),
+    Ranking(concepts=("}) DETACH DELETE n //",), max_size=2, limit=50),
+    Ranking(max_q_value=0.9, limit=1000),
 )
-def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations, ranking):
-    dataset = load(random_annotations(150, seed=2), MiningOptions(max_size=3))
+
+
+def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
+    random = random_annotations(150, seed=2).records()
+    leaning = [
+        ImageRecord(f"leaning {i}", "class 1", (Mention("concept 0"), Mention(HOSTILE[1])))
+        for i in range(60)
+    ]
+    records = Annotations.from_records([*random, *leaning])
+    dataset = load(records, MiningOptions(max_size=3))
     table = imbalance_table(mine_cliques(load_incidence(store, dataset), max_size=3))
-    expected = ranked(table, ranking)
-    assert len(expected)
-    found = read_imbalances(store, dataset, ranking)
-    pd.testing.assert_frame_equal(
-        found, expected.reset_index(drop=True), check_dtype=False, check_categorical=False
-    )
+    assert 0 < table["leans"].sum() < len(table)
+    assert set(table["disagreement"].dropna()) >= {"fewer images, higher rate"}
+    for ranking in RANKINGS:
+        expected = ranked(table, ranking)
+        assert len(expected), ranking
+        found = read_imbalances(store, dataset, ranking)
+        pd.testing.assert_frame_equal(
+            found, expected.reset_index(drop=True), check_dtype=False, check_categorical=False
+        )
+    totals = clique_totals(store, dataset)
+    assert totals.leaning == (table["q_value"] <= 0.05).sum()
+    assert totals.unproven == ((table["q_value"] > 0.05) & (table["gap"] > 0)).sum()

@@ -15,15 +15,18 @@ def cliques(app: AppTest) -> list[tuple[str, ...]]:
     return [tuple(names) for names in app.dataframe[0].value["concepts"]]
 
 
-def test_the_table_has_the_counts_and_the_largest_gap_first(open_page: OpenPage, cars: str) -> None:
+def test_the_table_has_the_counts_and_the_first_by_evidence(open_page: OpenPage, cars: str) -> None:
     app = open_page("diagnose", dataset=cars)
     assert not app.exception
     first = app.dataframe[0].value.iloc[0]
     # 9 of country and 1 of urban have a cow; signs are 1 to 9; cow and field 6 to 1.
     assert (first["concepts"], first["gap"]) == (["cow"], 8)
     assert (first["count_country"], first["count_urban"], first["too few"]) == (9, 1, "urban")
+    assert "Sorted by evidence" in shown_text(app)
+    app.selectbox(key="by").select("gap").run()
     gaps = app.dataframe[0].value["gap"].tolist()
     assert gaps == sorted(gaps, reverse=True)
+    assert "Sorted by count gap (ConBias), the largest first" in shown_text(app)
 
 
 def test_filters_come_from_the_url(open_page: OpenPage, cars: str) -> None:
@@ -114,11 +117,11 @@ def test_unequal_classes_have_rates_beside_their_counts(
     open_page: OpenPage, cars: str, write_dataset: WriteDataset
 ) -> None:
     equal = open_page("diagnose", dataset=cars).dataframe[0].value
-    assert not [name for name in equal if "rate" in name]
+    assert not [name for name in equal if name.startswith("rate_")]
     rows = [("big", ("x",), 6), ("big", ("y",), 2), ("small", ("x",), 1), ("small", ("y",), 1)]
     unequal = write_dataset(f"{cars} renamed", rows)
     table = open_page("diagnose", dataset=unequal).dataframe[0].value
-    assert table.columns.tolist()[2:6] == ["count_big", "rate_big", "count_small", "rate_small"]
+    assert table.columns.tolist()[3:7] == ["count_big", "rate_big", "count_small", "rate_small"]
     x = table[table["count_big"] == 6].iloc[0]
     assert (x["rate_big"], x["rate_small"]) == ("75.0%", "50.0%")
 
