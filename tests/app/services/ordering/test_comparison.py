@@ -2,14 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.services.ordering.comparison import budget_curve, compare_all, tolerance_curve
 from cobalance.data.reading import urbancars
-from generation.planners import PLANNERS
+from generation.planners import PLANNERS, plan
 from generation.planning.plan import PlanOptions
 from generation.planning.resampling import BASELINES
 from graph.counting.cliques import mine_cliques
-from graph.errors import UnknownNameError
+from graph.errors import OptionError, UnknownNameError
+from tests.counted import count_cliques
+
+MEASURED = ("images", "dataset", "remaining", "gap_after", "widest_gap", "widened")
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +76,59 @@ def test_nothing_to_plan(cliques):
         0,
         0,
     ]
+
+
+KINDS = st.tuples(st.sampled_from("xyz"), st.frozensets(st.sampled_from("abc"), min_size=1))
+LIMITS = st.builds(
+    PlanOptions,
+    min_size=st.sampled_from([1, 2]),
+    max_per_query=st.sampled_from([None, 1, 3]),
+    budget=st.sampled_from([None, 1, 6]),
+)
+OWN = st.one_of(
+    st.fixed_dictionaries(
+        {"tolerance": st.sampled_from([0.0, 0.3])},
+        optional={
+            "gap": st.just(1),
+            "weights": st.sampled_from([["a + b=0"], ["a + b=3"]]),
+            "max_per_class": st.sampled_from([1, 5]),
+            "overshoot": st.sampled_from([0, 2]),
+        },
+    ),
+    st.just({"significance": 0.05}),
+    st.just({"tolerance": 0.2, "rates": True}),
+)
+
+
+@settings(max_examples=30)
+@given(
+    kinds=st.dictionaries(KINDS, st.integers(1, 9), min_size=2, max_size=12),
+    options=LIMITS,
+    own=OWN,
+)
+def test_planners_side_by_side_are_their_own_plans(kinds, options, own):
+    held = {("x", frozenset("ab")): 3, ("y", frozenset("c")): 1} | kinds  # unequal classes
+    cliques = count_cliques(held, 3, common=False)
+    frame = compare_all(cliques, np.arange(len(cliques)), options, {"minimal": own})
+    wanted = [row for row, names in enumerate(cliques.names()) if len(names) >= options.min_size]
+    for name in PLANNERS:
+        try:
+            made = plan(cliques, name, options, own if name == "minimal" else None)
+        except OptionError:
+            assert name in frame.attrs["left_out"]
+            continue
+        after = cliques.counts.copy()
+        for query in made.queries:
+            code = cliques.classes.index(query.class_name)
+            for row, names in enumerate(cliques.names()):
+                after[row, code] += query.n if set(names) <= set(query.concepts) else 0
+        was, left = (counts.max(axis=1) - counts.min(axis=1) for counts in (cliques.counts, after))
+        assert frame.loc[name, list(MEASURED)].to_dict() == {
+            "images": made.images,
+            "dataset": sum(held.values()) + made.images,
+            "remaining": (left[wanted] > 0).sum(),
+            "gap_after": left[wanted].sum(),
+            "widest_gap": left[wanted].max(initial=0),
+            "widened": (left > was).sum(),
+        }
+        assert options.budget is None or made.images <= options.budget
