@@ -35,7 +35,7 @@ _LIGHT = {
     "dataframeHeaderTextColor": "#545B64",
 }
 _DARK = {
-    "primaryColor": "#7672E4",
+    "primaryColor": "#6864DC",
     "linkColor": "#B1A9FF",
     "backgroundColor": "#15171B",
     "secondaryBackgroundColor": "#202329",
@@ -54,6 +54,23 @@ STYLES = """
 /* The page's name stands level with the choice of the dataset. */
 [data-testid="stHeading"]:has(h1) [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [data-testid="stHeading"] [data-testid="stMarkdownContainer"] h1 { padding: 0; }
+/* Text is at least 4.5 times as bright or dark as its ground, and what has the focus is seen
+   (WCAG 2.2, 1.4.3 and 1.4.11). Streamlit sets `color-scheme` on the app. */
+[data-testid="stApp"] [data-testid="stCaptionContainer"] { opacity: 0.75; }
+[data-testid="stVegaLiteChart"] :is(.role-axis, .role-legend, .role-title) text
+  { fill: light-dark(#545B64, #A9B0B9); }
+[data-testid="stButtonGroup"] button[data-selected="true"] p
+  { color: light-dark(#4B47B3, #B1A9FF); }
+[data-testid="stTopNavLink"]:focus-visible
+  { outline: 2px solid light-dark(#4B47B3, #B1A9FF); outline-offset: -2px; }
+[data-testid="stApp"] [data-testid="stCode"] .token:not(.punctuation, .operator, .comment)
+  { color: light-dark(#0B5CAD, #7DB8F7); }
+/* A table's tools have room of their own, and cover nothing above it. */
+[data-testid="stDataFrame"] { margin-top: 0.9rem; }
+[data-testid="stDataFrame"] > [data-testid="stElementToolbar"] { top: -1.8rem; padding: 0; }
+[data-testid="stDataFrame"] > [data-testid="stElementToolbar"] > div { padding: 0; }
+/* A choice that cannot be empty need not say so. */
+[data-testid="stWidgetLabelRequired"] { display: none; }
 /* Buttons that are there for their keys alone. */
 div:has(> .st-key-review_arrows) { display: none; }
 """
@@ -83,7 +100,15 @@ _HISTORY = """
   };
 }
 """
-_ADDED = f"<script>{_BASE_URL}{_HISTORY}</script><style>{STYLES}</style>".encode()
+
+# A block of code that scrolls can be scrolled by keyboard.
+_FOCUSABLE = """
+new MutationObserver(() => {
+  for (const code of document.querySelectorAll("[data-testid=stCode] pre:not([tabindex])"))
+    if (code.scrollHeight > code.clientHeight) code.tabIndex = 0;
+}).observe(document, {childList: true, subtree: true});
+"""
+_ADDED = f"<script>{_BASE_URL}{_HISTORY}{_FOCUSABLE}</script><style>{STYLES}</style>".encode()
 _HEAD = b"<head>"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket
 
 from tests.browser.server import WebApp
@@ -126,6 +127,23 @@ class Pages:
 def settle(page: Page) -> None:
     """Return when Streamlit has run, nothing is on the wire, and all of it is drawn."""
     page.wait_for_function(_AT_REST, arg=QUIET_MS)
+
+
+def barriers(page: Page) -> list[str]:
+    """What keeps people out of a page at rest, in light and in dark: axe's rule and selector.
+
+    Of all rules of WCAG 2.1 AA and of good practice, what axe finds serious or critical; nothing
+    that Streamlit draws is left out.
+    """
+    found = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        settle(page)
+        page.evaluate(_END_FADING)
+        for rule in Axe().run(page).response["violations"]:
+            if rule["impact"] in ("serious", "critical"):
+                found += [f"{scheme}: {rule['id']} {one['target']}" for one in rule["nodes"]]
+    return found
 
 
 def screenshot(page: Page, name: str) -> None:

@@ -7,15 +7,17 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from app.demo import urbancars
+from app.main import PAGES
 from graph.database.store import GraphStore
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, barriers, screenshot, settle
 
-PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]  # "" is Diagnose
+PATHS = ["" if path == "diagnose" else path for _, path, _, _ in PAGES]
+HOSTILE_PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]
 HOSTILE = "tests: <b>'\"&` $x$ :red[y]"
 NAMES = (
     "<script>alert(1)</script>",
@@ -32,7 +34,24 @@ def test_a_page_of_the_demo(pages: Pages, path: str) -> None:
     assert page.get_by_test_id("stException").count() == 0
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 1280, "the page scrolls sideways"
+    assert barriers(page) == []
     screenshot(page, f"page-{path or 'diagnose'}")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "?view=Matrix&size=2&images=%5B%22cow%22%5D",
+        "?view=Combinations&q=0.05",
+        "datasets?ds_view=Load+annotations",
+        "evaluate?evaluate_view=Train+models",
+        "annotate?annotate_view=Label",
+        "cypher?cypher_ask=Your+own",
+    ],
+)
+def test_what_a_page_can_show_has_no_barrier(pages: Pages, path: str) -> None:
+    page = pages.open(f"/{path}&dataset=urbancars")
+    assert barriers(page) == []
 
 
 def test_the_first_page_has_a_name_too(pages: Pages) -> None:
@@ -103,7 +122,7 @@ def hostile(store: GraphStore) -> Iterator[str]:
     drop_dataset(store, HOSTILE)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
 def test_a_page_of_hostile_names(pages: Pages, hostile: str, path: str) -> None:
     page = pages.open(f"/{path}?dataset={quote(hostile)}")
     assert page.get_by_test_id("stException").count() == 0

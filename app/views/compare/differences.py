@@ -112,7 +112,7 @@ def difference_columns(cliques: pd.DataFrame, rates: Rates) -> dict[str, tuple[A
             difference_texts(cliques),
             text(
                 "Log odds ratio changes [95%]",
-                width=220,
+                width=240,
                 help="How much more the second leans to the class that is named, than the first.",
             ),
         ),

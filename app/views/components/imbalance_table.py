@@ -63,7 +63,7 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
         ),
         "size": config.NumberColumn("Size", width=50),
         "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
-        "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=140),
+        "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=170),
         "q-value": config.TextColumn("q-value", width=70, help="Benjamini-Hochberg."),
     }
     for name, color in class_colors(classes).items():

@@ -146,7 +146,7 @@ def _draw(current: CurrentDataset, one: Evaluation, chosen: pd.DataFrame) -> Non
     ):
         with cell:
             if pictures is not None:
-                _picture(pictures[at], maps.get(row["image"]))
+                _picture(pictures[at], maps.get(row["image"]), row["image"])
             st.caption(
                 f"{escape(shorten(row['image'], 60))}  \n{escape(shorten(row['class_name'], 40))}"
                 + ("" if row["right"] else f" → {escape(shorten(row['predicted'], 40))}")
@@ -172,10 +172,14 @@ def _pictures(
     return image_files().gallery(images, regions, colors, THUMBNAIL_PX)
 
 
-def _picture(picture: Picture, found: bytes | None) -> None:
+def _picture(picture: Picture, found: bytes | None, name: str) -> None:
     if found is None:
-        st.image(picture.data, width="stretch")
+        st.image(picture.data, width="stretch", alt=name)
         return
     left, right = st.columns(2, gap="small")
-    left.image(picture.data, width="stretch", alt="Image with its regions")
-    right.image(draw_heat(picture.data, found), width="stretch", alt="GradCAM")
+    left.image(picture.data, width="stretch", alt=f"{name} with its regions")
+    right.image(
+        draw_heat(picture.data, found),
+        width="stretch",
+        alt=f"{name}: where the model looks (GradCAM)",
+    )

@@ -105,7 +105,9 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
     rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7).encode(
         x="before:Q", x2="after:Q"
     )
-    middle = alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(x=alt.datum(0))
+    middle = (
+        alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL, aria=False).encode(x=alt.datum(0))
+    )
     chart = alt.layer(middle, rule, points("before", filled=False), points("after", filled=True))
     st.altair_chart(
         chart.properties(height=alt.Step(20)),
@@ -223,7 +225,7 @@ def budgets(curve: pd.DataFrame, budget: int | None) -> None:
     )
     layers = [lines]
     if budget is not None:
-        layers.append(alt.Chart().mark_rule(color=NEUTRAL).encode(x=alt.datum(budget)))
+        layers.append(alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(budget)))
     st.altair_chart(
         alt.layer(*layers).properties(height=260),
         width="stretch",
