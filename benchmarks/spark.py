@@ -16,7 +16,8 @@ from app.services.spark import spark_session
 from benchmarks.generate import Shape, generate
 from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import Incidence
-from ingest.spark import SparkOptions, count_with_spark
+from ingest.spark.counting import count_with_spark
+from ingest.spark.images import SparkOptions
 from tests.memory import peak_mb
 
 _ROWS = 250_000

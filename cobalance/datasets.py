@@ -11,6 +11,7 @@ from app.report.contents import ReportOptions
 from app.report.writing import write_report
 from app.services.datasets import rename_dataset
 from app.services.graph_files.tables import dataset_incidence
+from app.services.mining import Engine, mine
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
 from app.services.ordering.job_settings import check_settings
 from app.services.ordering.orders import order_plan, read_order
@@ -35,7 +36,7 @@ from generation.planning.plan import PlanOptions
 from generation.planning.simulation import simulate
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
-from graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.read import read_annotations
@@ -72,10 +73,19 @@ class Dataset(Questions, Annotated, Result):
         split: str | None = None,
         confidence: float = 0.95,
         max_cliques: int = MAX_CLIQUES,
+        engine: Engine = "auto",
+        master: str | None = None,
     ) -> "Dataset":
         """Mine the concept cliques and keep them in the graph, with how each leans to a class.
 
-        The parameters are those of `cobalance.imbalances`.
+        The other parameters are those of `cobalance.imbalances`.
+
+        Parameters
+        ----------
+        engine : {"auto", "memory", "spark"}
+            Where to count; ``auto`` is Spark where the images stayed in Parquet files.
+        master : str, optional
+            Of Spark, such as ``"local[4]"``; all cores of this machine by default.
 
         Returns
         -------
@@ -89,8 +99,14 @@ class Dataset(Questions, Annotated, Result):
         """
         classes = None if common is None else tuple(common)
         options = MiningOptions(max_size, min_support, classes, split, confidence)
-        mine_dataset(
-            self.graph, self.name, options, max_cliques=max_cliques, progress=self.progress
+        mine(
+            self.graph,
+            self.name,
+            options,
+            max_cliques=max_cliques,
+            engine=engine,
+            master=master,
+            progress=self.progress,
         )
         return self
 

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from graph.errors import needs_extra
-from ingest.spark import OF_PANDAS
+from ingest.spark.images import OF_PANDAS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,7 +62,7 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
     with warnings.catch_warnings(), _environment():
         warnings.filterwarnings("ignore", OF_PANDAS)
         session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.setLogLevel("OFF")  # its errors are raised
     try:
         yield session
     finally:

@@ -30,7 +30,8 @@ from graph.diagnosis.splits import ComparedSplits
 from graph.diagnosis.summary import summarize
 from graph.errors import OptionError, UnknownNameError, worded
 from graph.names import clean_name
-from ingest.spark import SparkOptions, count_with_spark
+from ingest.spark.counting import count_with_spark
+from ingest.spark.images import SparkOptions
 
 
 @methods_speak_python
@@ -293,8 +294,8 @@ def imbalances(
 def imbalances_with_spark(
     path: str | Sequence[str],
     *,
-    class_column: str = "label",
-    concepts_column: str = "concepts",
+    class_column: str | None = None,
+    concepts_column: str | None = None,
     delimiter: str = "|",
     max_size: int = 4,
     min_support: int = 1,

@@ -26,7 +26,12 @@ def priorities(ids: Sequence[str], seed: int) -> FloatArray:
 
 
 def sample_rows(
-    incidence: Incidence, priority: FloatArray, cliques: Cliques, per_class: int
+    incidence: Incidence,
+    priority: FloatArray,
+    cliques: Cliques,
+    per_class: int,
+    *,
+    part: bool = False,
 ) -> IntArray:
     """Rows of images of which each clique has `per_class` in each class, or all that show it.
 
@@ -36,13 +41,16 @@ def sample_rows(
     Parameters
     ----------
     incidence : Incidence
-        The images that were counted, or some of them.
+        The images that were counted.
     priority : float array, shape (n_images,)
         From `priorities`.
     cliques : Cliques
         With their counts in all images.
     per_class : int
         1 or more.
+    part : bool
+        The images are a part of those that were counted. Together the rows of all parts have those
+        of the whole, but for one in a million million.
 
     Returns
     -------
@@ -71,7 +79,7 @@ def sample_rows(
         for row in np.flatnonzero(counts).tolist():
             lists = showing.of(label_of[name], members[row])
             found = _first(lists, int(ends[row]), per_class)
-            if len(found) < min(per_class, counts[row]):
+            if not part and len(found) < min(per_class, counts[row]):
                 found = _first(lists, len(order), per_class)
             chosen[found] = True
     return np.sort(order[chosen])

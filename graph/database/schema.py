@@ -35,6 +35,7 @@ DATASET_NODE = Node(
         Property("renaming_to", str, "its new name, while it is being renamed"),
         Property("sample", int, "images of each clique and class that it keeps, if not all images"),
         Property("sample_seed", int, "that chose them"),
+        Property("images_at", Json, "Parquet files in which Spark finds all images"),
         Property("splits", list[str], 'where it keeps a sample; "" for none'),
         Property("split_images", list[int], "of each of these splits"),
         Property("rebalanced_by", str, "the job whose images it has beside those of the original"),

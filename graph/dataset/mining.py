@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare, stored_digests
 from graph.dataset import statements
 from graph.dataset.clique_table import has_clique_table, write_clique_table
+from graph.dataset.incidence_table import SplitIncidence
 from graph.dataset.mining_options import MiningOptions
-from graph.dataset.names import class_sizes, split_sizes
+from graph.dataset.names import class_sizes
 from graph.dataset.read import load_images
 from graph.dataset.sampled import Sample, choose_sample, sync_sample
 from graph.dataset.state import claim, dataset_state, finish
@@ -59,18 +61,59 @@ class MiningReport:
     unchanged: int
 
 
+class CountedImages(Protocol):
+    """All images of a dataset, wherever they are."""
+
+    def count(self, options: MiningOptions, max_cliques: int) -> tuple[Cliques, int]:
+        """The cliques, and how many concepts were left out as not common to the classes."""
+
+    def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
+        """The images that the graph keeps, with their ids and files."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldImages:
+    """Images in memory."""
+
+    images: SplitIncidence
+
+    def count(self, options: MiningOptions, max_cliques: int) -> tuple[Cliques, int]:
+        """Count with the kernel."""
+        incidence = self.images.of_split(options.split)
+        if not len(incidence.labels):
+            raise UnknownNameError("split", options.split or "", sorted(self.images.split_names))
+        cliques = mine_cliques(
+            incidence,
+            max_size=options.max_size,
+            min_support=options.min_support,
+            common=options.common,
+            max_cliques=max_cliques,
+        )
+        return cliques, _uncommon(incidence, options.common)
+
+    def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
+        """Choose among the images of the split."""
+        return choose_sample(self.images.take(self.images.in_split(split)), cliques, sample)
+
+
 def mine_dataset(
     store: GraphStore,
     dataset: str,
     options: MiningOptions,
     *,
     max_cliques: int,
+    images: CountedImages | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
     """Mine a dataset's cliques, measure their imbalance, and update the stored cliques.
 
     Mining the same images with the same options again changes nothing. Interrupted, it leaves
     the dataset marked as not mined, and goes on when run again.
+
+    Parameters
+    ----------
+    images : CountedImages or None
+        All images of the dataset; None reads them from the graph.
 
     Raises
     ------
@@ -83,20 +126,11 @@ def mine_dataset(
     """
     state = dataset_state(store, dataset)
     state.require_complete()
-    progress("read images", 0, None)
-    images = load_images(store, dataset)
-    incidence = images.of_split(options.split)
-    if not len(incidence.labels):
-        known = [name for name in split_sizes(store, dataset) if name is not None]
-        raise UnknownNameError("split", options.split or "", known)
+    if images is None:
+        progress("read images", 0, None)
+        images = HeldImages(load_images(store, dataset))
     progress("count cliques", 0, None)
-    cliques = mine_cliques(
-        incidence,
-        max_size=options.max_size,
-        min_support=options.min_support,
-        common=options.common,
-        max_cliques=max_cliques,
-    )
+    cliques, left_out = images.count(options, max_cliques)
     progress("measure imbalances", 0, None)
     table = imbalance_table(cliques, confidence=options.confidence)
     leaning = int(table["leans"].sum())
@@ -117,9 +151,9 @@ def mine_dataset(
         )
         write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
         if state.sample is not None:
-            chosen = choose_sample(
-                images, cliques, Sample(state.sample, state.sample_seed or 0), options.split
-            )
+            progress("choose images", 0, None)
+            sample = Sample(state.sample, state.sample_seed or 0)
+            chosen = images.sample(cliques, sample, options.split)
             sync_sample(store, dataset, writer, chosen, progress)
         finish(
             store,
@@ -138,8 +172,8 @@ def mine_dataset(
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
-        _uncommon(incidence, options.common),
-        tuple(sorted(class_sizes(store, dataset).keys() - set(incidence.classes))),
+        left_out,
+        tuple(sorted(class_sizes(store, dataset).keys() - set(cliques.classes))),
         leaning,
         unproven,
         len(change.created),

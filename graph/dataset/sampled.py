@@ -170,28 +170,32 @@ def write_totals(
     images: SplitIncidence | None = None,
     replace: bool = False,
     progress: Progress = silent,
-    **values: object,
+    images_at: str | None = None,
 ) -> IngestReport:
     """Load counts as `write_sampled` does, with or without the packed images.
 
     Parameters
     ----------
     images : SplitIncidence or None
-        With ids and files; None where mining counts them elsewhere.
-    **values
-        Further properties of the dataset.
+        With ids and files; None where mining finds them elsewhere.
+    images_at : str or None
+        Where that is, as `DatasetState` has it.
     """
     check_name(dataset)
     state = make_dataset(store, dataset)
     n_images = int(totals.class_sizes.sum())
-    kept = {"sample": sample.per_class, "sample_seed": sample.seed}
+    kept = {
+        "sample": sample.per_class,
+        "sample_seed": sample.seed,
+        "images_at": images_at,
+    }
     complete = state.digest is not None and state.cooccurrence_digest == state.digest
     if complete and state.digest == totals.digest and kept == state.kept:
         return IngestReport(0, 0, 0, n_images, 0)
     before = _check_replaceable(store, state, totals.digest, replace)
     writer = claim(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    store.write(statements.UPDATE_DATASET, dataset=dataset, values={**kept, **values})
+    store.write(statements.UPDATE_DATASET, dataset=dataset, values=kept)
     sync_sample(store, dataset, writer, None, progress)
     for node, names, others in (
         (schema.CLASS, totals.classes, statements.OTHER_CLASSES),
@@ -241,13 +245,10 @@ def sync_sample(
     write_images(store, dataset, writer, annotations, change, digests, progress)
 
 
-def choose_sample(
-    images: SplitIncidence, cliques: Cliques, sample: Sample, split: str | None
-) -> SplitIncidence:
+def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:
     """The images that the graph keeps of those that were mined."""
-    mined = images.take(images.in_split(split))
-    priority = priorities(mined.ids, sample.seed)
-    return mined.take(sample_rows(mined.incidence, priority, cliques, sample.per_class))
+    priority = priorities(images.ids, sample.seed)
+    return images.take(sample_rows(images.incidence, priority, cliques, sample.per_class))
 
 
 def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, replace: bool) -> int:

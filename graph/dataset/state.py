@@ -37,6 +37,8 @@ class DatasetState:
     sample, sample_seed : int or None
         How many images of each clique and class the graph keeps, chosen by that seed; None where
         it has all images.
+    images_at : str or None
+        The files in which Spark finds all images, and their columns, as JSON.
     """
 
     name: str
@@ -48,12 +50,13 @@ class DatasetState:
     renaming_to: str | None
     sample: int | None = None
     sample_seed: int | None = None
+    images_at: str | None = None
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
         """Build the state from the properties of a dataset's node."""
         names = ("digest", "cooccurrence_digest", "cliques_digest", "mining", "renaming_to")
-        kept = ("sample", "sample_seed")
+        kept = ("sample", "sample_seed", "images_at")
         mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
         return cls(
             name=properties["name"],
@@ -62,9 +65,10 @@ class DatasetState:
         )
 
     @property
-    def kept(self) -> dict[str, int | None]:
-        """The properties that say which images are kept."""
-        return {"sample": self.sample, "sample_seed": self.sample_seed}
+    def kept(self) -> dict[str, int | str | None]:
+        """The properties that say which images are kept, and where all are."""
+        names = ("sample", "sample_seed", "images_at")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def mined_as(self) -> str:

@@ -13,7 +13,8 @@ from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import incidence_of
 from graph.errors import InputError, TooManyCliquesError, UnknownNameError
 from graph.records import Annotations, ImageRecord, Mention
-from ingest.spark import SparkOptions, count_with_spark
+from ingest.spark.counting import count_with_spark
+from ingest.spark.images import SparkOptions
 
 CONCEPTS = ["cow", "field", "água", "stop sign", "a|b", "rain", "sea"]
 CLASSES = ["country", "sea", "urban"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -30,6 +31,7 @@ from app.services.findings import (
     not_compared,
     small_classes,
 )
+from app.services.mining import mine as mine_on
 from app.services.reports import (
     comparison_table,
     describe_comparison,
@@ -43,7 +45,7 @@ from app.services.reports import (
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.cliques import clique_totals, mining_of
-from graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.diagnosis.comparison import Comparison
@@ -57,6 +59,15 @@ from graph.queries.own_effects import read_own_imbalances
 from graph.queries.splits import compare_dataset_splits
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
+
+
+class Engine(StrEnum):
+    """Where cliques are counted."""
+
+    AUTO = "auto"
+    MEMORY = "memory"
+    SPARK = "spark"
+
 
 BY = EVIDENCE
 """The default column to rank by."""
@@ -86,6 +97,16 @@ def mine(
     max_cliques: Annotated[
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
     ] = MAX_CLIQUES,
+    engine: Annotated[
+        Engine,
+        typer.Option(
+            help="Count here, or on Apache Spark; auto is Spark where `ingest` used that."
+        ),
+    ] = Engine.AUTO,
+    master: Annotated[
+        str | None,
+        typer.Option(help="Spark's master, such as local[4]; by default all cores here."),
+    ] = None,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class."""
     if any_class and common:
@@ -93,7 +114,15 @@ def mine(
     classes = () if any_class else tuple(common) if common else None
     options = MiningOptions(max_size, min_support, classes, split, confidence)
     with opened_store() as (store, progress):
-        report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
+        report = mine_on(
+            store,
+            dataset,
+            options,
+            max_cliques=max_cliques,
+            engine=engine.value,
+            master=master,
+            progress=progress,
+        )
         sizes = dict(dataset_state(store, dataset).mined_classes)
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
     leaning = describe_leaning(report.leaning, report.unproven)

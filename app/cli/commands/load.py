@@ -1,9 +1,10 @@
 """`cobalance ingest`: load an annotation file into a dataset."""
 
+from dataclasses import replace as changed
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,8 +19,9 @@ from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.names import foreign_images
 from graph.dataset.sampled import PER_CLASS, Sample
-from graph.dataset.state import check_name, dataset_state
-from graph.errors import DatasetExistsError
+from graph.dataset.state import DatasetState, check_name, dataset_state
+from graph.dataset.write import IngestReport
+from graph.errors import DatasetExistsError, OptionError
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
 from ingest.concepts.word_lists import word_list_names
@@ -32,6 +34,9 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
+
+if TYPE_CHECKING:
+    from ingest.spark.images import SparkOptions
 
 
 class OnError(StrEnum):
@@ -46,6 +51,13 @@ class Images(StrEnum):
 
     ALL = "all"
     SAMPLE = "sample"
+
+
+class LoadEngine(StrEnum):
+    """Where images are counted."""
+
+    MEMORY = "memory"
+    SPARK = "spark"
 
 
 class Match(StrEnum):
@@ -78,7 +90,11 @@ def _limit(what: str) -> Any:
 
 def ingest(
     file: Annotated[
-        Path, typer.Argument(help="File, folder or archive with annotations.", show_default=False)
+        str,
+        typer.Argument(
+            help="File, folder or archive with annotations; for Spark, Parquet at any address.",
+            show_default=False,
+        ),
     ],
     dataset: Annotated[
         str | None,
@@ -115,6 +131,21 @@ def ingest(
     seed: Annotated[
         int, typer.Option(min=0, help="Seed that chooses a sample.", rich_help_panel=_GRAPH)
     ] = 0,
+    engine: Annotated[
+        LoadEngine,
+        typer.Option(
+            help="Where to count: here, or on Apache Spark, which leaves the images in their "
+            "Parquet files.",
+            rich_help_panel=_GRAPH,
+        ),
+    ] = LoadEngine.MEMORY,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            help="Spark's master, such as local[4]; by default all cores of this machine.",
+            rich_help_panel=_GRAPH,
+        ),
+    ] = None,
     id_column: Annotated[str | None, _column("the image's id")] = None,
     class_column: Annotated[str | None, _column("its class")] = None,
     concepts_column: Annotated[
@@ -275,29 +306,79 @@ def ingest(
     if dataset is not None:
         check_name(dataset)
     name = default_dataset_name(file) if dataset is None else dataset
+    kept = Sample(sample, seed) if images is Images.SAMPLE else None
+    if engine is LoadEngine.SPARK:
+        _check_spark(options, kept, input_format)
+        columns = _spark_columns(options)
+        with opened_store() as (store, progress):
+            from app.services.spark_images import load_with_spark
+
+            report = load_with_spark(
+                store,
+                name,
+                file,
+                columns,
+                kept or Sample(),
+                replace=replace,
+                master=master,
+                progress=progress,
+            )
+            _tell(name, file, report, dataset_state(store, name))
+        return
+    path = Path(file)
     with progress_bars() as progress, collector_paused():
-        annotations = read_annotations(file, options, input_format, progress)
+        annotations = read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
     with opened_store() as (store, progress):
-        kept = Sample(sample, seed) if images is Images.SAMPLE else None
         if dataset is None and not replace and kept is None:
-            _check_same_images(store, name, annotations, file)
+            _check_same_images(store, name, annotations, path)
         with present_objects_frozen():
             report = load_dataset(
                 store,
                 Settings.from_environment(),
                 name,
                 annotations,
-                source=file.name,
+                source=path.name,
                 replace=replace,
                 sample=kept,
                 progress=progress,
             )
-        state = dataset_state(store, name)
+        _tell(name, path.name, report, dataset_state(store, name))
+
+
+def _check_spark(options: ReadOptions, kept: Sample | None, input_format: str | None) -> None:
+    if kept is None:
+        raise OptionError(
+            "--engine spark leaves the images in their files. Give --images sample with it."
+        )
+    table = TableOptions(delimiter=options.table.delimiter)
+    if input_format is not None or changed(options, table=table) != ReadOptions(table=table):
+        raise OptionError(
+            "--engine spark reads the columns of Parquet files as they are: with it go options for "
+            "the columns of id, class, concepts, split and uri, and for their delimiter, no others."
+        )
+
+
+def _spark_columns(options: ReadOptions) -> "SparkOptions":
+    from ingest.spark.images import SparkOptions
+
+    table = options.table
+    return SparkOptions(
+        class_column=table.class_name,
+        concepts_column=table.concepts,
+        id_column=table.id,
+        uri_column=table.uri,
+        split_column=table.split,
+        delimiter=table.delimiter or "|",
+    )
+
+
+def _tell(name: str, file: str, report: IngestReport, state: DatasetState) -> None:
+    """Say what a load changed, and what comes next."""
     notes.print(describe_load(name, report), markup=False)
     if report.kept:
         notes.print(
-            f"{name} keeps {counted(report.kept, 'images')} not in {file.name}, which --replace "
+            f"{name} keeps {counted(report.kept, 'images')} not in {file}, which --replace "
             "would delete.",
             markup=False,
         )

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from app.services.mining import mine
 from app.views.state import tasks
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset, store
 from app.views.widgets.messages import empty_state
 from app.views.widgets.task_progress import show_task
-from graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from graph.dataset.mining import MAX_CLIQUES
 from graph.dataset.mining_options import MiningOptions
 from graph.progress import Progress
 
@@ -70,7 +71,7 @@ def start(dataset: str, options: MiningOptions) -> None:
     opened = store()
 
     def work(progress: Progress) -> str:
-        report = mine_dataset(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
+        report = mine(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
         return f"Found {sum(report.by_size.values()):,} cliques."
 
     tasks.start(f"mine {dataset}", f"Mining {dataset}", work)

@@ -3,11 +3,9 @@
 https://spark.apache.org
 """
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,38 +14,23 @@ import pyarrow.compute as pc
 from graph.arrays import IntArray
 from graph.counting.cliques import MAX_CLIQUES, Cliques, clique_order, mine_cliques
 from graph.counting.incidence import Incidence, build_incidence
-from graph.errors import InputError, TooManyCliquesError, check_known
-from graph.names import clean_name
+from graph.errors import TooManyCliquesError, check_known
+from ingest.spark.images import (
+    Singles,
+    SparkOptions,
+    Split,
+    count_singles,
+    incidences,
+    read_images,
+    warns_not_of_pandas,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Split = Literal["auto", "images", "prefixes"]
 BY_IMAGES_UP_TO = 5_000_000
 """Possible cliques up to which every task may hold counts of all; see `count_with_spark`."""
-_IMAGES_AT_ONCE = 200_000  # of a task, so that its memory does not depend on its partition
-OF_PANDAS = "PySpark does not yet fully support pandas"  # through which nothing here goes
 _MEMBER, _COUNT = "member_", "count_"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SparkOptions:
-    """What to read, and how to split the work.
-
-    Parameters
-    ----------
-    class_column, concepts_column : str
-        Text, and lists of text or text split at `delimiter`; a row an image.
-    delimiter : str
-        Between concepts in text.
-    split : {"auto", "images", "prefixes"}
-        See `count_with_spark`.
-    """
-
-    class_column: str = "label"
-    concepts_column: str = "concepts"
-    delimiter: str = "|"
-    split: Split = "auto"
 
 
 def count_with_spark(
@@ -95,32 +78,38 @@ def count_with_spark(
       `min_support` at once, and nothing is summed. Each image is sent once for each of its
       concepts.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", OF_PANDAS)
-        return _counted(
-            session, path, options or SparkOptions(), max_size, min_support, common, max_cliques
-        )
+    given = options or SparkOptions()
+    images = read_images(session, path, given)
+    return count_cliques(
+        images,
+        count_singles(images, str(path)),
+        given.split,
+        max_size=max_size,
+        min_support=min_support,
+        common=common,
+        max_cliques=max_cliques,
+    )
 
 
-def _counted(
-    session: "SparkSession",
-    path: str | Sequence[str],
-    options: SparkOptions,
+@warns_not_of_pandas
+def count_cliques(
+    images: "DataFrame",
+    singles: Singles,
+    split: Split,
+    *,
     max_size: int,
     min_support: int,
     common: Collection[str] | None,
     max_cliques: int,
 ) -> Cliques:
-    images = _images(session, path, options)
-    sizes, singles = _totals(images, str(path))
+    """Count the cliques of images from `read_images`; the rest is as of `count_with_spark`."""
+    sizes = singles.sizes
     classes = tuple(sorted(sizes))
     check_known("class", common or (), classes)
     names = _kept(singles, classes, common, min_support)
     code_of = {raw: code for code, name in enumerate(names) for raw in singles.raw[name]}
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
-    by_images = options.split == "images" or (
-        options.split == "auto" and possible <= BY_IMAGES_UP_TO
-    )
+    by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
     count = _by_images if by_images else _by_prefixes
     counted = count(images, code_of, names, classes, max_size, min_support)
     counts = [f"{_COUNT}{code}" for code in range(len(classes))]
@@ -147,86 +136,8 @@ def _matrix(rows: pa.Table, names: Sequence[str], kind: np.dtype[Any]) -> IntArr
     return np.stack(columns, axis=1).astype(kind) if len(columns) else np.empty((0, 0), kind)
 
 
-def _images(
-    session: "SparkSession", path: str | Sequence[str], options: SparkOptions
-) -> "DataFrame":
-    """Class and list of concepts of each image, as columns ``label`` and ``concepts``."""
-    from pyspark.errors import AnalysisException
-    from pyspark.sql import functions as spark
-    from pyspark.sql.types import ArrayType, StringType
-
-    paths = [path] if isinstance(path, str) else [*path]
-    file = ", ".join(paths)
-    try:
-        frame = session.read.parquet(*paths)
-    except AnalysisException as error:
-        reason = f"cannot be read ({str(error).splitlines()[0]})"
-        raise InputError(file, None, reason, "Check the path.") from None
-    for name in (options.class_column, options.concepts_column):
-        if name not in frame.columns:
-            listed = ", ".join(frame.columns)
-            raise InputError(file, None, f"has no column {name!r} (columns: {listed})", "Name it.")
-    concepts = frame[options.concepts_column]
-    kind = frame.schema[options.concepts_column].dataType
-    if isinstance(kind, StringType):
-        concepts = spark.split(concepts, spark.lit(f"\\Q{options.delimiter}\\E"))
-    elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, StringType)):
-        reason = f"the column {options.concepts_column!r} holds {kind.simpleString()}"
-        raise InputError(file, None, reason, "Give text, or lists of text.")
-    label = frame[options.class_column].cast("string")
-    return frame.select(label.alias("label"), concepts.alias("concepts"))
-
-
-@dataclass(frozen=True)
-class _Singles:
-    """Images of each class with each concept, and the names as they are written."""
-
-    counts: Mapping[str, Mapping[str, int]]
-    raw: Mapping[str, list[str]]
-
-
-def _totals(images: "DataFrame", file: str) -> tuple[dict[str, int], _Singles]:
-    """Images of each class, and of each class with each concept."""
-    from pyspark.sql import functions as spark
-
-    sizes: dict[str, int] = {}
-    for row in images.groupBy("label").count().collect():
-        name = clean_name(row["label"] or "")
-        if not name:
-            reason = f"{row['count']:,} images have no class"
-            raise InputError(file, None, reason, "Name the class of each, or leave them out.")
-        sizes[name] = sizes.get(name, 0) + row["count"]
-    # Which written names are one is decided here; how many images show it needs each image's set.
-    written = images.select(spark.explode("concepts").alias("concept")).distinct().collect()
-    raw: dict[str, list[str]] = {}
-    for row in written:
-        if row["concept"] is not None and (name := clean_name(row["concept"])):
-            raw.setdefault(name, []).append(row["concept"])
-    code_of = {each: code for code, name in enumerate(raw) for each in raw[name]}
-    names = [*raw]
-    classes = sorted(sizes)
-
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for part in _incidences(batches, code_of, names, classes):
-            found = part.class_concept_counts()
-            label, concept = np.nonzero(found)
-            columns = {
-                "label": label.astype(np.int32),
-                "concept": concept.astype(np.int32),
-                "images": found[label, concept].astype(np.int64),
-            }
-            yield pa.RecordBatch.from_pydict(columns)
-
-    found = images.mapInArrow(count, "label int, concept int, images long")
-    order = sorted(names)
-    counts: dict[str, dict[str, int]] = {name: {} for name in names}
-    for row in found.groupBy("label", "concept").sum("images").collect():
-        counts[order[row["concept"]]][classes[row["label"]]] = row["sum(images)"]
-    return sizes, _Singles(counts, raw)
-
-
 def _kept(
-    singles: _Singles, classes: Sequence[str], common: Collection[str] | None, min_support: int
+    singles: Singles, classes: Sequence[str], common: Collection[str] | None, min_support: int
 ) -> tuple[str, ...]:
     """Concepts with enough support that occur with every class in `common`, in order of name."""
     wanted = classes if common is None else common
@@ -238,34 +149,6 @@ def _kept(
             and all(counts.get(class_name) for class_name in wanted)
         )
     )
-
-
-def _incidences(
-    batches: Iterator[pa.RecordBatch],
-    code_of: Mapping[str, int],
-    names: Sequence[str],
-    classes: Sequence[str],
-) -> Iterator[Incidence]:
-    """Incidence of each few images of a partition."""
-    number = {name: code for code, name in enumerate(classes)}
-    for batch in batches:
-        for start in range(0, batch.num_rows, _IMAGES_AT_ONCE):
-            part = batch.slice(start, _IMAGES_AT_ONCE)
-            lists = part.column("concepts")
-            codes = _codes(lists.flatten(), code_of)
-            rows = pc.list_parent_indices(lists).to_numpy()
-            labels = [number[clean_name(label)] for label in part.column("label").to_pylist()]
-            kept = codes >= 0
-            yield build_incidence(rows[kept], codes[kept], np.array(labels), names, classes)
-
-
-def _codes(names: pa.Array, code_of: Mapping[str, int]) -> IntArray:
-    """Codes of written names, -1 for those that are not counted."""
-    encoded = names.dictionary_encode()
-    known = [code_of.get(name, -1) for name in encoded.dictionary.to_pylist()]
-    indices = pc.fill_null(encoded.indices, len(known)).to_numpy(zero_copy_only=False)
-    codes: IntArray = np.array([*known, -1], dtype=np.int64)[indices]
-    return codes
 
 
 def _schema(max_size: int, n_classes: int) -> str:
@@ -295,7 +178,7 @@ def _by_images(
     from pyspark.sql import functions as spark
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for part in _incidences(batches, code_of, names, classes):
+        for part in incidences(batches, code_of, names, classes):
             found = mine_cliques(part, max_size=max_size, common=(), threads=1)
             yield _batch(found.members, found.counts, max_size)
 
@@ -323,7 +206,7 @@ def _by_prefixes(
     """Send images to their first concepts, and count there what begins with it."""
 
     def project(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for part in _incidences(batches, code_of, names, classes):
+        for part in incidences(batches, code_of, names, classes):
             yield from _suffixes(part)
 
     def count(key: tuple[Any, ...], images_of: pa.Table) -> pa.Table:

@@ -1,0 +1,1 @@
+"""Datasets that outgrow one machine, counted and sampled on Apache Spark."""
