@@ -57,7 +57,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_three_lines_run_where_only_the_wheel_is(installed, tmp_path):
     (tmp_path / "cars.csv").write_text("id,label,objects\n1,a,cow|road\n2,b,cow\n3,b,road\n")
     title, file = run(installed / "bin" / "python", "-c", EXAMPLE, cwd=tmp_path).splitlines()
-    assert title == "3 concept combinations, 1 imbalanced; images: a 1, b 2"
+    assert title == (
+        "3 concept combinations, 0 lean to a class (q ≤ 0.05), 1 more has a gap without such "
+        "evidence; images: a 1, b 2"
+    )
     assert Path(file).is_relative_to(installed)
     assert (Path(file).parent / "py.typed").exists()
 

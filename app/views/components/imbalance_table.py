@@ -18,7 +18,9 @@ from app.services.reports import (
     rate_texts,
 )
 from app.views.widgets.tables import count_column
+from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.imbalance import COUNT, RATE
+from graph.queries.imbalances import GAP
 
 MAX_BARS = 4  # classes with a column of their own
 
@@ -35,14 +37,10 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
         ),
         "gap": count_column(
             "Count gap (ConBias)",
-            width=90,
+            width=145,
             help="Images that the class with the fewest lacks, however many it has in all.",
         ),
-        DISAGREEMENT: config.TextColumn(
-            "Counts and rates",
-            width=165,
-            help="Where rates contradict the class that counts call too few.",
-        ),
+        DISAGREEMENT: disagreement_column(),
         "too few": config.TextColumn(
             "Too few",
             width=80 if len(classes) <= MAX_BARS else 115,
@@ -76,22 +74,35 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
     return columns
 
 
+def disagreement_column() -> Any:
+    """Configuration of the column of words where counts and rates disagree."""
+    return st.column_config.TextColumn(
+        "Counts and rates",
+        width=170,
+        help="Where rates contradict the class that counts call too few.",
+    )
+
+
 def imbalance_view(
     frame: pd.DataFrame,
     class_sizes: Mapping[str, int],
     accuracy: pd.DataFrame | None = None,
     audited: Sequence[str | None] | None = None,
+    by: str = EVIDENCE,
 ) -> pd.DataFrame:
     """The columns of `read_imbalances` as a page shows them, most telling first.
 
     Where counts and rates disagree, a column says how. Where classes are unequal, counts have
     their rates beside them. A model's accuracy on each row, from
     `app.services.evaluations.failures`, comes after the q-value; then what audits say of each row.
+    A table that is sorted `by` the count gap has that first.
     """
     classes = list(class_sizes)
     shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
     shown["rate difference"] = effect_texts(frame)
     shown["q-value"] = [q_text(q) for q in frame["q_value"]]
+    for name, words in disagreement_texts(frame).items():
+        shown[name] = words
     if accuracy is not None:
         shown["accuracy"] = accuracy_texts(accuracy)
         shown["test images"] = accuracy["test_images"].to_numpy()
@@ -106,8 +117,8 @@ def imbalance_view(
         shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
     shown["gap"] = frame["gap"].to_numpy()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
-    for name, words in disagreement_texts(frame).items():
-        shown[name] = words
     shown["size"] = frame["size"].to_numpy()
     shown["log odds ratio"] = log_odds_texts(frame)
+    if by == GAP:
+        shown.insert(1, "gap", shown.pop("gap"))
     return shown

@@ -174,7 +174,7 @@ def _table(
     cliques = frame["concepts"].tolist()
     judged = None if model is None else model_accuracy.accuracy(current, model, cliques)
     audited = imbalance_verdicts(current.store, current.name, frame)
-    shown = imbalance_view(frame, current.class_sizes, judged, audited)
+    shown = imbalance_view(frame, current.class_sizes, judged, audited, ranking.by)
     selected, shown_images = url.selected_cliques(), url.shown_images()
     if (selected, shown_images) != st.session_state.get("_from_table"):
         # Cleared, or come from the URL: what the browser has ticked is out of date.

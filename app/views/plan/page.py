@@ -91,6 +91,7 @@ def page() -> None:
         )
         return
     metrics = st.container(horizontal=True, key="_plan_metrics")
+    told = st.container()
     left, right = st.columns([6, 7])
     with left:
         st.subheader("Images to make", anchor=False)
@@ -105,9 +106,7 @@ def page() -> None:
     planner = f"{request.planner}, edited by hand" if edited.images else request.planner
     made = PlanInHand(cliques, images, request, planner, None if edited.images else found)
     plan = made.plan()
-    for said in (describe_balance(plan, cliques), describe_proof(plan)):
-        if said:
-            st.caption(escape(said))
+    told.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
     queries = plan.queries
     if said := unsupported_queries(
         queries, query_verdicts(current.store, current.name, cliques, queries)

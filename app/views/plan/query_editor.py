@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app.services.reports import DISAGREEMENT
+from app.views.components.imbalance_table import disagreement_column
 from app.views.plan.choice import PlanRequest
 from app.views.state.url import number_in_url
 from app.views.widgets.tables import count_column, table_height
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
+from graph.diagnosis.evidence import DISAGREEMENTS, disagreements
 
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470
@@ -147,10 +150,10 @@ def largest_first(images: IntArray, rows: int) -> IntArray:
 
 
 def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.DataFrame:
-    """Some queries as a table; the index is their place."""
+    """Some queries as a table, with where rates contradict counts; the index is their place."""
     rows, codes = np.divmod(places, len(cliques.classes))
     part = cliques.take(rows)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "class": [cliques.classes[code] for code in codes.tolist()],
             "concepts": [list(names) for names in part.names()],
@@ -159,6 +162,9 @@ def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.Data
         },
         index=pd.Index(places, name="place"),
     )
+    if (found := disagreements(part.counts, part.class_sizes)).any():
+        frame[DISAGREEMENT] = [DISAGREEMENTS[code] for code in found]
+    return frame
 
 
 def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
@@ -191,7 +197,7 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
         height=table_height(len(before), HEIGHT_PX),
         hide_index=True,
         num_rows="delete" if editable else "fixed",
-        disabled=["class", "concepts", "gap"] if editable else True,
+        disabled=["class", "concepts", "gap", DISAGREEMENT] if editable else True,
         column_config={
             "class": st.column_config.TextColumn("Class", width=100),
             "concepts": st.column_config.ListColumn("Concepts", width="medium"),
@@ -204,7 +210,8 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
                 format="localized",
                 width=90,
             ),
-            "gap": count_column("Gap", width=70, help="Of the clique, before."),
+            "gap": count_column("Count gap", width=85, help="Of the clique, before."),
+            DISAGREEMENT: disagreement_column(),
         },
         alt="Queries of the plan",
     )

@@ -24,9 +24,38 @@ def test_the_table_has_the_counts_and_the_first_by_evidence(open_page: OpenPage,
     assert (first["count_country"], first["count_urban"], first["too few"]) == (9, 1, "urban")
     assert "Sorted by evidence" in shown_text(app)
     app.selectbox(key="by").select("gap").run()
+    assert app.dataframe[0].value.columns[1] == "gap"
     gaps = app.dataframe[0].value["gap"].tolist()
     assert gaps == sorted(gaps, reverse=True)
     assert "Sorted by count gap (ConBias), the largest first" in shown_text(app)
+
+
+def test_a_link_from_before_orders_as_it_did(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars, by="Largest gap")
+    assert not app.exception
+    assert app.selectbox(key="by").value == "gap"
+    assert "left out" not in shown_text(app)
+
+
+def test_leaning_is_told_by_evidence_and_contradicted_rows_say_so(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    groups = [("big", ("x",), 90), ("big", ("y",), 40), ("big", ("z", "y"), 270)]
+    groups += [("small", ("x",), 80), ("small", ("y",), 5), ("small", ("y", "z"), 15)]
+    write_dataset(dataset, groups)
+    app = open_page("diagnose", dataset=dataset)
+    table = app.dataframe[0].value.set_index(app.dataframe[0].value["concepts"].map(tuple))
+    # x: 90 of 400 against 80 of 100; y: 310 of 400 against 20 of 100; z: 270 against 15.
+    assert table.index.tolist() == [("x",), ("y",), ("z",), ("y", "z")]
+    assert table["counts and rates"].tolist() == ["fewer images, higher rate", "", "", ""]
+    assert table["rate difference"].tolist()[:2] == ["+57.5% small", "+57.5% big"]
+    (leaning,) = (one for one in app.metric if one.label == "Leaning to a class")
+    assert leaning.value == "4"
+    assert "4 lean to a class" in shown_text(app)
+    assert "more have a gap" not in shown_text(app)
+    assert "In 1 of 4 rows counts and rates disagree." in shown_text(app)
+    app = open_page("plan", dataset=dataset, plan_sizes=["1", "2"])
+    assert "the rates contradict 1 of its" in shown_text(app)
 
 
 def test_filters_come_from_the_url(open_page: OpenPage, cars: str) -> None:
@@ -121,7 +150,7 @@ def test_unequal_classes_have_rates_beside_their_counts(
     rows = [("big", ("x",), 6), ("big", ("y",), 2), ("small", ("x",), 1), ("small", ("y",), 1)]
     unequal = write_dataset(f"{cars} renamed", rows)
     table = open_page("diagnose", dataset=unequal).dataframe[0].value
-    assert table.columns.tolist()[3:7] == ["count_big", "rate_big", "count_small", "rate_small"]
+    assert table.columns.tolist()[4:8] == ["count_big", "rate_big", "count_small", "rate_small"]
     x = table[table["count_big"] == 6].iloc[0]
     assert (x["rate_big"], x["rate_small"]) == ("75.0%", "50.0%")
 
