@@ -54,6 +54,7 @@ def test_the_queue_goes_away_and_comes_back(store, loaded, own, work, fails, mon
         return ask(*arguments)
 
     monkeypatch.setattr(Queue, "is_busy", ask_in_vain)
+    fails.BEFORE.append(lambda: until(lambda: len(asked) >= 4))  # no image is made before
     work()
     assert caplog.text.count("waiting for the queue") == 2
     assert_complete(store, own, job)
