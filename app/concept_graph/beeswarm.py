@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import isotonic_regression
 
 from graph.arrays import BoolArray, FloatArray
 from graph.errors import OptionError
@@ -235,6 +234,8 @@ class _Boxes:
         self, columns: list[Rows], gap: float, shrink: float = 1.0, *, sides: bool = False
     ) -> FloatArray | None:
         """The columns' x, near the skew of their boxes; None if they are too wide."""
+        from scipy.optimize import isotonic_regression  # which no other command has to wait for
+
         widths = np.array([self.widths[column].max() * shrink + gap for column in columns])
         axis = self._true_axis()
         wanted = np.array([axis[column].mean() for column in columns])

@@ -17,12 +17,13 @@ from graph.database.local import server as local_server
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.state import find_dataset
 from graph.errors import StoreUnavailableError
+from tests.app.cli.calling import call
 from tests.waiting import until
 
 IMAGES = 3_000
 DATASET = "interrupted"
 MODULES = 1_000  # fewer than the program imports
-INGEST = ["-m", "app", "ingest", "--dataset", DATASET]
+INGEST = ["ingest", "--dataset", DATASET]
 
 
 @pytest.fixture(scope="module")
@@ -72,31 +73,24 @@ def log(home):
 def start(environment, annotations, log):
     with log.open("w") as errors:
         return subprocess.Popen(
-            [sys.executable, "-X", "importtime", *INGEST, str(annotations)],
+            [sys.executable, "-X", "importtime", "-m", "app", *INGEST, str(annotations)],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=errors,
         )
 
 
-def finish(environment, annotations):
-    done = subprocess.run(
-        [sys.executable, *INGEST, str(annotations)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(environment, *arguments):
+    done = call(environment, *arguments)
     assert done.returncode == 0, done.stderr
 
 
+def finish(environment, annotations):
+    run(environment, *INGEST, annotations)
+
+
 def mine(environment):
-    subprocess.run(
-        [sys.executable, "-m", "app", "mine", DATASET, "--max-size", "3"],
-        env=environment,
-        check=True,
-        capture_output=True,
-    )
+    run(environment, "mine", DATASET, "--max-size", 3)
 
 
 def imported(log):

@@ -331,6 +331,11 @@ def test_the_version_needs_no_other_package(environment):
     assert said == f"cobalance {version('cobalance')}\n"
 
 
+def test_no_command_waits_for_scipy_that_does_not_need_it(environment):
+    said = run_code(environment, "import app.cli.main, sys; print('scipy' in sys.modules)")
+    assert said == "False\n"
+
+
 def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
     rows = zip(ROWS.splitlines(), ["split", "train", "train", "test", "", "train"], strict=True)
     table.write_text("".join(f"{row},{split}\n" for row, split in rows))
