@@ -1,6 +1,7 @@
 """A million dense images from a table to cliques: time, memory, and what the pages read then.
 
     python -m benchmarks.scale [--images 1000000] [--concepts 600] [--mentions 7.6] [--support 120]
+    python -m benchmarks.scale --images 2000000 --support 200 --sample 12
 
 The table is read and loaded in a process of its own, whose peak of memory is printed. CPU seconds
 of both sides are printed beside the time, since other work on the machine lengthens the time alone.
@@ -16,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from app.cli.collector import collector_paused, present_objects_frozen
 from app.services.stores import open_store
@@ -29,38 +32,53 @@ from graph.dataset import statements
 from graph.dataset.cliques import clique_totals, load_cliques
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
+from graph.dataset.sampled import Sample, write_sampled
 from graph.dataset.write import write_annotations
 from graph.queries.catalogue import CATALOGUE
 from graph.queries.clique_images import read_clique_images
 from ingest.load import read_annotations
+from ingest.options import ReadLimits, ReadOptions
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 DATASET = "scale"
 REPEATS = 40
+ROWS = 100_000  # written at once
+LIMITS = ReadLimits(rows=10**8, mentions=10**9, table_mb=10**5)
 
 
 def write_table(path: Path, shape: Shape) -> None:
-    """Write a CSV file of a row an image; every 97th image shows no concept."""
+    """Write a Parquet file of a row an image; every 97th image shows no concept."""
     incidence = generate(shape)
     bounds, labels = incidence.indptr.tolist(), incidence.labels.tolist()
     names = np.array(incidence.concepts, dtype=object)[incidence.indices]
-    with path.open("w", encoding="utf-8") as file:
-        file.write("image_id,label,split,uri,width,height,concepts\n")
-        for row, label in enumerate(labels):
-            shown = "|".join(names[bounds[row] : bounds[row + 1]]) if row % 97 else ""
-            name = f"{row:012d}"
-            file.write(
-                f"{name},{incidence.classes[label]},train,images/{name}.jpg,640,480,{shown}\n"
-            )
+    columns = ("image_id", "label", "split", "uri", "concepts")
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    with pq.ParquetWriter(path, schema) as file:
+        for start in range(0, len(labels), ROWS):
+            rows = range(start, min(start + ROWS, len(labels)))
+            table = {
+                "image_id": [f"{row:012d}" for row in rows],
+                "label": [incidence.classes[labels[row]] for row in rows],
+                "split": ["train"] * len(rows),
+                "uri": [f"images/{row:012d}.jpg" for row in rows],
+                "concepts": [
+                    "|".join(names[bounds[row] : bounds[row + 1]]) if row % 97 else ""
+                    for row in rows
+                ],
+            }
+            file.write_table(pa.table(table, schema))
 
 
-def ingest(path: Path) -> tuple[float, float]:
+def ingest(path: Path, sample: int | None) -> tuple[float, float]:
     """Read and load as the command does; gives this process's CPU seconds and peak in MB."""
     with collector_paused():
-        annotations = read_annotations(path)
+        annotations = read_annotations(path, ReadOptions(limits=LIMITS))
     with open_store(Settings.from_environment()) as store, present_objects_frozen():
-        write_annotations(store, DATASET, annotations, source="benchmark")
+        if sample is None:
+            write_annotations(store, DATASET, annotations, source="benchmark")
+        else:
+            write_sampled(store, DATASET, annotations, Sample(sample), source="benchmark")
     times = psutil.Process().cpu_times()
     return times.user + times.system, peak_mb()
 
@@ -96,7 +114,7 @@ def print_p95(what: str, reads: Sequence[Callable[[], object]]) -> None:
     print(f"  {what:44} p50 {np.median(later):6.1f}, p95 {np.percentile(later, 95):6.1f} ms")
 
 
-def read(store: GraphStore) -> None:
+def read(store: GraphStore, *, sampled: bool) -> None:
     """Time what the pages read: totals, the list of datasets, images behind counts."""
     cliques = load_cliques(store, DATASET)
     frequent = [
@@ -113,7 +131,7 @@ def read(store: GraphStore) -> None:
         ("images of two frequent concepts", list(pairwise(frequent))),
         ("images of any clique", cliques.take(some).names()),
     ):
-        for query in (read_clique_images, by_query):
+        for query in (read_clique_images,) if sampled else (read_clique_images, by_query):
             print_p95(
                 what + ("" if query is read_clique_images else ", by Cypher"),
                 [
@@ -139,10 +157,11 @@ def main() -> None:
     parser.add_argument("--concepts", type=int, default=600)
     parser.add_argument("--mentions", type=float, default=7.6)
     parser.add_argument("--support", type=int, default=120)
+    parser.add_argument("--sample", type=int, help="images of each clique and class to keep")
     parser.add_argument("--keep", action="store_true", help="leave the dataset in the store")
     options = parser.parse_args()
     DATA.mkdir(exist_ok=True)
-    path = DATA / f"scale-{options.images}-{options.concepts}-{options.mentions:g}.csv"
+    path = DATA / f"scale-{options.images}-{options.concepts}-{options.mentions:g}.parquet"
     if not path.exists():
         write_table(
             path,
@@ -156,7 +175,7 @@ def main() -> None:
         drop_if_there(store, DATASET)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             child: list[tuple[float, float]] = []
-            taken, cpu = watch.run(lambda: child.append(pool.apply(ingest, (path,))))
+            taken, cpu = watch.run(lambda: child.append(pool.apply(ingest, (path, options.sample))))
         print(
             f"  ingest {taken:.1f} s, CPU {child[0][0]:.1f} + {sum(cpu[1:]):.1f} s, "
             f"peak memory {child[0][1]:,.0f} MB",
@@ -166,7 +185,7 @@ def main() -> None:
         print(
             f"  mine {taken:.1f} s, CPU {' + '.join(f'{part:.1f}' for part in cpu)} s", flush=True
         )
-        read(store)
+        read(store, sampled=options.sample is not None)
         print(f"load at the end {os.getloadavg()[0]:.1f}")
         if not options.keep:
             drop_if_there(store, DATASET)

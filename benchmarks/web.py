@@ -1,6 +1,8 @@
 """The web app on 118,000 images and 80 concepts: each page's queries, and Diagnose in a browser.
 
     python -m benchmarks.ingest --keep && python -m benchmarks.web
+    python -m benchmarks.scale --images 2000000 --sample 12 --keep
+    python -m benchmarks.web --dataset scale
 
 Prints the 95th percentile of every read that a page makes, warm, each time about other concepts;
 then how long Chromium takes until Diagnose can be used, beside a blank Streamlit page.
@@ -32,74 +34,75 @@ from graph.jobs.reports import workers_alive
 from graph.jobs.status import list_jobs, measured_speeds, read_queries
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
+from graph.queries.clique_images import read_clique_images
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.neighbourhood import read_neighbourhood, shortest_link
 from graph.queries.overview import read_overview
 from tests.browser import chromium
 from tests.browser.server import environment_of, running
 
-DATASET = "bench"
 JOB, JOB_QUERIES = "benchmark", 80_000
 
 
-def page_reads(store: GraphStore) -> dict[str, Callable[[int], object]]:
+def page_reads(store: GraphStore, dataset: str) -> dict[str, Callable[[int], object]]:
     """What each page reads; each run, numbered, asks about other concepts."""
-    rows = store.read(CATALOGUE["concepts"].text, dataset=DATASET, limit=40)
+    rows = store.read(CATALOGUE["concepts"].text, dataset=dataset, limit=40)
     concepts = [row["concept"] for row in rows]
 
+    class_name = next(iter(class_sizes(store, dataset)))
+
     def of_clique(i: int) -> object:
-        wanted = {"dataset": DATASET, "concepts": [concepts[i % 20], concepts[i % 20 + 3]]}
-        query, bound = bind_named(store, "images-of-clique", {**wanted, "class": "man", "limit": 6})
-        return store.read(query.text, **bound)
+        pair = sorted((concepts[i % 20], concepts[i % 20 + 3]))
+        return read_clique_images(store, dataset, pair, class_name, limit=6)
 
     def named(name: str) -> Callable[[int], object]:
-        query, bound = bind_named(store, name, {"dataset": DATASET})
+        query, bound = bind_named(store, name, {"dataset": dataset})
         return lambda _: store.read(query.text, **bound)
 
     return {
-        "all pages: state": lambda _: dataset_state(store, DATASET),
+        "all pages: state": lambda _: dataset_state(store, dataset),
         "all pages: datasets": lambda _: list_datasets(store),
-        "all pages: classes": lambda _: class_sizes(store, DATASET),
-        "diagnose: totals": lambda _: clique_totals(store, DATASET),
-        "diagnose: table": lambda _: read_imbalances(store, DATASET, Ranking(limit=200)),
+        "all pages: classes": lambda _: class_sizes(store, dataset),
+        "diagnose: totals": lambda _: clique_totals(store, dataset),
+        "diagnose: table": lambda _: read_imbalances(store, dataset, Ranking(limit=200)),
         "diagnose: table of a concept": lambda i: read_imbalances(
-            store, DATASET, Ranking(concepts=(concepts[i % 40],), limit=200)
+            store, dataset, Ranking(concepts=(concepts[i % 40],), limit=200)
         ),
-        "diagnose: graph": lambda i: read_overview(store, DATASET, include=(concepts[i % 40],)),
+        "diagnose: graph": lambda i: read_overview(store, dataset, include=(concepts[i % 40],)),
         "diagnose: images behind a count": of_clique,
         "datasets: images without concepts": named("images-without-concepts"),
         "datasets: rare concepts": named("rare-concepts"),
-        "neighbourhood": lambda i: read_neighbourhood(store, DATASET, concepts[i % 40]),
+        "neighbourhood": lambda i: read_neighbourhood(store, dataset, concepts[i % 40]),
         "neighbourhood: shortest link": lambda i: shortest_link(
-            store, DATASET, concepts[i % 39], concepts[39]
+            store, dataset, concepts[i % 39], concepts[39]
         ),
-        "plan: all cliques": lambda _: load_cliques(store, DATASET),
+        "plan: all cliques": lambda _: load_cliques(store, dataset),
         "plan: measured speeds": lambda _: measured_speeds(store),
-        "jobs": lambda _: (list_jobs(store, DATASET), workers_alive(store)),
+        "jobs": lambda _: (list_jobs(store, dataset), workers_alive(store)),
         "jobs: a page of queries": lambda i: read_queries(store, JOB, skip=50 * i, limit=50),
         "cypher: names": lambda _: store.read(
             f"MATCH (n:{schema.CONCEPT.label} {{dataset: $dataset}}) RETURN n.name",
-            dataset=DATASET,
+            dataset=dataset,
         ),
     }
 
 
-def create_large_job(store: GraphStore) -> None:
+def create_large_job(store: GraphStore, dataset: str) -> None:
     """Have a job with so many queries that counting them would take long."""
-    if any(job.id == JOB for job in list_jobs(store, DATASET)):
+    if any(job.id == JOB for job in list_jobs(store, dataset)):
         return
-    cliques = load_cliques(store, DATASET)
+    cliques = load_cliques(store, dataset)
     names = cliques.names()
     queries = [
         (cliques.classes[i % len(cliques.classes)], names[i % len(names)], 1 + i % 40)
         for i in range(JOB_QUERIES)
     ]
-    create_job(store, DATASET, "benchmark", queries, job=JOB)
+    create_job(store, dataset, "benchmark", queries, job=JOB)
 
 
-def time_reads(store: GraphStore, repeats: int) -> None:
+def time_reads(store: GraphStore, dataset: str, repeats: int) -> None:
     """Print the 95th percentile of each read, in milliseconds."""
-    for name, read in page_reads(store).items():
+    for name, read in page_reads(store, dataset).items():
         runs = []
         for i in range(repeats + 3):
             start = time.perf_counter()
@@ -155,14 +158,15 @@ def blank_page(folder: Path, port: int) -> Iterator[str]:
 def main() -> None:
     """Run all measurements and print them."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", default="bench")
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--visits", type=int, default=5)
     parser.add_argument("--blank-port", type=int, default=8599)
     arguments = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     with open_store(Settings.from_environment()) as store:
-        create_large_job(store)
-        time_reads(store, arguments.repeats)
+        create_large_job(store, arguments.dataset)
+        time_reads(store, arguments.dataset, arguments.repeats)
     with (
         tempfile.TemporaryDirectory() as name,
         sync_playwright() as playwright,
@@ -172,7 +176,9 @@ def main() -> None:
         browser = chromium.launch(playwright)
         text, graph = "[data-testid=stText]", ".concept-graph[data-ready]"
         empty_s = time_page(browser, blank, text, arguments.visits)
-        ours_s = time_page(browser, f"{app.url}/?dataset={DATASET}", graph, arguments.visits)
+        ours_s = time_page(
+            browser, f"{app.url}/?dataset={arguments.dataset}", graph, arguments.visits
+        )
         browser.close()
     print(f"  blank Streamlit page: {empty_s:.2f} s; Diagnose with its graph: {ours_s:.2f} s")
 
