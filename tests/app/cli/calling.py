@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -67,6 +68,18 @@ def run_without(
     command = [*map(str, arguments)]
     code = f"{hide(extras)}; sys.argv = ['cobalance', *{command!r}]; "
     return _python(environment, "-c", f"{code}from app.__main__ import main; main()")
+
+
+def run_each_without(
+    environment: Mapping[str, str], extras: Iterable[str], commands: Iterable[Iterable[str]]
+) -> "list[CompletedProcess[str]]":
+    """Run commands one after the other in one process that lacks the packages of some extras."""
+    words = [[*command] for command in commands]
+    code = f"{hide(extras)}; from tests.app.cli.calling import call; import json, os; "
+    ended = f"[call(os.environ.copy(), *command) for command in {words!r}]"
+    code += f"print(json.dumps([(d.returncode, d.stdout, d.stderr) for d in {ended}]))"
+    told = json.loads(run_code(environment, code))
+    return [CompletedProcess(word, *one) for word, one in zip(words, told, strict=True)]
 
 
 def hide(extras: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from graph.jobs.lifecycle import create_job
-from tests.app.cli.calling import EXTRAS, call, run_without, spawn
+from tests.app.cli.calling import EXTRAS, call, run_each_without, run_without, spawn
 from tests.app.cli.commands.conftest import SMALL, table
 
 
@@ -152,35 +152,44 @@ def test_a_queue_that_is_none(environment):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "extra"),
+    ("without", "needed"),
     [
-        (["work", "--until-idle"], "worker"),
-        (["rebalance", "job"], "worker"),
-        (["export", "job", "folder"], "worker"),
-        (["demo", "--full"], "worker"),
-        (["app", "--no-browser"], "app"),
-        (["work", "--gpus", "all"], "models"),
+        (
+            tuple(EXTRAS),
+            {
+                "worker": (
+                    "work --until-idle",
+                    "rebalance job",
+                    "export job folder",
+                    "demo --full",
+                ),
+                "app": ("app --no-browser",),
+            },
+        ),
+        (("models",), {"models": ("work --gpus all",)}),
     ],
 )
-def test_a_command_says_which_extra_it_needs(environment, arguments, extra):
-    without = EXTRAS if extra != "models" else ["models"]
-    done = run_without(environment, without, *arguments)
-    assert done.returncode == 1, done.stderr
-    assert "cobalance[" in done.stderr
-    assert extra in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_command_says_which_extra_it_needs(environment, without, needed):
+    extras = [extra for extra, commands in needed.items() for _ in commands]
+    commands = [command.split() for commands in needed.values() for command in commands]
+    ended = run_each_without(environment, without, commands)
+    for extra, done in zip(extras, ended, strict=True):
+        assert done.returncode == 1, done
+        assert "cobalance[" in done.stderr
+        assert extra in done.stderr, done
+        assert "Traceback" not in done.stderr
 
 
 def test_the_core_runs_without_any_extra(environment, planned):
-    for arguments in (
+    commands = (
         ["--help"],
         ["datasets", "list"],
         ["imbalances", planned, "--limit", "1"],
         ["enqueue", planned],
         ["jobs"],
-    ):
-        done = run_without(environment, EXTRAS, *arguments)
-        assert done.returncode == 0, (arguments, done.stderr)
+    )
+    for done in run_each_without(environment, EXTRAS, commands):
+        assert done.returncode == 0, done
 
 
 def test_a_job_that_needs_a_model_is_left_to_workers_that_have_its_extra(run, environment, planned):
