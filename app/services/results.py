@@ -54,6 +54,8 @@ class RebalancedDataset:
     left_out, stay : mapping of str to int
         Of a job that edits images, how many images it does not have, and how many it has without a
         counterfactual of each group, by reason.
+    counted : str
+        How many images mining it has counted, as a sentence.
     """
 
     dataset: str
@@ -62,6 +64,7 @@ class RebalancedDataset:
     real: int | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     stay: Mapping[str, int] = field(default_factory=dict)
+    counted: str = ""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -118,8 +121,15 @@ def merge_job(
         mining = mined_with(store, job.dataset)
     except StaleError:  # has changed since the plan; there is nothing to compare with
         return merged
-    mine_dataset(store, merged.dataset, mining, max_cliques=MAX_CLIQUES, progress=progress)
-    return merged
+    report = mine_dataset(
+        store,
+        merged.dataset,
+        mining,
+        max_cliques=MAX_CLIQUES,
+        since=job.dataset,
+        progress=progress,
+    )
+    return replace(merged, counted=report.counted())
 
 
 def rebalanced_dataset(

@@ -19,7 +19,7 @@ from graph.counting.cliques import Cliques
 from graph.counting.cooccurrence import CoOccurrence
 from graph.database.store import GraphStore
 from graph.dataset.incidence_table import SplitIncidence
-from graph.dataset.mining import MiningReport, mine_dataset
+from graph.dataset.mining import Counted, MiningReport, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.read import load_images
@@ -80,7 +80,7 @@ class SparkImages:
             found[name] = found.get(name, 0) + row["count"]
         return {name: found[name] for name in sorted(found, key=lambda name: (name is None, name))}
 
-    def count(self, options: MiningOptions, max_cliques: int) -> tuple[Cliques, int]:
+    def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count on Spark."""
         images = read_images(self.session, self.path, self.options, of_split=options.split)
         singles = self.singles  # which checks that they are those that were loaded
@@ -99,7 +99,7 @@ class SparkImages:
         )
         wanted = singles.sizes if options.common is None else options.common
         uncommon = sum(not all(map(found.get, wanted)) for found in singles.counts.values())
-        return cliques, uncommon
+        return Counted(cliques, uncommon)
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Choose in every task, and again among what they chose."""
@@ -196,7 +196,7 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Spar
 
 def _totals(images: SparkImages) -> ImageTotals:
     singles = images.singles
-    counted, _ = images.count(MiningOptions(2, common=()), MOST_PAIRS)
+    counted = images.count(MiningOptions(2, common=()), MOST_PAIRS).cliques
     classes, concepts = counted.classes, counted.concepts
     by_class = np.array([[singles.counts[c].get(y, 0) for c in concepts] for y in classes])
     by_class = by_class.reshape(len(classes), len(concepts)).astype(np.int64)

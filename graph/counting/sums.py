@@ -96,6 +96,20 @@ def select_cliques(
     return cliques.take(supported & adjacent[cliques.members].all(axis=1))
 
 
+def align_cliques(
+    parts: Sequence[Cliques], concepts: tuple[str, ...]
+) -> tuple[IntArray, list[IntArray]]:
+    """Put tables of equal classes and `max_size` one below the other, in codes of `concepts`.
+
+    Returns
+    -------
+    int32 array, list of int64 array
+        Members of all, and the counts of each.
+    """
+    members = np.concatenate([_recode(part, concepts) for part in parts])
+    return members, [part.counts for part in parts]
+
+
 def _combine(parts: Sequence[Cliques], signs: Sequence[int]) -> Cliques:
     """Add parts with signs."""
     widths = sorted({part.members.shape[1] for part in parts})
@@ -133,6 +147,6 @@ def _combine(parts: Sequence[Cliques], signs: Sequence[int]) -> Cliques:
 def _recode(part: Cliques, concepts: tuple[str, ...]) -> IntArray:
     """Members in the codes of more concepts; both in ascending order, so members stay so."""
     places = {name: code for code, name in enumerate(concepts)}
-    codes = np.array([*(places[name] for name in part.concepts), -1], dtype=np.int32)
+    codes = np.array([*(places.get(name, -1) for name in part.concepts), -1], dtype=np.int32)
     recoded: IntArray = codes[part.members]
     return recoded

@@ -127,7 +127,7 @@ CLIQUE_TABLE = Node(
 INCIDENCE_TABLE = Node(
     "IncidenceTable",
     "A part of all images with their classes and concepts, packed for counting",
-    Property("part", int, "from 0"),
+    Property("part", int, "from 0; below 0 of the images that were mined, while others follow"),
     (
         Property("digest", int, "of the dataset's images that they are"),
         Property("parts", int, "how many there are"),

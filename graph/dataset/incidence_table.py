@@ -54,7 +54,7 @@ class SplitIncidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""
         if split is None:
             return _used(self.incidence)
-        return _used(_rows(self.incidence, self.in_split(split)))
+        return _used(self.incidence.take(self.in_split(split)))
 
     def ordered(self) -> "SplitIncidence":
         """Return the images in an order that depends on their contents alone, names ascending."""
@@ -64,13 +64,11 @@ class SplitIncidence:
         codes = np.array([*(recode.get(name, -1) for name in self.split_names), -1], dtype=np.int64)
         splits = codes[self.splits]  # -1 is the last
         order = np.lexsort((_row_hashes(incidence), splits, incidence.labels))
-        return SplitIncidence(_rows(incidence, order), splits[order], tuple(names)).named(
-            self, order
-        )
+        return SplitIncidence(incidence.take(order), splits[order], tuple(names)).named(self, order)
 
     def take(self, rows: IntArray) -> "SplitIncidence":
         """Return the images at some positions, with all names of concepts, classes and splits."""
-        some = _rows(self.incidence, rows)
+        some = self.incidence.take(rows)
         return SplitIncidence(some, self.splits[rows], self.split_names).named(self, rows)
 
     def in_split(self, split: str | None) -> IntArray:
@@ -90,7 +88,13 @@ class SplitIncidence:
 
 
 def write_incidence_table(
-    store: GraphStore, dataset: str, writer: str, digest: int, images: SplitIncidence
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    digest: int,
+    images: SplitIncidence,
+    *,
+    mined: int | None = None,
 ) -> None:
     """Replace the dataset's packed images.
 
@@ -104,8 +108,15 @@ def write_incidence_table(
         As `DatasetState.digest` will be.
     images : SplitIncidence
         With `uris`, its images' ids and files are packed, too.
+    mined : int or None
+        The digest of packed images to keep until the dataset is mined again.
     """
-    store.write(statements.DELETE_INCIDENCE_TABLE, dataset=dataset, writer=writer)
+    sent = {"dataset": dataset, "writer": writer}
+    if mined is None or mined == digest:
+        store.write(statements.DELETE_INCIDENCE_TABLE, **sent)
+    else:
+        store.write(statements.DELETE_UNMINED_IMAGES, **sent, mined=mined)
+        store.write(statements.SET_MINED_IMAGES_ASIDE, **sent)
     images = images.ordered()
     incidence = images.incidence
     n_images = len(incidence.labels)
@@ -151,20 +162,6 @@ def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitInciden
         [text for part in parts for text in _unpack_texts(part[name])] for name in ("ids", "uris")
     )
     return SplitIncidence(incidence, splits, tuple(parts[0]["splits"]), ids, uris)
-
-
-def _rows(incidence: Incidence, rows: IntArray) -> Incidence:
-    """Return the images at some positions."""
-    lengths = np.diff(incidence.indptr)[rows]
-    indptr = np.append(0, np.cumsum(lengths))
-    entries = np.arange(indptr[-1]) + np.repeat(incidence.indptr[rows] - indptr[:-1], lengths)
-    return Incidence(
-        indptr,
-        incidence.indices[entries],
-        incidence.labels[rows],
-        incidence.concepts,
-        incidence.classes,
-    )
 
 
 def _used(incidence: Incidence) -> Incidence:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from graph.arrays import IntArray
+from graph.counting.changes import update_mined
 from graph.counting.cliques import Cliques, mine_cliques
 from graph.counting.incidence import Incidence
 from graph.database import schema
@@ -15,12 +16,13 @@ from graph.database.store import GraphStore
 from graph.database.sync import NodeRow, apply_change, compare, stored_digests
 from graph.dataset import statements
 from graph.dataset.clique_table import has_clique_table, write_clique_table
+from graph.dataset.former import read_former
 from graph.dataset.incidence_table import SplitIncidence
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.read import load_images
 from graph.dataset.sampled import Sample, choose_sample, sync_sample
-from graph.dataset.state import claim, dataset_state, finish
+from graph.dataset.state import DatasetState, claim, dataset_state, find_dataset, finish
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import UnknownNameError
 from graph.progress import Progress, silent
@@ -48,6 +50,11 @@ class MiningReport:
         Cliques with a q-value of at most 0.05; of the others, those with a gap.
     created, updated, deleted, unchanged : int
         Cliques in the store.
+    images : int
+        Images that were mined.
+    changed : int or None
+        Images that were counted to follow the change since the cliques were mined last; None where
+        all were counted.
     """
 
     by_size: dict[int, int]
@@ -59,13 +66,29 @@ class MiningReport:
     updated: int
     deleted: int
     unchanged: int
+    images: int
+    changed: int | None
+
+    def counted(self) -> str:
+        """How many images were counted, as a sentence."""
+        if self.changed is None:
+            return f"Counted {self.images:,} images."
+        return f"Counted {self.changed:,} changed images of {self.images:,}."
+
+
+class Counted(NamedTuple):
+    """Cliques, how many concepts are not common to the classes, and `MiningReport.changed`."""
+
+    cliques: Cliques
+    left_out: int
+    changed: int | None = None
 
 
 class CountedImages(Protocol):
     """All images of a dataset, wherever they are."""
 
-    def count(self, options: MiningOptions, max_cliques: int) -> tuple[Cliques, int]:
-        """The cliques, and how many concepts were left out as not common to the classes."""
+    def count(self, options: MiningOptions, max_cliques: int) -> Counted:
+        """Count the cliques."""
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """The images that the graph keeps, with their ids and files."""
@@ -73,23 +96,25 @@ class CountedImages(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldImages:
-    """Images in memory."""
+    """Images in memory, and what was mined before some of them changed, if it can be followed."""
 
     images: SplitIncidence
+    former: tuple[Cliques, Incidence] | None = None
 
-    def count(self, options: MiningOptions, max_cliques: int) -> tuple[Cliques, int]:
-        """Count with the kernel."""
+    def count(self, options: MiningOptions, max_cliques: int) -> Counted:
+        """Count with the kernel, only images that changed where that tells."""
         incidence = self.images.of_split(options.split)
         if not len(incidence.labels):
             raise UnknownNameError("split", options.split or "", sorted(self.images.split_names))
-        cliques = mine_cliques(
-            incidence,
-            max_size=options.max_size,
-            min_support=options.min_support,
-            common=options.common,
-            max_cliques=max_cliques,
-        )
-        return cliques, _uncommon(incidence, options.common)
+        counting: Any = {
+            "max_size": options.max_size,
+            "min_support": options.min_support,
+            "common": options.common,
+            "max_cliques": max_cliques,
+        }
+        followed = self.former and update_mined(*self.former, incidence, **counting)
+        cliques, changed = followed or (mine_cliques(incidence, **counting), None)
+        return Counted(cliques, _uncommon(incidence, options.common), changed)
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Choose among the images of the split."""
@@ -103,6 +128,7 @@ def mine_dataset(
     *,
     max_cliques: int,
     images: CountedImages | None = None,
+    since: str | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
     """Mine a dataset's cliques, measure their imbalance, and update the stored cliques.
@@ -110,10 +136,17 @@ def mine_dataset(
     Mining the same images with the same options again changes nothing. Interrupted, it leaves
     the dataset marked as not mined, and goes on when run again.
 
+    Where the dataset was mined with the same options before its images changed, only the images
+    that changed are counted, as far as that gives what counting all gives, see
+    `graph.counting.changes.update_mined`.
+
     Parameters
     ----------
     images : CountedImages or None
         All images of the dataset; None reads them from the graph.
+    since : str or None
+        A mined dataset that this one was copied from with some images more or fewer, whose cliques
+        can be followed where this one was not mined yet.
 
     Raises
     ------
@@ -128,9 +161,10 @@ def mine_dataset(
     state.require_complete()
     if images is None:
         progress("read images", 0, None)
-        images = HeldImages(load_images(store, dataset))
+        held = load_images(store, dataset)
+        images = HeldImages(held, _former(store, state, since, options))
     progress("count cliques", 0, None)
-    cliques, left_out = images.count(options, max_cliques)
+    cliques, left_out, changed = images.count(options, max_cliques)
     progress("measure imbalances", 0, None)
     table = imbalance_table(cliques, confidence=options.confidence)
     leaning = int(table["leans"].sum())
@@ -155,6 +189,7 @@ def mine_dataset(
             sample = Sample(state.sample, state.sample_seed or 0)
             chosen = images.sample(cliques, sample, options.split)
             sync_sample(store, dataset, writer, chosen, progress)
+        store.write(statements.DELETE_IMAGES_ASIDE, dataset=dataset, writer=writer)
         finish(
             store,
             dataset,
@@ -180,7 +215,20 @@ def mine_dataset(
         len(change.updated),
         len(change.deleted),
         change.unchanged,
+        int(cliques.class_sizes.sum()),
+        changed,
     )
+
+
+def _former(
+    store: GraphStore, state: DatasetState, since: str | None, options: MiningOptions
+) -> tuple[Cliques, Incidence] | None:
+    """Cliques that can be followed, and their images; None where all images are to be counted."""
+    if state.cliques_digest == state.digest:  # asked to mine the same images again
+        return None
+    own = read_former(store, state, options)
+    base = find_dataset(store, since) if own is None and since is not None else None
+    return own if base is None else read_former(store, base, options)
 
 
 def _uncommon(incidence: Incidence, common: tuple[str, ...] | None) -> int:

@@ -19,6 +19,7 @@ from graph.database.store import GraphStore
 from graph.database.sync import batches, compare, stored_digests
 from graph.dataset import statements
 from graph.dataset.contents import image_digests
+from graph.dataset.former import mined_digest
 from graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from graph.dataset.state import DatasetState, check_name, claim, finish
 from graph.dataset.write import (
@@ -206,7 +207,8 @@ def write_totals(
     write_cooccurrence(store, dataset, writer, totals.edges, totals.concepts, totals.classes)
     _set_counts(store, dataset, writer, totals)
     if images is not None:
-        write_incidence_table(store, dataset, writer, totals.digest, images)
+        mined = mined_digest(store, dataset)
+        write_incidence_table(store, dataset, writer, totals.digest, images, mined=mined)
     else:
         store.write(statements.DELETE_INCIDENCE_TABLE, dataset=dataset, writer=writer)
     store.write(statements.DELETE_IMAGE_LISTS, dataset=dataset, writer=writer)

@@ -244,6 +244,30 @@ WITH d WHERE d.writer = $writer
 MATCH (t:IncidenceTable {dataset: d.name}) DELETE t""",
 )
 
+DELETE_UNMINED_IMAGES = Statement(
+    "Delete the packed images but those that were mined last, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+MATCH (t:IncidenceTable {dataset: d.name}) WHERE t.digest <> $mined DELETE t""",
+)
+
+SET_MINED_IMAGES_ASIDE = Statement(
+    "Make room for the packed images that follow those that were mined, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+MATCH (t:IncidenceTable {dataset: d.name}) WHERE t.part >= 0 SET t.part = -1 - t.part""",
+)
+
+DELETE_IMAGES_ASIDE = Statement(
+    "Delete the packed images that were set aside, as the dataset's writer.",
+    """
+MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+WITH d WHERE d.writer = $writer
+MATCH (t:IncidenceTable {dataset: d.name}) WHERE t.part < 0 DELETE t""",
+)
+
 DELETE_IMAGE_LISTS = Statement(
     "Delete the packed lists of images, as the dataset's writer.",
     """
@@ -277,6 +301,11 @@ RETURN t.parts AS parts, t.concepts AS concepts, t.classes AS classes, t.splits 
   t.labels AS labels, t.split_codes AS split_codes, t.lengths AS lengths, t.indices AS indices,
   t.ids AS ids, t.uris AS uris
 ORDER BY t.part""",
+)
+
+MINED_AS = Statement(
+    "What the packed cliques were mined from, whether the dataset has changed since or not.",
+    "MATCH (t:CliqueTable {dataset: $dataset, part: 0}) RETURN t.mined_as AS mined_as",
 )
 
 CLIQUE_TABLE_PARTS = Statement(

@@ -16,6 +16,7 @@ from graph.database.store import GraphStore
 from graph.database.sync import Change, NodeRow, apply_change, compare, stored_digests, sync_edges
 from graph.dataset import statements
 from graph.dataset.contents import ImageContents, image_digests
+from graph.dataset.former import mined_digest
 from graph.dataset.image_lists import write_image_lists
 from graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from graph.dataset.read import scan_incidence
@@ -117,7 +118,8 @@ def write_annotations(
     if counted["images"] != n_images:
         raise invalidate(store, dataset, "digest")
     digest = dataset_digest(digests, (stored[key] for key in left), n_images)
-    write_incidence_table(store, dataset, writer, digest, images)
+    mined = mined_digest(store, dataset)
+    write_incidence_table(store, dataset, writer, digest, images, mined=mined)
     named = images.ids if left else ids
     write_image_lists(store, dataset, writer, digest, named, incidence)
     finish(

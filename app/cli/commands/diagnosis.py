@@ -144,6 +144,7 @@ def mine(
             "with --any-class.",
             markup=False,
         )
+    notes.print(report.counted())
     notes.print(
         f"In the graph: {report.created:,} new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."

@@ -92,8 +92,9 @@ def rebalance(
             result=_chosen(recipe, real, share, incomplete),
             progress=progress,
         )
-    for remark in merged.remarks:
-        notes.print(remark, markup=False)
+    for remark in (*merged.remarks, merged.counted):
+        if remark:
+            notes.print(remark, markup=False)
     if merged.real is None:
         others = f"the images of {found.dataset}"
     else:
