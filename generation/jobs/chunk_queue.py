@@ -237,7 +237,7 @@ class Queue:
         since = seen = time.monotonic()
         for thread in threading.enumerate():
             if thread.name.startswith("queue-worker-"):  # it may be taking something
-                thread.join(min(wait_s, 10.0))
+                thread.join(max(0, since + min(wait_s, 10.0) - time.monotonic()))
         with suppress(StoreUnavailableError):
             while (now := time.monotonic()) < since + wait_s:
                 if self._running:
