@@ -65,6 +65,9 @@ def page_reads(store: GraphStore, dataset: str) -> dict[str, Callable[[int], obj
         "all pages: classes": lambda _: class_sizes(store, dataset),
         "diagnose: totals": lambda _: clique_totals(store, dataset),
         "diagnose: table": lambda _: read_imbalances(store, dataset, Ranking(limit=200)),
+        "diagnose: table by count gap": lambda _: read_imbalances(
+            store, dataset, Ranking(by="gap", limit=200)
+        ),
         "diagnose: table of a concept": lambda i: read_imbalances(
             store, dataset, Ranking(concepts=(concepts[i % 40],), limit=200)
         ),
