@@ -104,8 +104,8 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     Raises
     ------
     OptionError
-        The caps leave no plan, the options ask for sizes that were not mined, or a weight is
-        no weight.
+        The caps are known to leave no plan, the options ask for sizes that were not mined, or a
+        weight is no weight.
     UnknownNameError
         A weight names a clique that is none of those given.
 
@@ -120,8 +120,9 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     result has more images than the raising from nothing, or than Algorithm 1.
 
     *Rates*: a rate has the size of its class in it, which the plan itself changes, so that
-    cross-multiplied differences are products of unknowns. Class sizes are therefore fixed, the
-    programme is solved, and the sizes that follow are fixed next, until they no longer matter.
+    cross-multiplied differences are products of unknowns. Classes that grow in proportion keep
+    their ratio, which makes the programme linear. Beside that, class sizes are fixed, and those
+    that follow are fixed next, until they no longer matter; the better plan is taken.
 
     *Significance*: the gap that a clique may keep follows from its largest count before, and never
     shrinks as images are added. With more than two classes it is the one that is allowed however

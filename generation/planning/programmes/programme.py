@@ -46,12 +46,21 @@ class Programme:
         On the images.
     scale : float array, shape (n_classes,)
         1 for counts; for rates, the mean size of a class over that of each.
+    in_proportion : bool
+        Whether the images of classes, times `scale`, are as many of each: so that sizes keep to it.
     """
 
     def __init__(
-        self, cliques: Cliques, tolerance: Tolerance, caps: Caps, scale: FloatArray
+        self,
+        cliques: Cliques,
+        tolerance: Tolerance,
+        caps: Caps,
+        scale: FloatArray,
+        *,
+        in_proportion: bool = False,
     ) -> None:
         self.cliques, self.tolerance, self.caps, self.scale = cliques, tolerance, caps, scale
+        self.in_proportion = in_proportion
         pairs = list(SubsetIndex(cliques.members).subsets(cliques.members))
         wholes, parts = (np.concatenate(each) for each in zip(*pairs, strict=True))
         size = len(cliques)
@@ -137,8 +146,13 @@ class Programme:
             if caps.per_class is not None:
                 every = sparse.csr_array(np.ones((1, size)))
                 add({code: every}, None, None, np.array([float(caps.per_class)]))
+        every = sparse.csr_array(np.ones((1, size)))
+        if self.in_proportion:
+            first = self.scale[0] * every
+            for code, scale in enumerate(self.scale[1:], start=1):
+                add({0: first, code: -scale * every}, None, None, np.zeros(1))
+                add({0: -first, code: scale * every}, None, None, np.zeros(1))
         if caps.budget is not None:
-            every = sparse.csr_array(np.ones((1, size)))
             in_all = dict.fromkeys(range(n_classes), every)
             add(in_all, None, None, np.array([float(caps.budget)]))
         costs = [cost, np.zeros(len(bound) * has_largest)]

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from generation.planning.budget import share_budget
 from generation.planning.programmes.programme import Programme
+from generation.planning.programmes.tolerance import Caps
 from graph.arrays import FloatArray, IntArray
 
 
@@ -32,6 +34,35 @@ def fill_size(programme: Programme, images: IntArray, size: int) -> IntArray:
     filled = images.copy()
     filled[rows] += np.clip(missing, 0, None)
     return filled
+
+
+def level(programme: Programme, images: IntArray) -> IntArray:
+    """Add images until those of classes, times the scale, are as many as of the largest.
+
+    They are of the smallest cliques, as these count in no other, as far as their gaps have room.
+    """
+    sizes, scale, images = programme.cliques.sizes(), programme.scale, images.copy()
+    made = images.sum(axis=0) * scale
+    rows = np.flatnonzero(sizes == sizes.min())
+    tolerance = programme.tolerance.take(rows)
+    slack = tolerance.slack_of(len(scale))
+    for code, missing in enumerate(np.rint((made.max() - made) / scale)):
+        after = programme.after(images)[rows] * scale
+        most = (after + slack) / (1 - tolerance.share)[:, None]
+        most[tolerance.weights == 0] = after.max(initial=0) + missing * scale[code]
+        others = np.delete(most, code, axis=1).min(axis=1)
+        room = np.floor(np.maximum(others - after[:, code], 0) / scale[code] + 1e-6)
+        before = np.cumsum(room) - room
+        images[rows, code] += np.clip(missing - before, 0, room).astype(np.int64)
+    return images
+
+
+def cut(images: IntArray, caps: Caps) -> IntArray:
+    """Cut queries down to the cap of each, then in proportion to those of classes, and in all."""
+    less = images if caps.query is None else np.minimum(images, caps.query)
+    if caps.per_class is not None:
+        less = np.stack([share_budget(column, caps.per_class) for column in less.T], axis=1)
+    return less if caps.budget is None else share_budget(less, caps.budget)
 
 
 def add_within(programme: Programme, images: IntArray, wanted: FloatArray) -> IntArray:

@@ -5,20 +5,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generation.planning.budget import share_budget
 from generation.planning.plan import PlannedImages
 from generation.planning.programmes.programme import INFEASIBLE, OPTIMAL, Answer, Programme
-from generation.planning.programmes.rounding import add_within, fill, fill_size, round_down
+from generation.planning.programmes.rounding import (
+    add_within,
+    cut,
+    fill,
+    fill_size,
+    level,
+    round_down,
+)
 from generation.planning.programmes.tolerance import Caps, Tolerance
+from generation.planning.programmes.verdicts import class_scale, impossible, judged, settled
 from graph.arrays import FloatArray, IntArray
 from graph.counting.cliques import Cliques
-from graph.errors import OptionError, Setting
 
 MOST_WHOLE = 20_000  # unknowns: of larger programmes, the largest cliques are rounded first
 NEARLY = 1e-3  # how near to the best the small cliques of a large programme are
 MOST_STEPS = 30  # of class sizes, for rates, by programmes
+SETTLED = 1e-5  # change of class sizes, as a share
 MOST_FILLS = 1000  # of class sizes, for rates, by filling up alone
-MOST_IMAGES = 2**40
+RUNAWAY = 1000  # images beyond twice those that were planned: class sizes drift apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +57,9 @@ class Search:
     def run(self) -> PlannedImages:
         """Search.
 
+        Where no plan within the tolerance was found, and it is not known that there is none, the
+        plan within the caps that leaves the least beyond the tolerance.
+
         Raises
         ------
         OptionError
@@ -57,11 +67,16 @@ class Search:
         """
         found = self._rates() if self.rates else self._fewest()
         budget = self.caps.budget
-        if budget is None and found is None:
-            raise _impossible(self.caps)
-        if found is not None and (budget is None or found.images.sum() <= budget):
-            return found
-        return self._within_budget(found)
+        if budget is None and found is INFEASIBLE:
+            raise impossible(self.caps)
+        plan = found if isinstance(found, PlannedImages) else None
+        if plan is not None and (budget is None or plan.images.sum() <= budget):
+            return plan
+        nearest = self._within_budget(plan)
+        if budget is not None:
+            return nearest
+        note = f"No plan within the tolerance was found under the caps. {nearest.note}"
+        return replace(nearest, proven=False, note=note.rstrip())
 
     @property
     def _is_exact(self) -> bool:
@@ -81,62 +96,107 @@ class Search:
         caps = self.caps if budget else replace(self.caps, budget=None)
         return Programme(self.cliques, tolerance, caps, scale)
 
-    def _rates(self) -> PlannedImages | None:
-        """Fix class sizes, plan, and fix those that follow, until they agree; then round up."""
+    def _rates(self) -> PlannedImages | int | None:
+        """The best of plans that keep the ratio of class sizes, and of those that change it."""
+        changed = self._rates_by_steps()
+        kept = self._rates_in_proportion()
+        if kept is None or not isinstance(changed, PlannedImages):
+            return kept or changed
+        made, other = int(kept.images.sum()), int(changed.images.sum())
+        if changed.bound is None:  # beyond the tolerance, for want of sizes that settle
+            return kept if made <= 2 * other + RUNAWAY else changed
+        return kept if made < other else changed
+
+    def _rates_in_proportion(self) -> PlannedImages | None:
+        """Images such that classes grow in proportion: their sizes are known beforehand.
+
+        Half of the nearest image is left to sizes that are whole numbers.
+        """
+        scale, n = class_scale(self.cliques.class_sizes), len(self.cliques)
+        half = replace(self.tolerance, slack=np.tile(scale / 2, (n, 1)))
+        caps = replace(self.caps, budget=None)
+        programme = Programme(self.cliques, half, caps, scale, in_proportion=True)
+        answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
+        if answer.images is None:
+            return None
+        images = level(programme, fill(programme, round_down(answer.images)))
+        sizes = self.cliques.class_sizes + images.sum(axis=0)
+        return settled(images) if self._fits(self._programme(class_scale(sizes)), images) else None
+
+    def _rates_by_steps(self) -> PlannedImages | int | None:
+        """Fix class sizes, plan, and fix those that follow, until they agree; then round up.
+
+        The sizes may drift apart, as an image for one clique dilutes all others of its class. Then
+        it is the step that they change least in, rounded up for the sizes it was planned for.
+        """
         sizes = self.cliques.class_sizes
-        made = np.zeros(len(sizes))
-        images = np.zeros_like(self.exact)
+        scale, least = class_scale(sizes), np.inf
+        images, programme = np.zeros_like(self.exact), self._programme(scale)
         for _ in range(MOST_STEPS):
-            programme = self._programme(_scale(sizes + made))
-            answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
+            step = self._programme(scale)
+            answer = step.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
             if answer.status == INFEASIBLE:
-                return None
+                return INFEASIBLE
             if answer.images is None:
                 break
-            images, before, made = round_down(answer.images), made, answer.images.sum(axis=0)
-            if np.abs(made - before).max() < 1:
+            before, scale = scale, class_scale(sizes + answer.images.sum(axis=0))
+            change = float(np.abs(scale / before - 1).max())
+            if change < least:
+                least, images, programme = change, round_down(answer.images), step
+            if change < SETTLED:
                 break
+        start = fill(programme, images)
         for _ in range(MOST_FILLS):
-            programme = self._programme(_scale(sizes + images.sum(axis=0)))
+            programme = self._programme(class_scale(sizes + images.sum(axis=0)))
             filled = fill(programme, images)
-            if (filled == images).all() or filled.sum() > MOST_IMAGES:
+            if (filled == images).all() or filled.sum() > 2 * start.sum() + RUNAWAY:
                 break
             images = filled
         if (filled != images).any():
-            raise OptionError(
-                f"The class sizes that rates refer to did not settle in {MOST_FILLS} steps. Allow "
-                "a larger tolerance, or plan for counts."
-            )
+            return self._unsettled(start)
         if not programme.caps.allow(self.cliques.counts, programme.after(images), images):
             return None
-        note = "Class sizes follow from the plan, so that fewer images may do."
-        return PlannedImages(images, proven=not images.any(), note=note if images.any() else "")
+        return settled(images)
 
-    def _fewest(self) -> PlannedImages | None:
-        """The fewest images; None where the caps allow none within the tolerance."""
+    def _unsettled(self, images: IntArray) -> PlannedImages | None:
+        """A plan for class sizes that are not quite those that follow from it."""
+        sizes = self.cliques.class_sizes + images.sum(axis=0)
+        programme = self._programme(class_scale(sizes))
+        after = programme.after(images)
+        if not programme.caps.allow(self.cliques.counts, after, images):
+            return None
+        beyond = programme.tolerance.excess(after * programme.scale)
+        note = (
+            f"The class sizes that rates refer to do not settle: {np.count_nonzero(beyond):,} gaps "
+            f"are wider than allowed, by up to {np.ceil(beyond.max(initial=0)):,.0f} images."
+        )
+        return PlannedImages(images, proven=False, note=note)
+
+    def _fewest(self) -> PlannedImages | int | None:
+        """The fewest images; where none within the tolerance is found None, or INFEASIBLE."""
         if self._is_exact:  # as Algorithm 1 is optimal then
             return PlannedImages(self.exact, proven=True, bound=float(self.exact.sum()))
-        programme, bound, status = self._programme(self._ones()), 0.0, OPTIMAL
-        candidates = [fill(programme, np.zeros_like(self.exact))]
+        programme, status = self._programme(self._ones()), OPTIMAL
+        bound = float(programme.least_images().sum())
+        candidates = [fill(programme, np.zeros_like(self.exact)), self.exact]
         if self._is_small:
             answer = programme.fewest(whole=True, seconds=self.seconds, gap=self.solver_gap)
-            bound, status = answer.bound, answer.status
+            bound, status = max(bound, answer.bound), answer.status
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
-        if not self._is_small and self.caps == Caps(self.caps.query, budget=self.caps.budget):
+        else:
             candidates.append(fill(programme, self._by_size(programme)))
-            bound = float(programme.least_images().sum())
-        elif status not in (OPTIMAL, INFEASIBLE) or not self._is_small:
+        fits = any(self._fits(programme, one) for one in candidates)
+        if status not in (OPTIMAL, INFEASIBLE) or not (self._is_small or fits):
             answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
-            bound = max(bound, answer.bound)
+            bound, status = max(bound, answer.bound), answer.status
             if answer.images is not None:
                 candidates.append(fill(programme, round_down(answer.images)))
-        candidates.append(self.exact)
         fit = [one for one in candidates if self._fits(programme, one)]
         if not fit:
-            return None
+            return INFEASIBLE if status == INFEASIBLE else None
         best = min(fit, key=lambda one: int(one.sum()))
-        return _judged(best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images")
+        return judged(best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images")
 
     def _by_size(self, programme: Programme) -> IntArray:
         """Whole images of the largest cliques first, then the best for the others.
@@ -193,13 +253,15 @@ class Search:
 
     def _within_budget(self, full: PlannedImages | None) -> PlannedImages:
         """The least weighted sum of gaps beyond the tolerance."""
-        budget = self.caps.budget or 0
-        shared = [] if full is None else [share_budget(full.images, budget)]
+        shared = [] if full is None else [cut(full.images, self.caps)]
         scale = self._ones()
         if self.rates:
-            scale = _scale(self.cliques.class_sizes + sum(one.sum(axis=0) for one in shared))
+            scale = class_scale(self.cliques.class_sizes + sum(one.sum(axis=0) for one in shared))
         programme = self._programme(scale, budget=True)
-        candidates = [np.zeros_like(self.exact), share_budget(self.exact, budget), *shared]
+        nothing = np.zeros_like(self.exact)
+        candidates = [nothing, cut(self.exact, self.caps), *shared]
+        if not self.rates:
+            candidates.append(cut(fill(programme, nothing), self.caps))
         bound, status = 0.0, None
         if self._is_small:
             answer = programme.least_excess(whole=True, seconds=self.seconds, gap=self.solver_gap)
@@ -225,35 +287,8 @@ class Search:
         fit = [one for one in candidates if programme.caps.allow(counts, programme.after(one), one)]
         best = min(fit, key=lambda one: (round(remainder(one), 6), int(one.sum())))
         cost = programme.image_cost * int(best.sum())
-        found = _judged(best, remainder(best), bound - cost, "images of gaps beyond the tolerance")
+        found = judged(best, remainder(best), bound - cost, "images of gaps beyond the tolerance")
         if not self.rates:
             return found
         note = "Class sizes follow from the plan, so that less may be left."
         return PlannedImages(best, proven=False, note=note)
-
-
-def _judged(images: IntArray, value: float, bound: float, what: str) -> PlannedImages:
-    """A plan with the least that any plan has of something, and whether it has that itself."""
-    bound = min(max(bound, 0.0), value) + 0.0  # no -0.0
-    proven = value - bound <= 1e-6 * (1 + value)
-    least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
-    said = f"Not proven to be the best: {value:,.0f} {what}; {least}."
-    return PlannedImages(images, proven, bound, "" if proven else said)
-
-
-def _scale(class_sizes: IntArray | FloatArray) -> FloatArray:
-    sizes = np.maximum(class_sizes, 1).astype(np.float64)
-    scale: FloatArray = sizes.mean() / sizes
-    return scale
-
-
-def _impossible(caps: Caps) -> OptionError:
-    named = (
-        (Setting("max_per_query"), caps.query),
-        (Setting("planner.max_per_class"), caps.per_class),
-        (Setting("planner.overshoot"), caps.overshoot),
-    )
-    parts: list[str | Setting] = ["No plan within the tolerance was found under the caps. Raise "]
-    for setting in [setting for setting, cap in named if cap is not None]:
-        parts += [setting, ", "]
-    return OptionError(*parts, "allow a larger tolerance, or give a ", Setting("budget"), ".")

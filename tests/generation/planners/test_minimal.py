@@ -117,6 +117,18 @@ def test_rates_are_within_the_tolerance_to_the_nearest_image(images, tolerance):
     assert (after >= lowest - 1 - 1e-4).all()
 
 
+def test_rates_take_fewer_images_the_wider_the_tolerance(coco):
+    most = np.inf
+    for tolerance in (0.0, 0.1, 0.3):
+        own = {**SOLVED, "tolerance": tolerance, "rates": True}
+        found = plan(coco, "minimal", PlanOptions(1), own)
+        after = simulate(coco, found.queries)
+        lowest = (1 - tolerance) * (after.counts / after.class_sizes).max(axis=1, keepdims=True)
+        assert (after.counts >= lowest * after.class_sizes - 1 - 1e-4).all()
+        assert found.images < most
+        most = found.images
+
+
 def coco_like(count_cliques, max_size: int, images: int = 3000) -> Cliques:
     """Scenes of things that go together, drawn a little differently for two classes."""
     rng = np.random.default_rng(0)
@@ -178,6 +190,25 @@ def test_more_cliques_than_are_solved_for_whole_images(count, monkeypatch):
         assert (beyond(simulate(cliques, made.queries).counts, 0.2, 0) < 1e-9).all()
         assert 0 < made.bound <= made.images <= most - (seconds < 1)
         most = made.images
+
+
+def test_caps_under_which_no_plan_is_found_in_time_give_the_nearest(count, monkeypatch):
+    cliques = coco_like(count, 3, 200)
+    monkeypatch.setattr(search, "MOST_WHOLE", 100)
+    free = plan(cliques, "minimal", PlanOptions(1), {"tolerance": 0.2})
+    cap = max(free.images_by_class().values()) // 3
+    own = {"tolerance": 0.2, "max_per_class": cap, "seconds": 1e-4}
+    made = plan(cliques, "minimal", PlanOptions(1, max_per_query=5), own)
+    assert max(made.images_by_class().values()) <= cap
+    assert max(query.n for query in made.queries) <= 5
+    assert "No plan within the tolerance was found under the caps" in made.note
+    left, before = (
+        beyond(one.counts, 0.2, 0).sum() for one in (simulate(cliques, made.queries), cliques)
+    )
+    assert 0 < left < before
+    assert (made.proven, made.bound) == (False, pytest.approx(0, abs=left))
+    with pytest.raises(OptionError, match=r"Raise planner\.max_per_class"):
+        plan(cliques, "minimal", PlanOptions(1), {**own, "max_per_class": 1, "seconds": 60})
 
 
 @given(
