@@ -5,6 +5,7 @@ import streamlit as st
 from app.views.annotate import page as annotate
 from app.views.audit import page as audit
 from app.views.compare import page as compare
+from app.views.components import first_steps
 from app.views.cypher import page as cypher
 from app.views.datasets import page as datasets_page
 from app.views.diagnose import page as diagnose
@@ -14,9 +15,8 @@ from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
 from app.views.state import refreshing, session, uploading, url
 from app.views.study import page as study
-from app.views.widgets import login
-from app.views.widgets.messages import empty_state, errors_shown
-from app.views.widgets.theme import page_icon
+from app.views.widgets import login, mark
+from app.views.widgets.messages import errors_shown
 
 PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),
@@ -37,7 +37,8 @@ WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is l
 
 def main() -> None:
     """Draw the page that the address names."""
-    st.set_page_config(page_title="cobalance", page_icon=page_icon(), layout="wide")
+    st.set_page_config(page_title="cobalance", page_icon=mark.icon(), layout="wide")
+    st.logo(mark.logo(), size="large")
     login.require_login()
     refreshing.forget_rerun()
     pages = {
@@ -49,6 +50,7 @@ def main() -> None:
     if page.title not in WITH_UPLOADS:
         uploading.end_uploads()
     with errors_shown():
+        first_steps.follow()
         names = session.datasets()["dataset"].tolist()
         _header(page.title, names)
         url.restore(page.title)
@@ -56,11 +58,7 @@ def main() -> None:
         if names or page.title in WITHOUT_DATASET:
             page.run()
         else:
-            empty_state(
-                "No dataset yet",
-                "Load an annotation file on the **Datasets** page, or run `cobalance demo` in a "
-                "terminal for a small real one.",
-            )
+            first_steps.draw()
         url.forget_left_out()
         refreshing.rerun_if_asked()
 

@@ -15,6 +15,7 @@ from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 from app.cli.main import app
+from app.services.glossary import GLOSSARY
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
 from evaluation.metrics import METRICS
@@ -338,7 +339,13 @@ def _property(declared: Property) -> str:
     return f"`{declared.name}` ({declared.type_name}{about})"
 
 
+def glossary() -> str:
+    """The words of the field, which pages of the web app explain with it."""
+    return GLOSSARY.read_text(encoding="utf-8")
+
+
 PAGES = {
+    "glossary.md": glossary,
     "graph.md": graph,
     "modules.md": modules,
     "cli.md": cli,

@@ -1,6 +1,7 @@
 """What a person should know about a result: why it is empty, and what makes it misleading."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -8,11 +9,12 @@ from generation.planning.plan import Plan
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, disagreements
-from graph.diagnosis.imbalance import SMALLEST_FIRST
+from graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from graph.diagnosis.selection import find_rows
 from graph.errors import Text
 from ingest.concepts.plurals import counted
 
+LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many
 NO_COMMON_CONCEPT = "No concept is shown by every class, so no combination was counted"
 
@@ -107,6 +109,54 @@ however many images each class has.
     if by == "gap":
         said += ": images that the class with the fewest lacks, however many images each class has"
     return f"Sorted by {said}."
+
+
+def headline(
+    leaning: int,
+    cliques: int,
+    strongest: Mapping[str, Any] | None,
+    class_sizes: Mapping[str, int],
+    shown: Callable[[str], str] = str,
+) -> str:
+    """Say how many combinations lean to a class, and how strongly the strongest does.
+
+    Parameters
+    ----------
+    leaning, cliques : int
+        Of `graph.dataset.cliques.CliqueTotals`.
+    strongest : mapping or None
+        The first row of an imbalance table in the order of evidence; None without cliques.
+    shown : callable
+        How names are written, such as for Markdown.
+
+    Examples
+    --------
+    >>> row = {"concepts": ("cow",), "highest_rate": "country", "lowest_rate": "urban",
+    ...        "rate_country": 0.19, "rate_urban": 0.01}
+    >>> headline(86, 89, row, {"country": 100, "urban": 100})
+    '86 of 89 combinations lean. cow is 19 times likelier in country.'
+    >>> headline(1, 89, {**row, "rate_urban": 0.0}, {"country": 100, "urban": 100})
+    '1 of 89 combinations leans. cow is in 19.0% of country, and in no image of urban.'
+    >>> headline(0, 89, row, {"country": 100, "urban": 100})
+    'None of 89 combinations leans to a class.'
+    """
+    if not leaning or strongest is None:
+        return f"None of {counted(cliques, 'combinations')} leans to a class."
+    high, low = strongest["highest_rate"], strongest["lowest_rate"]
+    most, least = float(strongest[RATE + high]), float(strongest[RATE + low])
+    verb = "leans" if leaning == 1 else "lean"
+    said = f"{leaning:,} of {counted(cliques, 'combinations')} {verb}"
+    name = shown(" + ".join(strongest["concepts"]))
+    if not least:
+        how = f"in {most:.1%} of {shown(high)}, and in no image of {shown(low)}"
+    elif most / least < LITTLE:
+        how = f"in {most:.1%} of {shown(high)}, and in {least:.1%} of {shown(low)}"
+    else:
+        times = most / least
+        number = f"{times:,.0f}" if times >= 9.95 else f"{times:.1f}".removesuffix(".0")
+        than = f" than in {shown(low)}" if len(class_sizes) > 2 else ""
+        how = f"{number} times likelier in {shown(high)}{than}"
+    return f"{said}. {name} is {how}."
 
 
 def describe_disagreements(frame: pd.DataFrame) -> str:

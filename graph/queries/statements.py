@@ -33,6 +33,26 @@ MATCH (j:Job {id: d.rebalanced_by}) MATCH (original:Dataset {name: j.dataset})
 RETURN d.name AS copy, original.name AS original ORDER BY d.updated_at DESC, copy""",
 )
 
+PROGRESS = Statement(
+    "What there is of a dataset beyond its images and cliques.",
+    """
+OPTIONAL MATCH (d:Dataset {name: $dataset})
+OPTIONAL MATCH (by:Job {id: d.rebalanced_by})
+WITH d, by IS NOT NULL AS copy
+RETURN
+  copy OR EXISTS { MATCH (:Plan {dataset: $dataset}) }
+    OR EXISTS { MATCH (:Job {dataset: $dataset}) } AS planned,
+  copy OR EXISTS { MATCH (:Job {dataset: $dataset}) } AS ordered,
+  EXISTS { MATCH (j:Job {dataset: $dataset}) WHERE j.state IN ['preparing', 'queued', 'running'] }
+    AS making,
+  copy OR EXISTS { MATCH (j:Job {dataset: $dataset}) WHERE j.accepted > 0 } AS made,
+  coalesce(copy AND d.cliques_digest = d.digest, false) OR EXISTS {
+    MATCH (j:Job {dataset: $dataset}) MATCH (c:Dataset {rebalanced_by: j.id})
+    WHERE c.cliques_digest = c.digest } AS compared,
+  EXISTS { MATCH (e:Evaluation {train: $dataset}) WHERE e.scored_at IS NOT NULL } OR EXISTS {
+    MATCH (e:Evaluation {test: $dataset}) WHERE e.scored_at IS NOT NULL } AS evaluated""",
+)
+
 OTHER_IMAGES = Statement(
     "Whether the real images of a copy differ from those of the original.",
     """

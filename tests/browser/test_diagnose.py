@@ -89,11 +89,11 @@ def test_selected_cliques_go_along_to_the_plan_and_back(pages: Pages) -> None:
 
 
 def test_a_finger_scrolls_the_page_and_pans_the_graph(pages: Pages) -> None:
-    page = pages.open("/?dataset=urbancars", width=1024, height=700, touch=True)
+    page = pages.open("/?dataset=urbancars", width=1024, height=1000, touch=True)
     screen = page.context.new_cdp_session(page)
     box = page.locator(".concept-graph").bounding_box()
     assert box is not None
-    start = {"x": box["x"] + box["width"] / 2, "y": 600.0}
+    start = {"x": box["x"] + box["width"] / 2, "y": box["y"] + 200}
 
     def swipe(x_px: float, y_px: float) -> None:
         points = [

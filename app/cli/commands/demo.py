@@ -10,7 +10,8 @@ import typer
 from app.cli.common import opened_store, out
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import fitting_table
-from app.demo import NAME, urbancars
+from app.demo import NAME
+from app.demo.loading import load_demo
 from app.services.ordering.plans import Planned, plan_dataset
 from app.services.reports import (
     change_text,
@@ -23,15 +24,8 @@ from app.services.stores import open_store
 from app.settings import Settings
 from generation.planning.plan import PlanOptions
 from graph.console.run import EXAMPLE
-from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import dataset_state
-from graph.dataset.write import write_annotations
-from graph.errors import DatasetNotFoundError, OptionError, StaleError, needs_extra
-from graph.progress import Progress
+from graph.errors import OptionError, needs_extra
 from graph.queries.imbalances import Ranking, read_imbalances
-from graph.records import Annotations
 from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
@@ -195,21 +189,6 @@ def results_of_seeds(results: "Sequence[SeedResult]") -> pd.DataFrame:
             ],
         }
     )
-
-
-def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
-    """Load and mine UrbanCars; a repeated call changes nothing."""
-    annotations = Annotations.from_records(urbancars(street=street))
-    write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
-    mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
-
-
-def ensure_demo(store: GraphStore, progress: Progress) -> None:
-    """Load and mine UrbanCars unless the store has it."""
-    try:
-        dataset_state(store, NAME).require_mined()
-    except (DatasetNotFoundError, StaleError):
-        load_demo(store, progress)
 
 
 def show(imbalances: pd.DataFrame, planned: Planned) -> None:

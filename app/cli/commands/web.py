@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 import typer
 
-from app.cli.commands.demo import ensure_demo
 from app.cli.common import notes, out
 from app.cli.progress_bars import progress_bars
 from app.demo import NAME
+from app.demo.loading import ensure_demo
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.errors import CobalanceError

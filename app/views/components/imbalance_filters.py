@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from app.services.glossary import meaning
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from graph.diagnosis.evidence import EVIDENCE
@@ -81,7 +82,8 @@ def choose_q_value() -> float | None:
         list(Q_VALUES),
         format_func=Q_VALUES.__getitem__,
         **number_in_url("q"),
-        width=110,
+        width=130,
+        help=meaning("q-value"),
     )
     return None if chosen == 1.0 else chosen
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.concept_graph.colors import class_colors
 from app.services.reports import describe_mining
+from app.views.components import first_steps
 from app.views.datasets import importing
 from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
@@ -42,10 +43,7 @@ def page() -> None:
         show_task(key)
     if way == "load":
         if not names:
-            st.markdown(
-                "Nothing is loaded yet. Choose an annotation file here, or run `cobalance demo` "
-                "in a terminal for a small real dataset."
-            )
+            first_steps.draw(own_data=False)
         importing.section()
     elif names:
         _overview(frame)

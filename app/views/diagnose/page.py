@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
@@ -16,11 +17,14 @@ from app.services.findings import (
     describe_disagreements,
     describe_leaning,
     describe_order,
+    headline,
     no_clique,
     not_compared,
     small_classes,
 )
+from app.services.glossary import meaning
 from app.services.reports import cell_text, describe_mining, describe_summary, summary_table
+from app.services.steps import next_action, steps_of
 from app.views.components import (
     accuracy_colors,
     axis_choice,
@@ -31,6 +35,7 @@ from app.views.components import (
 )
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.components.name_choices import names_of
+from app.views.components.stepper import draw_steps
 from app.views.diagnose import charts
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
@@ -48,6 +53,7 @@ from graph.evaluations.reading import Evaluation
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
 from graph.queries.own_effects import read_own_imbalances
+from graph.queries.progress import DatasetProgress, dataset_progress
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
@@ -72,9 +78,12 @@ class Cell:
 def page() -> None:
     """Draw the page."""
     current = session.current()
+    progress = dataset_progress(current.store, current.name)
+    draw_steps(steps_of(current.state, progress))
     if not current.is_mined:
         mine_button.offer(current)
         return
+    next_step = _headline(current)
     first = st.container()
     _metrics(current)
     _take_nodes_from_graph()
@@ -86,11 +95,35 @@ def page() -> None:
         cell = _table(current, frame, ranking, model)
     with right:
         _pictures(current, ranking, model)
+    with next_step:
+        _next_step(current, progress)
     _selection_bar(cell)
     if cell is not None:
         gallery.show(current, cell.clique, cell.counts, cell.class_name)
     with first:
         _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
+
+
+def _headline(current: CurrentDataset) -> DeltaGenerator:
+    """Draw the main finding in words; give the place of the next step."""
+    totals = current.read(clique_totals)
+    strongest = current.read(read_imbalances, Ranking(limit=1))
+    row = None if strongest.empty else {str(k): v for k, v in strongest.iloc[0].items()}
+    said = headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasised)
+    with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
+        st.subheader(said, anchor=False, help=meaning("evidence"))
+        return st.container(width="content")
+
+
+def _next_step(current: CurrentDataset, progress: DatasetProgress) -> None:
+    """Draw the button of the next step, unless cliques are selected, for which there is another."""
+    action, path = next_action(progress, leaning=current.read(clique_totals).leaning)
+    if not url.selected_cliques() and st.button(action, type="primary", key="_next_step"):
+        url.go_to(path)
+
+
+def _emphasised(name: str) -> str:
+    return f"*{escape(shorten(name.strip() or '(no name)', 60).strip())}*"
 
 
 def _rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
@@ -134,8 +167,8 @@ def _metrics(current: CurrentDataset) -> None:
                 st.metric(escape(name), f"{images:,}")
         else:
             st.metric("Classes", f"{len(current.class_sizes):,}")
-        st.metric("Common concepts", f"{totals.concepts:,}")
-        st.metric("Cliques", f"{totals.cliques:,}")
+        st.metric("Common concepts", f"{totals.concepts:,}", help=meaning("common"))
+        st.metric("Cliques", f"{totals.cliques:,}", help=meaning("clique"))
         st.metric(
             "Leaning to a class",
             f"{totals.leaning:,}",

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.findings import describe_leaning
+from app.services.glossary import meaning
 from app.services.ordering.comparison import budget_curve, compare_all
 from app.views.components import imbalance_filters
 from app.views.components.name_choices import names_of
@@ -84,7 +85,12 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
             list(PLANNERS),
             **choice_in_url("planner"),
             width=170,
-            help="\n".join(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
+            help="\n".join(
+                [
+                    f"{meaning('planner')}\n",
+                    *(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
+                ]
+            ),
         )
         kind = PLANNERS[planner].options
         own = draw_options([FormField(name, readable(name)) for name in kind.model_fields], kind)
@@ -112,7 +118,9 @@ def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[
     if mined > 1:
         sizes = st.slider("Sizes", 1, mined, (2, mined), **number_in_url("plan_sizes"), width=140)
     under = imbalance_filters.choose_class(cliques.classes)
-    min_gap = st.number_input("Gap of at least", 0, value=0, **number_in_url("min_gap"), width=130)
+    min_gap = st.number_input(
+        "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
+    )
     max_q_value = imbalance_filters.choose_q_value()
     concepts = imbalance_filters.choose_concepts(
         names_of(current, schema.CONCEPT), placeholder="any"

@@ -1,15 +1,9 @@
-"""Colours, labels, names in Markdown and number formats of all pages."""
+"""Labels, names in Markdown and number formats of all pages."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from functools import cache
-from io import BytesIO
 from typing import Any
 
 import altair as alt
-from PIL import Image, ImageDraw
-
-from app.concept_graph.colors import CLASS_COLORS
 
 _SPECIAL = frozenset("\\`*_{}[]()<>#+-.!|~$:&^=\"'@/")
 
@@ -109,19 +103,3 @@ def duration_text(seconds: float) -> str:
         if seconds < most * length_s:
             return f"{seconds / length_s:,.0f} {unit}"
     return f"{seconds / 86400:,.0f} days"
-
-
-@cache
-def page_icon() -> str:
-    """The browser tab's icon as a data URL: two discs of unequal size.
-
-    A named one would be fetched from elsewhere. A picture would be a file of the server's that is
-    gone for a moment whenever the page runs anew, which a browser may notice.
-    """
-    icon = Image.new("RGBA", (128, 128))
-    draw = ImageDraw.Draw(icon)
-    draw.ellipse((4, 24, 84, 104), fill=CLASS_COLORS[0])
-    draw.ellipse((84, 44, 124, 84), fill=CLASS_COLORS[1])
-    out = BytesIO()
-    icon.save(out, "PNG")
-    return f"data:image/png;base64,{b64encode(out.getvalue()).decode()}"

@@ -14,6 +14,7 @@ from app.services.findings import (
     contradicted_by_rates,
     describe_balance,
     describe_disagreements,
+    headline,
     no_clique,
     plan_warnings,
 )
@@ -23,9 +24,49 @@ from generation.planners import plan
 from generation.planning.plan import PlanOptions
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
+from graph.diagnosis.imbalance import imbalance_table as imbalance_of
 from graph.errors import worded
 
 TWO = {"a": 3, "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("counts", "sizes", "said"),
+    [
+        ((380, 20), (1000, 1000), "1 of 3 combinations leans. <x> is 19 times likelier in <a>."),
+        ((20, 380), (1000, 1000), "1 of 3 combinations leans. <x> is 19 times likelier in <b>."),
+        ((190, 20), (500, 1000), "1 of 3 combinations leans. <x> is 19 times likelier in <a>."),
+        ((90, 0), (1000, 900), "<x> is in 9.0% of <a>, and in no image of <b>."),
+        ((900, 800), (1000, 1000), "<x> is in 90.0% of <a>, and in 80.0% of <b>."),
+        ((150, 100), (1000, 1000), "<x> is 1.5 times likelier in <a>."),
+        ((300, 100, 60), (1000, 1000, 500), "<x> is 3 times likelier in <a> than in <b>."),
+        ((0, 0, 60), (1000, 0, 500), "<x> is in 12.0% of <c>, and in no image of <a>."),
+        ((5, 5), (1000, 1000), "None of 3 combinations leans to a class."),
+        ((6, 5), (1000, 1000), "None of 3 combinations leans to a class."),
+    ],
+)
+def test_the_finding_in_words(counts: list[int], sizes: list[int], said: str) -> None:
+    """Beside two concepts that are balanced to an image, which the q-value counts, too."""
+    alike = [[size // 2 for size in sizes]] * 2
+    classes = tuple("abc"[: len(sizes)])
+    cliques = Cliques(
+        np.array([[0], [1], [2]]),
+        np.array([counts, *alike]),
+        np.array(sizes),
+        ("x", "y", "z"),
+        classes,
+    )
+    frame = imbalance_of(cliques)
+    row = frame.sort_values(["leans", "effect"], ascending=False).iloc[0].to_dict()
+    leaning = int((frame["q_value"] <= 0.05).sum())
+    found = headline(
+        leaning, len(frame), row, dict(zip(classes, sizes, strict=True)), "<{}>".format
+    )
+    assert found.endswith(said)
+
+
+def test_the_finding_without_any_combination() -> None:
+    assert headline(0, 0, None, TWO) == "None of 0 combinations leans to a class."
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from graph.database.store import GraphStore
 from graph.dataset.write import write_annotations
+from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, ImageRecord
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
@@ -56,6 +57,24 @@ def test_leaning_is_told_by_evidence_and_contradicted_rows_say_so(
     assert "In 1 of 4 rows counts and rates disagree." in shown_text(app)
     app = open_page("plan", dataset=dataset, plan_sizes=["1", "2"])
     assert "the rates contradict 1 of its" in shown_text(app)
+
+
+def test_the_finding_and_the_next_step_come_first(
+    open_page: OpenPage, cars: str, store: GraphStore
+) -> None:
+    app = open_page("diagnose", dataset=cars)
+    found = read_imbalances(store, cars, Ranking(limit=1000))
+    leaning = int((found["q_value"] <= 0.05).sum())
+    (said,) = [one.value for one in app.subheader if "combination" in one.value]
+    assert said.startswith(f"{leaning or 'None'} of {len(found)} combinations")
+    assert [one.label for one in app.button if one.proto.type == "primary"] == [
+        "Plan what is missing" if leaning else "Evaluate a model"
+    ]
+    icons = {one.label.strip("*"): one.proto.icon for one in app.button if "_step_" in str(one.key)}
+    assert list(icons) == ["Load", "Diagnose", "Plan", "Make", "Compare", "Evaluate"]
+    assert [name for name, icon in icons.items() if "check_circle" in icon] == ["Load", "Diagnose"]
+    app = open_page("diagnose", dataset=cars, clique='["cow"]')
+    assert [one.key for one in app.button if one.proto.type == "primary"] == ["_to_plan"]
 
 
 def test_filters_come_from_the_url(open_page: OpenPage, cars: str) -> None:
