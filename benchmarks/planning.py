@@ -1,6 +1,6 @@
 """Images that planners need: exactly, within tolerances, and what budgets leave.
 
-    python -m benchmarks.planning [--images 10448] [--sizes 2] [--seconds 30] [--seed 1]
+    python -m benchmarks.planning [--images 10448] [--sizes 2] [--seconds 30] [--seed 1] [--rates]
 
 An incidence as COCO's for two classes is drawn from a seed (`benchmarks.generate`), mined up
 to the size, and planned for from single concepts on.
@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rates", action="store_true", help="Compare shares of the classes.")
     given = parser.parse_args()
     shape = Shape(given.images, 80, seed=given.seed)
     cliques = mine_cliques(generate(shape), max_size=given.sizes)
@@ -32,12 +33,12 @@ def main() -> None:
     print(f"{len(cliques):,} cliques; exactly: {exact:,} images")
     for tolerance in TOLERANCES:
         started = time.perf_counter()
-        own = {"tolerance": tolerance, "seconds": given.seconds}
+        own = {"tolerance": tolerance, "seconds": given.seconds, "rates": given.rates}
         made = plan(cliques, "minimal", PlanOptions(1), own)
         left = simulate(cliques, made.queries).gaps().max()
         print(
             f"tolerance {tolerance:.0%}: {made.images:,} images, {1 - made.images / exact:.1%} "
-            f"fewer; at least {made.bound:,.0f}; widest gap {left:,}; "
+            f"fewer; at least {made.bound or 0:,.0f}; widest gap {left:,}; "
             f"{time.perf_counter() - started:.1f} s",
             flush=True,
         )
