@@ -84,7 +84,7 @@ class NoDatabase:
         """Answer what loading asks."""
         if text is statements.DATASET:
             return [{"dataset": {"name": parameters["dataset"]}}]
-        if text is statements.RENAMED_TO:
+        if text in (statements.RENAMED_TO, statements.MINED_AS):
             return []
         return [{"images": self.images, "runs": 0}]
 
