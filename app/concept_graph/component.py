@@ -181,6 +181,8 @@ def payload(
             }
             for edge in picture.edges
         ],
+        "axis": picture.axis_px and [round(x, 1) for x in picture.axis_px],
+        "sizes": [[round(size, 1), text] for size, text in picture.sizes],
         "left_color": picture.left_color,
         "right_color": picture.right_color,
         "highlighted": [[str(id_) for id_ in clique] for clique in highlighted],

@@ -100,6 +100,10 @@ class GraphPicture:
         The elements; each node id once, each edge between two of the nodes.
     left_color, right_color : str
         The colours of skew -1 and +1, as ``#rrggbb``.
+    axis_px : tuple of float or None
+        x of skew -1 and +1, where x means skew.
+    sizes : tuple of (float, str)
+        The key of sizes: diameters and the images that they stand for.
 
     Raises
     ------
@@ -111,6 +115,8 @@ class GraphPicture:
     edges: Sequence[GraphEdge]
     left_color: str
     right_color: str
+    axis_px: tuple[float, float] | None = None
+    sizes: tuple[tuple[float, str], ...] = ()
 
     def __post_init__(self) -> None:
         known = {node.id for node in self.nodes}

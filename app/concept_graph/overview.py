@@ -6,7 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px, skew_axis_layout
+from app.concept_graph.beeswarm import (
+    axis_x_px,
+    edge_widths_px,
+    node_sizes_px,
+    skew_axis_layout,
+)
 from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from graph.diagnosis.imbalance import COUNT
@@ -14,7 +19,7 @@ from graph.queries.neighbourhood import Kind
 from graph.queries.overview import Overview
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
-_MARGIN_PX = 70  # for the classes at both ends
+CLASS_PX = 30.0  # height of the classes below both ends of the axis
 _CHARACTER_PX, _LONGEST_LABEL = 6.5, 24
 ALL_OTHERS = "all other classes"
 
@@ -78,9 +83,8 @@ def of_overview(
     leaning = np.nan_to_num(overview.concept_skew(*axis.codes([*overview.class_sizes])))
     sizes_px = node_sizes_px(overview.concepts["images"])
     names = overview.concepts["concept"].tolist()
-    positions = skew_axis_layout(
-        leaning, sizes_px, label_widths_px(names), width_px=width_px, height_px=height_px
-    )
+    positions, share = skew_axis_layout(leaning, sizes_px, width_px=width_px, height_px=height_px)
+    sizes_px = share * sizes_px
     nodes = [
         GraphNode(node_id(name), name, "concept", x, y, size, lean, text)
         for name, (x, y), size, lean, text in zip(
@@ -92,11 +96,10 @@ def of_overview(
             strict=True,
         )
     ]
-    for side, x, lean in (
-        (axis.left_name, -_MARGIN_PX, -1.0),
-        (axis.right_name, width_px + _MARGIN_PX, 1.0),
-    ):
-        nodes.append(GraphNode(node_id(side, "class"), side, "class", x, height_px / 2, 44.0, lean))
+    ends_px = axis_x_px([-1, 1], width_px).tolist()
+    for side, x, lean in zip((axis.left_name, axis.right_name), ends_px, (-1.0, 1.0), strict=True):
+        y = height_px + CLASS_PX
+        nodes.append(GraphNode(node_id(side, "class"), side, "class", x, y, CLASS_PX, lean))
     edges = overview.edges
     pair_leaning = np.nan_to_num(overview.edge_skew(*axis.codes([*overview.pair_class_sizes])))
     links = [
@@ -110,7 +113,21 @@ def of_overview(
             strict=True,
         )
     ]
-    return GraphPicture(nodes, links, axis.left_color, axis.right_color)
+    return GraphPicture(
+        nodes,
+        links,
+        axis.left_color,
+        axis.right_color,
+        axis_px=(ends_px[0], ends_px[1]),
+        sizes=_key(overview.concepts["images"].max(), share) if names else (),
+    )
+
+
+def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
+    """Sizes of circles and what they stand for: the most images, and a quarter of them."""
+    shown = [n for n in (most, most // 4) if n]
+    sizes = node_sizes_px([most, *shown])[1:] * share
+    return tuple((size, f"{n:,}") for n, size in zip(shown, sizes.tolist(), strict=True))
 
 
 def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:

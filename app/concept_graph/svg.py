@@ -42,6 +42,7 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
     return "\n".join(
         [
             f'<svg viewBox="{box}" role="img" aria-label="{text(label)}">',
+            *_axis(picture, top, end - 28),
             *_edges(picture),
             *(line for node in picture.nodes for line in _node(picture, node)),
             "</svg>",
@@ -70,6 +71,19 @@ def mixed(skew: float, left_color: str, right_color: str) -> str:
 def _channels(color: str) -> list[int]:
     digits = color[1:] if len(color) == 7 else "".join(2 * digit for digit in color[1:])
     return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
+
+
+def _axis(picture: GraphPicture, top: float, end: float) -> Iterator[str]:
+    if picture.axis_px is None:
+        return
+    first, last = picture.axis_px
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x = first + share * (last - first)
+        dashes = "" if share == 0.5 else ' stroke-dasharray="2 5"'
+        yield (
+            f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{end:.1f}" stroke="{NEUTRAL}"'
+            f"{dashes}/>"
+        )
 
 
 def _edges(picture: GraphPicture) -> Iterator[str]:

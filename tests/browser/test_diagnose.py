@@ -3,11 +3,17 @@
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Browser, Page
 
 from app.report.markup import PALETTES
+from graph.database.store import GraphStore
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
+from graph.dataset.write import write_annotations
+from graph.queries.overview import read_overview
+from graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, screenshot, settle
 from tests.waiting import until
 
@@ -39,6 +45,38 @@ def parameters(page: Page) -> dict[str, list[str]]:
 
 def selected_in_url(page: Page) -> list[str]:
     return parameters(page).get("clique", [])
+
+
+def test_the_axis_is_the_same_and_balanced_concepts_stand_on_its_middle(
+    pages: Pages, store: GraphStore, dataset: str
+) -> None:
+    """UrbanCars' concepts at their skews; those of a balanced dataset, all on one line."""
+    records = [
+        ImageRecord(f"{name} {row}", name, tuple(Mention(f"c{code}") for code in range(row % 7)))
+        for name in ("left", "right")
+        for row in range(40)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=1000)
+    axes = []
+    for name in ("urbancars", dataset):
+        page = pages.open(f"/?{urlencode({'dataset': name})}")
+        axis = graph(page, "axis()")
+        axes.append(axis)
+        left, middle, right = (axis[skew] for skew in ("-1", "0", "1"))
+        assert abs(middle - (left + right) / 2) < 0.2
+        at = graph(page, "renderedPositions()")
+        overview = read_overview(store, name)
+        counts = overview.concepts.set_index("concept")[
+            [f"count_{y}" for y in overview.class_sizes]
+        ]
+        rates = counts / [*overview.class_sizes.values()]
+        for concept, first, second in rates.itertuples():
+            expected = middle + (second - first) / (second + first) * (right - left) / 2
+            assert abs(at[f"c:{concept}"]["x"] - expected) < 0.5, concept
+        if name == dataset:
+            assert len({at[f"c:{concept}"]["x"] for concept in counts.index}) == 1
+    assert axes[0] == axes[1]
 
 
 def test_a_row_highlights_its_clique(pages: Pages) -> None:

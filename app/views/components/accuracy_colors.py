@@ -64,7 +64,9 @@ def colored_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPic
         of_class = len(concepts_of([edge.source, edge.target])) < 2
         text = edge.description if of_class else f"{edge.description}\n{said[place]}"
         edges.append(replace(edge, skew=lean[place], description=text))
-    return GraphPicture(nodes, edges, WRONG_COLOR, RIGHT_COLOR)
+    return replace(
+        picture, nodes=nodes, edges=edges, left_color=WRONG_COLOR, right_color=RIGHT_COLOR
+    )
 
 
 def legend(judged: pd.DataFrame) -> None:

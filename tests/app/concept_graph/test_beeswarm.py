@@ -1,15 +1,16 @@
-"""The skew-axis layout: inside the canvas, in order of skew, off each other while there is room."""
+"""The skew-axis layout: each skew at its place on a fixed axis, circles off each other."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.concept_graph.beeswarm import (
     LABEL_HEIGHT_PX,
     SIZES_PX,
+    axis_x_px,
     edge_widths_px,
     node_sizes_px,
     skew_axis_layout,
@@ -18,60 +19,55 @@ from graph.diagnosis.skew import skew
 from graph.errors import OptionError
 
 WIDTH, HEIGHT = 900, 560
-MARGIN, GAP = 4, 6
 
 leans = st.one_of(
     st.floats(-1, 1), st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), st.floats(-0.05, 0.05)
 )
-nodes = st.lists(st.tuples(leans, st.floats(*SIZES_PX), st.floats(1, 150)), min_size=1, max_size=60)
+nodes = st.lists(st.tuples(leans, st.floats(*SIZES_PX)), min_size=1, max_size=60)
 
 
 def place(some, width=WIDTH, height=HEIGHT):
-    lean, sizes, labels = (np.array(column) for column in zip(*some, strict=True))
-    at = skew_axis_layout(lean, sizes, labels, width_px=width, height_px=height)
-    return lean, np.maximum(sizes, labels), sizes + LABEL_HEIGHT_PX, at
+    lean, sizes = (np.array(column) for column in zip(*some, strict=True))
+    at, share = skew_axis_layout(lean, sizes, width_px=width, height_px=height)
+    return lean, share * sizes, at, share
 
 
-def overlaps(widths, heights, at):
-    """How deep any two boxes overlap at most, in pixels of the smaller direction."""
-    middle = at + np.array([0, LABEL_HEIGHT_PX / 2])
-    apart = np.abs(middle[:, None] - middle[None])
-    into_x = (widths[:, None] + widths[None]) / 2 - apart[..., 0]
-    into_y = (heights[:, None] + heights[None]) / 2 - apart[..., 1]
-    depth = np.minimum(into_x, into_y)
-    np.fill_diagonal(depth, -math.inf)
-    return depth.max()
+@given(nodes, nodes, st.sampled_from([(900, 560), (1200, 780), (400, 900)]))
+def test_a_skew_has_one_place_on_the_axis_whatever_else_is_drawn(some, others, canvas):
+    """From the left end to the right one in proportion, balanced ones in the middle."""
+    for rows in (some, others, some + others):
+        lean, _, at, _ = place(rows, *canvas)
+        ends = axis_x_px([-1, 1], canvas[0])
+        assert ends.sum() == pytest.approx(canvas[0])
+        np.testing.assert_allclose(at[:, 0], canvas[0] / 2 + lean * (ends[1] - ends[0]) / 2)
+        assert len(set(at[lean == lean[0], 0].tolist())) == 1
 
 
 @given(nodes)
-@example([(0.0, 12.0, 1000.0)] * 3)
-@example([(-1.0, 48.0, 60.0)] * 60)
+@example([(-1.0, 48.0)] * 60)
 def test_everything_is_inside(some):
-    _, widths, heights, at = place(some)
-    half = np.minimum(widths, WIDTH - 2 * MARGIN) / 2
-    assert (at[:, 0] - half > MARGIN - 1e-6).all()
-    assert (at[:, 0] + half < WIDTH - MARGIN + 1e-6).all()
-    top = at[:, 1] - (heights - LABEL_HEIGHT_PX) / 2
-    assert (top > MARGIN - 1e-6).all()
-    assert (top + heights < HEIGHT - MARGIN + 1e-6).all()
+    _, sizes, at, _ = place(some)
+    assert (at - sizes[:, None] / 2 > -1e-6).all()
+    assert (at + sizes[:, None] / 2 < np.array([WIDTH, HEIGHT]) + 1e-6).all()
 
 
-@given(st.lists(st.tuples(leans, st.floats(*SIZES_PX), st.just(70.0)), min_size=1, max_size=150))
-def test_more_skew_is_never_further_left(some):
-    lean, _, _, at = place(some)
-    left, right = np.nonzero(lean[:, None] < lean[None])
-    assert (at[left, 0] <= at[right, 0] + 1e-6).all()
+@given(nodes)
+def test_circles_overlap_at_their_smallest_alone(some):
+    _, sizes, at, share = place(some)
+    apart = np.linalg.norm(at[:, None] - at[None], axis=2) - (sizes[:, None] + sizes[None]) / 2
+    np.fill_diagonal(apart, math.inf)
+    assert share >= 0.3
+    assert apart.min(initial=math.inf) > 0 or share == 0.3
 
 
-@given(nodes, st.sampled_from([(900, 560), (600, 900), (1200, 300)]))
-def test_nothing_overlaps_while_there_is_room(some, canvas):
-    """Room: as many columns of the largest box as are needed, and two more for the sides."""
-    _, widths, heights, at = place(some, *canvas)
-    free_x, free_y = (side - 2 * MARGIN + GAP for side in canvas)
-    in_column = free_y // (heights.max() + GAP)
-    columns = math.ceil(len(some) / in_column) + 2
-    assume(columns * (widths.max() + GAP) <= free_x)
-    assert overlaps(widths, heights, at) < 1e-6
+@given(st.lists(leans, min_size=1, max_size=8))
+def test_a_few_keep_their_size_and_have_room_for_labels(some):
+    _, sizes, at, share = place([(lean, 40.0) for lean in some])
+    assert share == 1
+    for one in range(len(some)):
+        for other in range(one):
+            if abs(at[one, 0] - at[other, 0]) < 1:
+                assert abs(at[one, 1] - at[other, 1]) >= sizes[one] + LABEL_HEIGHT_PX - 1
 
 
 @given(nodes, st.randoms(use_true_random=False))
@@ -79,55 +75,47 @@ def test_the_order_of_the_input_changes_nothing(some, random):
     shuffled = random.sample(some, len(some))
 
     def placed(rows):
-        return sorted(zip(rows, map(tuple, place(rows)[3].tolist()), strict=True))
+        return sorted(zip(rows, map(tuple, place(rows)[2].tolist()), strict=True))
 
     assert placed(some) == placed(shuffled)
-    np.testing.assert_array_equal(place(some)[3], place(some)[3])
-
-
-@pytest.mark.parametrize("n", [3, 8, 20, 80])
-def test_the_height_is_used_and_the_most_frequent_is_in_the_middle(n):
-    rng = np.random.default_rng(n)
-    sizes = node_sizes_px(10_000 / np.arange(1, n + 1))
-    lean = np.tanh(rng.normal(0, 0.2, n))
-    at = skew_axis_layout(lean, sizes, np.full(n, 64), width_px=WIDTH, height_px=HEIGHT)
-    middle = at[:, 1] + LABEL_HEIGHT_PX / 2
-    assert abs(middle[0] - HEIGHT / 2) < 1e-6
-    bottom = at[:, 1] + sizes / 2 + LABEL_HEIGHT_PX
-    assert bottom.max() - (at[:, 1] - sizes / 2).min() > 0.9 * HEIGHT or n == 3
-    away = np.abs(middle - HEIGHT / 2)
-    assert away[: max(1, n // 4)].mean() < away[n // 4 :].mean()
+    np.testing.assert_array_equal(place(some)[2], place(some)[2])
 
 
 @pytest.mark.parametrize("n", [20, 80])
-def test_balanced_concepts_stand_between_both_sides(n):
-    lean = np.concatenate([-np.linspace(0.01, 0.3, n // 2), np.linspace(0.01, 0.9, n // 2)])
-    at = skew_axis_layout(lean, np.full(n, 16), np.full(n, 64), width_px=1200, height_px=HEIGHT)
-    assert (at[lean < 0, 0] <= 600).all()
-    assert (at[lean > 0, 0] >= 600).all()
+def test_the_height_is_used_and_the_most_frequent_is_in_the_middle(n):
+    rng = np.random.default_rng(n)
+    sizes = node_sizes_px(10_000 / np.arange(1, n + 1))
+    lean = np.tanh(rng.normal(0, 0.1, n))
+    at, _ = skew_axis_layout(lean, sizes, width_px=WIDTH, height_px=HEIGHT)
+    assert abs(at[0, 1] - HEIGHT / 2) <= LABEL_HEIGHT_PX / 2
+    assert at[:, 1].max() - at[:, 1].min() > 0.7 * HEIGHT
+    away = np.abs(at[:, 1] - HEIGHT / 2)
+    assert away[: max(1, n // 4)].mean() < away[n // 4 :].mean()
 
 
 @pytest.mark.timeout(10)
-def test_600_concepts_take_a_moment():
+@pytest.mark.parametrize("spread", [0.5, 0.0])
+def test_600_concepts_take_a_moment(spread):
     rng = np.random.default_rng(0)
-    at = skew_axis_layout(
-        np.tanh(rng.normal(0, 0.5, 600)),
+    at, share = skew_axis_layout(
+        np.tanh(rng.normal(0, spread, 600)),
         node_sizes_px(10_000 / np.arange(1, 601)),
-        rng.uniform(20, 120, 600),
         width_px=WIDTH,
         height_px=HEIGHT,
     )
     assert len(np.unique(at, axis=0)) == 600
+    assert share == 0.3 or spread
 
 
 def test_none_is_no_picture_and_a_tiny_canvas_no_canvas():
-    assert skew_axis_layout([], [], [], width_px=100, height_px=100).shape == (0, 2)
+    positions, share = skew_axis_layout([], [], width_px=200, height_px=100)
+    assert (positions.shape, share) == ((0, 2), 1)
     with pytest.raises(OptionError, match="30 x 30 px"):
-        skew_axis_layout([0], [12], [12], width_px=30, height_px=30)
+        skew_axis_layout([0], [12], width_px=30, height_px=30)
 
 
 def test_an_unknown_skew_stands_in_the_middle():
-    at = skew_axis_layout([np.nan], [12], [12], width_px=200, height_px=100)
+    at, _ = skew_axis_layout([np.nan], [12], width_px=200, height_px=100)
     assert at[0, 0] == 100
 
 

@@ -46,6 +46,8 @@ class TestPayload:
             [GraphEdge("a", "b", 1.2345, 0.25, "3 images")],
             "#0072B2",
             "#D55E00",
+            axis_px=(28.04, 1172),
+            sizes=((20.06, "12"),),
         )
         assert sent(drawn, Exchange(4, ("a",), ("a",))) == {
             "nodes": [
@@ -79,6 +81,8 @@ class TestPayload:
                     "description": "3 images",
                 }
             ],
+            "axis": [28.0, 1172],
+            "sizes": [[20.1, "12"]],
             "left_color": "#0072B2",
             "right_color": "#D55E00",
             "highlighted": [["a", "b"]],

@@ -1,17 +1,18 @@
 /** The elements around and over the canvas. Texts are set as text, never as HTML. */
 
+import { Axis } from "./axis.js";
 import css from "./style.css";
 
 const POINTER_HINT = "Click selects · Shift + drag: an area · double-click expands · Ctrl + wheel zooms";
 const KEYBOARD_HINT = "Arrows move · Enter selects · E expands · Esc clears · + − 0 zoom";
 const KEYBOARD_HELP =
   "Arrow keys move to the nearest node in that direction, Enter or Space selects it, E expands it, " +
-  "plus and minus zoom, 0 fits the graph, Escape clears the selection.";
+  "plus and minus zoom, 0 shows the whole graph, Escape clears the selection.";
 
 const ICONS = {
   "Zoom in": "M3 8h10M8 3v10",
   "Zoom out": "M3 8h10",
-  "Fit the graph": "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
+  "Show the whole graph": "M8 5.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5M8 1v3M8 12v3M1 8h3M12 8h3",
 };
 
 /** Room at the top that is kept for the buttons, in pixels. */
@@ -40,6 +41,7 @@ const hidden = (properties) => element("div", { className: "visually-hidden", ..
 export class Frame {
   /** @param {ParentNode & Node} parent */
   constructor(parent) {
+    this.axis = new Axis();
     this.canvas = element("div", { className: "canvas", attributes: { "aria-hidden": "true" } });
     this.stage = element(
       "div",
@@ -52,7 +54,7 @@ export class Frame {
           "aria-describedby": "summary help",
         },
       },
-      [this.canvas],
+      [this.axis.svg, this.canvas],
     );
     this.buttons = Object.fromEntries(
       Object.entries(ICONS).map(([label, path]) => [
@@ -63,7 +65,7 @@ export class Frame {
     const controls = element("div", { className: "controls", attributes: { role: "group", "aria-label": "Zoom" } }, [
       this.buttons["Zoom in"],
       this.buttons["Zoom out"],
-      this.buttons["Fit the graph"],
+      this.buttons["Show the whole graph"],
     ]);
     this.hint = element("div", { className: "hint", textContent: POINTER_HINT, attributes: { "aria-hidden": "true" } });
     this.tooltip = element("div", { className: "tooltip", hidden: true, attributes: { role: "tooltip" } });

@@ -2,6 +2,7 @@
 
 import cytoscape from "cytoscape";
 
+import { AXIS_PX, axisScale } from "./axis.js";
 import { Elements } from "./elements.js";
 import { Frame, STRIP_PX } from "./frame.js";
 import { fitAxis, nearestTowards, placeLabels } from "./placement.js";
@@ -94,6 +95,14 @@ export class ConceptGraph {
       focused: () => this.focused,
       zoom: () => this.cy.zoom(),
       pan: () => ({ ...this.cy.pan() }),
+      /** {skew: x} of the lines of the axis; empty without one. */
+      axis: () =>
+        Object.fromEntries(
+          [...this.frame.axis.svg.querySelectorAll("line")].map((line) => [
+            line.dataset.skew,
+            line.getBoundingClientRect().x,
+          ]),
+        ),
       /** Whether the picture fits itself to the room, as it does until somebody pans or zooms. */
       fitted: () => Boolean(this.mapping) && !this.moved,
       /** The same as long as the graph was updated and not made anew. */
@@ -113,6 +122,7 @@ export class ConceptGraph {
     if (!this.alive()) return;
     clearTimeout(this.pushTimer);
     cancelAnimationFrame(this.zoomFrame);
+    cancelAnimationFrame(this.panFrame);
     this.resizes.disconnect();
     this.cy.destroy();
     this.frame.remove();
@@ -206,13 +216,13 @@ export class ConceptGraph {
       this.mapping = this.fit(width, height);
       this.cy.viewport({ zoom: 1, pan: { x: 0, y: 0 } });
     }
-    const { x, y, docked } = this.mapping;
+    const { x, y, docked, bottom } = this.mapping;
     this.cy.batch(() => {
       this.cy.nodes().forEach((node) => {
         const raw = node.data("raw");
         node.position({
           x: docked.get(raw.id) ?? raw.x * x.scale + x.offset,
-          y: raw.y * y.scale + y.offset,
+          y: docked.has(raw.id) && bottom !== null ? bottom : raw.y * y.scale + y.offset,
         });
       });
       this.bendEdges();
@@ -224,6 +234,8 @@ export class ConceptGraph {
   /** The two axes' scales, what they leave of the nodes' sizes, and the classes at the ends. */
   fit(width, height) {
     const nodes = [...this.elements.nodes.values()];
+    const { axis } = this.host.data;
+    if (axis) return this.fitToAxis(nodes, axis, width, height);
     const { inner, docked, start, end } = this.dock(nodes, MARGIN_PX, width - MARGIN_PX);
     let shrink = 1;
     let axes;
@@ -240,7 +252,56 @@ export class ConceptGraph {
       // Where Python's positions had to come closer, the discs get smaller, and never tiny.
       shrink = Math.max(0.55, Math.min(1, Math.sqrt(axes.x.scale * axes.y.scale)));
     }
-    return { ...axes, shrink, docked };
+    return { ...axes, shrink, docked, bottom: null };
+  }
+
+  /** The same places for a skew whatever is drawn: only the room above and below is fitted. */
+  fitToAxis(nodes, axis, width, height) {
+    const classes = nodes.filter(({ kind }) => kind === "class");
+    const concepts = nodes.filter(({ kind }) => kind !== "class");
+    const middle = (axis[0] + axis[1]) / 2;
+    const docked = new Map(
+      classes.map((raw) => {
+        const half = this.nodeSize(raw, 1).width / 2;
+        return [raw.id, raw.x < middle ? MARGIN_PX + half : width - MARGIN_PX - half];
+      }),
+    );
+    const x = axisScale(axis, width);
+    let shrink = 1;
+    let y;
+    for (let round = 0; round < 3; round += 1) {
+      const items = concepts.map((raw) => {
+        const { above, below } = this.extent(raw, shrink);
+        return { at: raw.y, before: above, after: below };
+      });
+      y = fitAxis(items, STRIP_PX, height - AXIS_PX, MAX_STRETCH);
+      shrink = Math.max(0.35, Math.min(1, x.scale, y.scale || 1));
+    }
+    return { x, y, shrink, docked, bottom: height - AXIS_PX / 2 };
+  }
+
+  /** The axis and the key of sizes follow the view. */
+  drawAxis() {
+    const { axis, sizes } = this.host.data;
+    if (!axis || !this.mapping || !this.elements.nodes.size) return this.frame.axis.hide();
+    const { x, shrink } = this.mapping;
+    const zoom = this.cy.zoom();
+    const { width, height } = this.frame.size();
+    const middle = (axis[0] + axis[1]) / 2;
+    const half = (axis[1] - axis[0]) / 2;
+    const taken = this.cy.nodes(".class").map((node) => {
+      const { x1, x2 } = node.renderedBoundingBox({ includeLabels: false });
+      return { left: x1, right: x2 };
+    });
+    this.frame.axis.draw({
+      x: (skew) => ((middle + skew * half) * x.scale + x.offset) * zoom + this.cy.pan().x,
+      width,
+      height,
+      top: STRIP_PX,
+      taken,
+      ruler: this.ruler,
+      sizes: sizes.map(([size, text]) => [Math.max(MIN_NODE_PX, size * shrink) * zoom ** 0.55, text]),
+    });
   }
 
   /**
@@ -322,6 +383,7 @@ export class ConceptGraph {
       });
     });
     this.label();
+    this.drawAxis();
   }
 
   /** Draw as many labels as find room, the important ones first. */
@@ -353,7 +415,9 @@ export class ConceptGraph {
         bottom: (y + above) * zoom,
       };
     });
-    const bounds = this.moved ? null : { left: 4, top: 4, right: width - 4, bottom: height - 2 };
+    const { axis } = this.host.data;
+    const bottom = height - (axis ? AXIS_PX : 2);
+    const bounds = this.moved ? null : { left: 4, top: axis ? STRIP_PX : 4, right: width - 4, bottom };
     if (bounds) taken.push({ left: width - 112, top: 0, right: width, bottom: STRIP_PX });
     const sides = placeLabels(discs, taken, bounds, 3);
     this.cy.batch(() =>
@@ -447,6 +511,12 @@ export class ConceptGraph {
     this.cy.on("dragpan pinchzoom boxstart", (event) =>
       event.type === "boxstart" ? this.hover(null) : this.viewChosen(),
     );
+    this.cy.on("pan", () => {
+      this.panFrame ??= requestAnimationFrame(() => {
+        this.panFrame = undefined;
+        if (this.alive()) this.drawAxis();
+      });
+    });
     this.cy.on("zoom", () => {
       this.zoomFrame ??= requestAnimationFrame(() => {
         this.zoomFrame = undefined;
@@ -469,7 +539,7 @@ export class ConceptGraph {
     stage.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
     buttons["Zoom in"].addEventListener("click", () => this.zoomBy(ZOOM_STEP));
     buttons["Zoom out"].addEventListener("click", () => this.zoomBy(1 / ZOOM_STEP));
-    buttons["Fit the graph"].addEventListener("click", () => this.fitView());
+    buttons["Show the whole graph"].addEventListener("click", () => this.fitView());
   }
 
   /** Cytoscape remembers where it is in the window, and does not see the page around it grow. */
