@@ -188,7 +188,7 @@ def mine_dataset(
             progress("choose images", 0, None)
             sample = Sample(state.sample, state.sample_seed or 0)
             chosen = images.sample(cliques, sample, options.split)
-            sync_sample(store, dataset, writer, chosen, progress)
+            sync_sample(store, dataset, writer, state.digest or 0, chosen, progress)
         store.write(statements.DELETE_IMAGES_ASIDE, dataset=dataset, writer=writer)
         finish(
             store,

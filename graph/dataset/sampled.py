@@ -20,6 +20,7 @@ from graph.database.sync import batches, compare, stored_digests
 from graph.dataset import statements
 from graph.dataset.contents import image_digests
 from graph.dataset.former import mined_digest
+from graph.dataset.image_lists import write_image_lists
 from graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from graph.dataset.state import DatasetState, check_name, claim, finish
 from graph.dataset.write import (
@@ -197,7 +198,7 @@ def write_totals(
     writer = claim(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     store.write(statements.UPDATE_DATASET, dataset=dataset, values=kept)
-    sync_sample(store, dataset, writer, None, progress)
+    sync_sample(store, dataset, writer, totals.digest, None, progress)
     for node, names, others in (
         (schema.CLASS, totals.classes, statements.OTHER_CLASSES),
         (schema.CONCEPT, totals.concepts, statements.OTHER_CONCEPTS),
@@ -211,7 +212,6 @@ def write_totals(
         write_incidence_table(store, dataset, writer, totals.digest, images, mined=mined)
     else:
         store.write(statements.DELETE_INCIDENCE_TABLE, dataset=dataset, writer=writer)
-    store.write(statements.DELETE_IMAGE_LISTS, dataset=dataset, writer=writer)
     finish(
         store,
         dataset,
@@ -230,21 +230,26 @@ def sync_sample(
     store: GraphStore,
     dataset: str,
     writer: str,
+    digest: int,
     sample: SplitIncidence | None,
     progress: Progress,
 ) -> None:
-    """Make the dataset's image nodes those of a sample; none where it is None.
+    """Make the dataset's image nodes and packed lists those of a sample; none where it is None.
 
     Parameters
     ----------
     writer : str
         The token from `graph.dataset.state.claim`.
+    digest : int
+        `DatasetState.digest`.
     """
     annotations = _annotations_of(sample) if sample else Annotations.from_records(())
     ids, digests = annotations.images["id"], image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
     change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
     write_images(store, dataset, writer, annotations, change, digests, progress)
+    shown = sample.incidence if sample else incidence_of(annotations)
+    write_image_lists(store, dataset, writer, digest, ids.array, shown)
 
 
 def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:
