@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from app.services.import_sources import Source, inside
+from graph.counting.incidence import incidence_of
 from graph.database.store import GraphStore
 from graph.dataset.write import IngestReport, dry_run
 from graph.errors import InputError, OptionError, parts_of
@@ -66,6 +67,11 @@ class ImportRequest:
     replace: bool = False
 
 
+MANY_LEFT_OUT = 0.1
+"""The share of images left out from which on a person has to agree."""
+_WANTED = ("images of other classes", "images of other splits")  # left out by a person's choice
+
+
 @dataclass(frozen=True, eq=False)
 class CheckedImport:
     """A checked import: what loading would write, and what it would change.
@@ -88,6 +94,43 @@ class CheckedImport:
     classes: pd.DataFrame
     concepts: pd.DataFrame
     first: pd.DataFrame
+
+    def nothing_to_compare(self) -> str | None:
+        """Why no class could be compared with another after loading; None if some could.
+
+        Images that the dataset has already and keeps may be of another class.
+        """
+        if self.changes.kept:
+            return None
+        names = self.classes["class"].tolist()
+        if len(names) == 1:
+            return (
+                f"All {len(self.annotations.images):,} images have one class, {names[0]!r}: there "
+                "is nothing to compare it with. Choose where the class is, or keep more classes."
+            )
+        if self.concepts.empty:
+            return "No image shows a concept. Choose the column or the file that names them."
+        if not (incidence_of(self.annotations).class_concept_counts() > 0).sum(axis=0).max() > 1:
+            return (
+                "No concept occurs in images of two classes: there is nothing to compare. Look "
+                "whether the columns of class and concepts are the right ones."
+            )
+        return None
+
+    def left_out(self) -> tuple[int, list[str]]:
+        """Images that are left out though nobody asked for it, and the reasons with their counts.
+
+        Nothing if they are fewer than a tenth of all images.
+        """
+        found = {
+            why: count
+            for why, count in self.annotations.set_aside.items()
+            if why.startswith("images") and why not in _WANTED
+        }
+        total = sum(found.values())
+        if total < MANY_LEFT_OUT * (total + len(self.annotations.images)):
+            return 0, []
+        return total, [f"{count:,} {why}" for why, count in found.items()]
 
 
 def check_import(

@@ -24,7 +24,7 @@ USUAL_NAMES = {
     "scores": "scores",
     "caption": "caption captions text description",
     "split": "split partition subset",
-    "uri": "uri url file_name filename img_filename image_path path image",
+    "uri": "uri url image_path path file_name filename img_filename image",
     "width": "width width_px image_width",
     "height": "height height_px image_height",
 }

@@ -104,6 +104,7 @@ class _Form(ChosenFile):
         tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))
         with tabs[_CLASS]:
             classes = self._classes(format_, uses)
+            class_column = st.container()
         vocabulary = VocabularyOptions()
         if _CAPTIONS in tabs:
             with tabs[_CAPTIONS]:
@@ -112,7 +113,7 @@ class _Form(ChosenFile):
         if _COLUMN_MAP in tabs:
             searched = bool(vocabulary) or (classes.words is not None and classes.captions is None)
             with tabs[_COLUMN_MAP]:
-                table = self._table(self._sample(format_, captions=searched))
+                table = self._table(self._sample(format_, captions=searched), class_column)
         with tabs[_KEPT]:
             refine = self._refinement()
         return ReadOptions(
@@ -212,9 +213,12 @@ class _Form(ChosenFile):
         lines = () if name is not None else tuple(_split(typed))
         return VocabularyOptions(file=name, concepts=lines, mode=cast("MatchMode", mode))
 
-    def _table(self, sample: TableSample) -> TableOptions:
+    def _table(self, sample: TableSample, class_column: DeltaGenerator) -> TableOptions:
+        """Draw the columns' roles; that of the class where the class is chosen."""
         roles: dict[str, str | None] = {}
-        for place, role in zip(grid(len(USUAL_NAMES), 3), USUAL_NAMES, strict=True):
+        others = [role for role in USUAL_NAMES if role != "class_name"]
+        places = zip(others, grid(len(others), 3), strict=True)
+        for role, place in (("class_name", class_column), *places):
             guess = sample.roles.get(role)
             if role == "concepts" and sample.indicators:
                 guess = f"{len(sample.indicators)} columns of 0 and 1"

@@ -187,12 +187,19 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
     if source is not None and not _is_current(source, request):
         st.caption("The files or options are no longer those of the last check. Check again.")
         return
+    why_not = check.found.nothing_to_compare()
+    if why_not is not None:
+        st.error(escape(why_not), icon=":material/block:")
+        _show_checked(check.found)
+        return
+    agreed = _agreed(check.found, check.key)
     with st.container(horizontal=True, vertical_alignment="center"):
         load = st.button(
             f"Load into {escape(shorten(check.request.dataset))}",
             type="primary",
             icon=":material/download:",
             key="_import_load",
+            disabled=not agreed,
         )
         changes = check.found.changes
         if not (changes.created or changes.updated or changes.deleted):
@@ -202,6 +209,19 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         _start_load(check.found)
         _forget_check()
         st.rerun(scope="app")
+
+
+def _agreed(found: CheckedImport, key: str) -> bool:
+    """Draw what a load would leave out, if that is much; whether the person wants it so."""
+    total, reasons = found.left_out()
+    if not total:
+        return True
+    all_images = total + len(found.annotations.images)
+    st.warning(
+        f"{total:,} of {all_images:,} would be left out: {escape('; '.join(reasons))}.",
+        icon=":material/warning:",
+    )
+    return st.checkbox(f"Load without these {total:,}", key=f"_import_without {key}")
 
 
 def _show_checked(found: CheckedImport) -> None:

@@ -264,6 +264,55 @@ def test_an_interrupted_load_says_so(open_page, cars, store) -> None:
     assert not app.exception
 
 
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (b"1,country,cow\n2,country,road\n", "All 2 images have one class, 'country'"),
+        (b"1,country,\n2,urban,\n", "No image shows a concept"),
+        (b"1,country,cow\n2,urban,road\n", "No concept occurs in images of two classes"),
+    ],
+)
+def test_a_load_that_would_compare_nothing_is_not_offered(loading, dataset, rows, reason) -> None:
+    file = ("cars.csv", b"id,label,objects\n" + rows, "text/csv")
+    app = check(choose_files(loading, dataset, file))
+    assert reason in shown_text(app).replace("\\", "")
+    assert not [b for b in app.button if b.key == "_import_load"]
+
+
+def test_one_class_may_join_others(loading, write_dataset, dataset) -> None:
+    write_dataset(dataset, [("urban", ("cow",), 2)], mine=False)
+    rows = b"id,label,objects\n1,country,cow\n2,country,road\n"
+    app = check(choose_files(loading, dataset, ("cars.csv", rows, "text/csv")))
+    assert not app.button(key="_import_load").disabled
+
+
+def test_many_images_left_out_have_to_be_agreed_to(loading, dataset) -> None:
+    classes = "".join(f"{row},{'country' if row % 2 else 'urban'}\n" for row in range(8))
+    images = "".join(f"{row},cow\n" for row in range(12))
+    app = choose_files(
+        loading,
+        dataset,
+        ("cars.csv", f"id,objects\n{images}".encode(), "text/csv"),
+        ("classes.csv", f"id,label\n{classes}".encode(), "text/csv"),
+    )
+    files = widget(app, "selectbox", "Annotation file")
+    files.select_index(files.options.index("cars.csv (csv)")).run()
+    widget(app, "text_input", "Dataset").input(dataset)
+    (ways,) = (group for group in app.button_group if "Another file" in group.options)
+    ways.set_value("Another file").run()
+    widget(app, "selectbox", "Table of image id or file name, and class").select(
+        "classes.csv"
+    ).run()
+    app = check(app)
+    assert "4 of 12 would be left out: 4 images without a class in classes.csv" in shown_text(
+        app
+    ).replace("\\", "")
+    assert app.button(key="_import_load").disabled
+    (agree,) = (box for box in app.checkbox if box.label == "Load without these 4")
+    agree.check().run()
+    assert not app.button(key="_import_load").disabled
+
+
 def test_captions_are_kept_beside_the_dataset(loading, settings, dataset) -> None:
     captions = [{"image_id": 1, "caption": "A cow."}, {"image_id": 3, "caption": "A road."}]
     images = [{"id": number, "file_name": f"{number}.jpg"} for number in (1, 3)]
