@@ -98,7 +98,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     >>> print(write_statement(CONCEPT))
     MATCH (:Dataset {name: $dataset, writer: $writer})
     UNWIND $rows AS row
-    CREATE (n:Concept {dataset: $dataset, name: row[0]})
+    CREATE (n:Concept {dataset: $dataset, name: row[0], images: row[1][0]})
     RETURN count(*) AS written
     """
     lines = [f"MATCH (:Dataset {{name: ${DATASET}, writer: $writer}})"]

@@ -233,8 +233,8 @@ def schema_in_cypher() -> str:
     Examples
     --------
     >>> print("\n".join(schema_in_cypher().splitlines()[:2]))
-    (:Class {name, without_concepts})
-    (:Concept {name})
+    (:Class {name, without_concepts, images})
+    (:Concept {name, images})
     """
     nodes = [
         f"(:{node.label}{_properties(node.key.name, *node.property_names)})"
