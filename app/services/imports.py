@@ -10,6 +10,7 @@ import pandas as pd
 from app.services.import_sources import Source, inside
 from graph.counting.incidence import incidence_of
 from graph.database.store import GraphStore
+from graph.dataset.names import class_sizes
 from graph.dataset.write import IngestReport, dry_run
 from graph.errors import InputError, OptionError, parts_of
 from graph.progress import Progress
@@ -86,6 +87,8 @@ class CheckedImport:
         Changes that loading would make.
     classes, concepts, first : pandas.DataFrame
         From `ingest.summary`.
+    kept_classes : tuple of str
+        Of images that the dataset has already and keeps.
     """
 
     request: ImportRequest
@@ -94,20 +97,19 @@ class CheckedImport:
     classes: pd.DataFrame
     concepts: pd.DataFrame
     first: pd.DataFrame
+    kept_classes: tuple[str, ...] = ()
 
     def nothing_to_compare(self) -> str | None:
-        """Why no class could be compared with another after loading; None if some could.
-
-        Images that the dataset has already and keeps may be of another class.
-        """
-        if self.changes.kept:
-            return None
-        names = self.classes["class"].tolist()
+        """Why no class could be compared with another after loading; None if some could."""
+        names = {*self.classes["class"], *self.kept_classes}
         if len(names) == 1:
             return (
-                f"All {len(self.annotations.images):,} images have one class, {names[0]!r}: there "
-                "is nothing to compare it with. Choose where the class is, or keep more classes."
+                f"All {len(self.annotations.images):,} images have one class, {min(names)!r}: "
+                "there is nothing to compare it with. Choose where the class is, or keep more "
+                "classes."
             )
+        if self.kept_classes:
+            return None
         if self.concepts.empty:
             return "No image shows a concept. Choose the column or the file that names them."
         if not (incidence_of(self.annotations).class_concept_counts() > 0).sum(axis=0).max() > 1:
@@ -164,6 +166,7 @@ def check_import(
         images_by_class(annotations),
         images_by_concept(annotations),
         first_images(annotations),
+        tuple(class_sizes(store, request.dataset)) if changes.kept else (),
     )
 
 

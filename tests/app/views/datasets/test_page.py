@@ -284,6 +284,9 @@ def test_one_class_may_join_others(loading, write_dataset, dataset) -> None:
     rows = b"id,label,objects\n1,country,cow\n2,country,road\n"
     app = check(choose_files(loading, dataset, ("cars.csv", rows, "text/csv")))
     assert not app.button(key="_import_load").disabled
+    rows = rows.replace(b"country", b"urban")
+    app = check(choose_files(loading, dataset, ("cars.csv", rows, "text/csv")))
+    assert "one class, 'urban'" in shown_text(app).replace("\\", "")
 
 
 def test_many_images_left_out_have_to_be_agreed_to(loading, dataset) -> None:
