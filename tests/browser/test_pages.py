@@ -94,7 +94,8 @@ def test_the_answer_of_a_saved_query(pages: Pages, view: str) -> None:
     screenshot(page, f"cypher-{view.lower()}")
 
 
-def test_what_a_check_of_annotations_shows(pages: Pages) -> None:
+def test_from_a_file_of_ones_own_to_its_imbalances(pages: Pages, store: GraphStore) -> None:
+    """In four clicks: the file, Check, Load, Mine and diagnose."""
     page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
     screenshot(page, "import")
     rows = "".join(f"{i}.jpg,{'cat' if i % 3 else 'dog'},sofa|lawn\n" for i in range(200))
@@ -108,6 +109,15 @@ def test_what_a_check_of_annotations_shows(pages: Pages) -> None:
     page.get_by_role("button", name="Load into pets").wait_for()
     settle(page)
     screenshot(page, "import-checked")
+    page.get_by_role("button", name="Load into pets").click()
+    following = page.get_by_role("button", name="Mine and diagnose")
+    following.wait_for()
+    settle(page)
+    screenshot(page, "import-loaded")
+    following.click()
+    page.locator(".concept-graph[data-ready]").wait_for()
+    page.get_by_role("heading", name="Diagnose").wait_for()
+    drop_dataset(store, "pets")
 
 
 @pytest.fixture(scope="module")

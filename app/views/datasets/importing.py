@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import streamlit as st
 from app.services.datasets import describe_load, load_dataset
 from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.services.imports import CheckedImport, ImportRequest, check_import
+from app.views.components import mine_button
 from app.views.datasets.chosen_file import cached_by_files
 from app.views.datasets.import_form import import_form
 from app.views.state import session, tasks
@@ -22,12 +23,16 @@ from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape, shorten
 from app.views.widgets.wording import in_app
+from graph.dataset.mining_options import MiningOptions
+from graph.dataset.state import dataset_state
 from graph.progress import Progress
 from ingest.formats import FORMATS
 from ingest.preview import DATA_ENDINGS, FoundFile
 from ingest.summary import skipped_records
 
 LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
+LOADED = "_loaded"  # the dataset that it has loaded, until the person goes on
+NEXT = "_loaded_next"  # what the person asked for then: details or diagnose
 _REQUESTED = "_import_asked"  # a check, in this run
 _CHECK = "_import_check"
 
@@ -49,6 +54,10 @@ def section() -> None:
     """Draw the import from the choice of a file to the load; errors are shown here."""
     with errors_shown():
         require_editor()
+        loaded = st.session_state.get(LOADED)
+        if loaded is not None:
+            _next_steps(loaded)
+            return
         source = _source()
         chosen = None if source is None else _chosen(source)
         request = None
@@ -58,6 +67,29 @@ def section() -> None:
                 _start_check(source, request)
             _check_button(again=_is_current(source, request))
         _outcome(source, request)
+
+
+def _next_steps(dataset: str) -> None:
+    """Draw what can follow a load."""
+    st.markdown(f"**{escape(dataset)}** is loaded.")
+    with st.container(horizontal=True):
+        mined = st.button(
+            "Mine and diagnose", type="primary", icon=":material/balance:", key="_import_mine"
+        )
+        details = st.button("Show its details", icon=":material/table_rows:", key="_import_shown")
+        another = st.button("Load another file", icon=":material/add:", key="_import_another")
+    if mined or details or another:
+        del st.session_state[LOADED]
+        tasks.dismiss(f"load {dataset}")
+    if mined:
+        state = dataset_state(session.store(), dataset)
+        options = MiningOptions.from_json(state.mining)
+        mine_button.start(dataset, options if state.mining else replace(options, max_size=3))
+        st.session_state[NEXT] = "diagnose"
+    if details:
+        st.session_state[NEXT] = "details"
+    if mined or details or another:
+        st.rerun(scope="app")
 
 
 def _source() -> Source | None:

@@ -38,6 +38,11 @@ def page() -> None:
     if not ways:
         empty_state("No dataset yet", "Editors of this app can load one.")
         return
+    wanted = st.session_state.pop(importing.NEXT, None)
+    if wanted == "diagnose":
+        url.go_to("diagnose")
+    if wanted == "details":
+        st.session_state[_VIEW] = "details"
     way = choose_view("View", ways, _VIEW, _VIEWS.__getitem__) if len(ways) > 1 else ways[0]
     for key in tasks.keys(*TASKS):
         show_task(key)
@@ -51,7 +56,10 @@ def page() -> None:
 
 
 def _follow() -> None:
-    """Select the dataset that this session has loaded or renamed, when that has ended."""
+    """Select the dataset that this session has loaded or renamed, when that has ended.
+
+    After a load the view stays: while the progress refreshes, a browser would undo the change.
+    """
     loading = st.session_state.get(importing.LOADING)
     renamed = st.session_state.get(RENAMED)
     for state, key, name in (
@@ -65,7 +73,8 @@ def _follow() -> None:
             continue
         del st.session_state[state]
         if task is not None and task.error is None:
-            st.session_state[_VIEW] = "details"
+            if state == importing.LOADING:
+                st.session_state[importing.LOADED] = name
             session.choose(name)
             st.rerun()
 

@@ -100,6 +100,7 @@ def test_from_a_file_to_cliques(loading, store, dataset) -> None:
     check(app).button(key="_import_load").click().run()
     run_tasks(app)
     assert f"{dataset}: 4 images new" in shown_text(app).replace("\\", "")
+    app.button(key="_import_shown").click().run()
     assert app.session_state["dataset"] == dataset  # what was loaded is what is shown
     assert table(app, "Dataset")[dataset] == 4
     app.button(key="_ds_mine").click().run()
@@ -108,6 +109,26 @@ def test_from_a_file_to_cliques(loading, store, dataset) -> None:
     run_tasks(app)
     assert "Found 3 cliques" in shown_text(app).replace("\\", "")
     assert mined_with(store, dataset).max_size == 2
+
+
+def test_a_loaded_file_is_mined_and_diagnosed_next(loading, store, dataset) -> None:
+    app = choose_files(loading, dataset, ("cars.csv", ROWS[: ROWS.index(b"5,")], "text/csv"))
+    check(app).button(key="_import_load").click().run()
+    run_tasks(app)
+    assert not app.get("file_uploader")  # what comes next, not a form that is empty again
+    app.button(key="_import_mine").click().run()
+    assert not app.exception
+    assert [title.value for title in app.title] == ["Diagnose"]
+    run_tasks(app)
+    assert mined_with(store, dataset).max_size == 3
+
+
+def test_another_file_is_loaded_next(loading, dataset) -> None:
+    app = choose_files(loading, dataset, ("cars.csv", ROWS[: ROWS.index(b"5,")], "text/csv"))
+    check(app).button(key="_import_load").click().run()
+    run_tasks(app)
+    app.button(key="_import_another").click().run()
+    assert app.get("file_uploader")
 
 
 def test_the_first_malformed_record_stops_the_check(loading, store, dataset) -> None:
