@@ -312,7 +312,8 @@ def _legend(axis: Axis, overview: Overview) -> None:
     hidden = overview.hidden_concepts
     left, right = (escape(side) for side in (axis.left_name, axis.right_name))
     st.caption(
-        f"Left: more often in images of **{left}**; right: of **{right}**. Larger: more images. "
+        f"Left: more often in images of **{left}**; right: of **{right}**, by the difference of "
+        "the two rates divided by their sum. Larger: more images. "
         + (f"{hidden:,} rarer concepts are not drawn. " if hidden else "")
         + "Click a concept to filter the table."
     )

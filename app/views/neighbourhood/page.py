@@ -121,8 +121,8 @@ def _graph(
     left, right = (bold(side) for side in (axis.left_name, axis.right_name))
     if left != right:
         st.caption(
-            f"To the left: more often in images of {left}; to the right: of {right}. Wider "
-            "and larger: more images. Double-click a concept to expand or collapse it."
+            f"Colours: more often in images of {left} or of {right}. Wider and larger: more "
+            "images. Double-click a concept to expand or collapse it."
         )
 
 

@@ -20,7 +20,7 @@ _CLASS_PX = 44.0
 
 
 def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
-    """Place a neighbourhood on rings around its centre, the left class to the left.
+    """Place a neighbourhood on rings around its centre, coloured by how they lean.
 
     Only the first `MOST_NODES` nodes are drawn.
     """
