@@ -40,7 +40,7 @@ def main() -> None:
     st.set_page_config(page_title="cobalance", page_icon=mark.icon(), layout="wide")
     st.logo(mark.logo(), size="large")
     login.require_login()
-    refreshing.forget_rerun()
+    refreshing.begin_run()
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
         for title, path, icon, function in PAGES

@@ -8,6 +8,7 @@ click is safe in a button's callback, which runs before anything is drawn. For a
 - a fragment asks for the whole page with `rerun_page`, which lets the present run reach its end.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _ASKED = "_page_asked"
+_BEGAN = "_page_began"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,9 +48,16 @@ def rerun_page() -> None:
         st.rerun()
 
 
-def forget_rerun() -> None:
+def begin_run() -> None:
     """Forget what an earlier run asked for; at the start of a run of the whole page."""
     st.session_state.pop(_ASKED, None)
+    st.session_state[_BEGAN] = time.monotonic()
+
+
+def run_began_s() -> float:
+    """When the last run of the whole page began, by `time.monotonic`: what it read is as old."""
+    began: float = st.session_state.get(_BEGAN, 0.0)
+    return began
 
 
 def rerun_if_asked() -> None:

@@ -35,6 +35,7 @@ class Task:
     total: int | None = None
     result: str | None = None
     error: CobalanceError | None = None
+    ended: float | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -77,6 +78,7 @@ class Task:
                 f"{self.label} failed for a reason that is in the app's log. This is a defect."
             )
         finally:
+            self.ended = time.monotonic()
             self._ended.set()
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.views.state import tasks
 from app.views.state.access import may_edit
-from app.views.state.refreshing import refreshing, rerun_page
+from app.views.state.refreshing import refreshing, rerun_page, run_began_s
 from app.views.widgets.messages import show_error
 from app.views.widgets.theme import escape
 
@@ -14,11 +14,15 @@ REFRESH_S = 1.0
 
 
 def show_task(key: str) -> bool:
-    """Draw the task with this key, if there is one; return whether it is running."""
+    """Draw the task with this key, if there is one; return whether it is running.
+
+    One that has ended since the page began to be drawn counts as running: the page may have read
+    what the task has changed since, and is drawn anew.
+    """
     task = tasks.find(key)
     if task is None:
         return False
-    if task.is_running:
+    if task.ended is None or task.ended > run_began_s():
         _show_running(key)
         return True
     with st.container(horizontal=True, vertical_alignment="center"):

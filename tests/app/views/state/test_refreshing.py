@@ -8,7 +8,7 @@ def page():
 
     from app.views.state import refreshing
 
-    refreshing.forget_rerun()
+    refreshing.begin_run()
     st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 
     @refreshing.refreshing(60)
