@@ -32,6 +32,8 @@ class TableOptions:
     delimiter : str or None
         Delimiter of concepts in text; None for the first of ``|``, ``;`` and ``,`` that occurs
         anywhere in the column.
+    by_name : bool
+        Find what is not given by its usual names; otherwise the table does not have it.
     """
 
     id: str | None = None
@@ -45,6 +47,7 @@ class TableOptions:
     height: str | None = None
     concept_columns: tuple[str, ...] = ()
     delimiter: str | None = None
+    by_name: bool = True
 
     def __post_init__(self) -> None:
         if self.delimiter == "":

@@ -17,7 +17,8 @@ from ingest.options import ClassOptions, ReadOptions, TableOptions
 from ingest.problems import Problems
 from ingest.reader import read_head
 from ingest.tables import TABLES
-from ingest.tables.columns import USUAL_NAMES, map_columns
+from ingest.tables.columns import USUAL_NAMES, map_columns, usual_column
+from ingest.tables.guesses import Guess, guess_columns
 from ingest.tables.parquet import load_rows
 from ingest.trees import is_tree, open_tree
 
@@ -28,6 +29,7 @@ _MOST_TREE_FILES = 500_000
 _DEEPEST = 3  # folders below the one that is asked about
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_ROWS = 200
+_GUESSED_ROWS = 5000
 DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "tar", "toml", "tsv",
                 "txt", "zip")  # fmt: skip
 """File name endings to search a folder for; any text with a comma would pass as CSV."""
@@ -136,15 +138,12 @@ class TableSample:
     ----------
     rows : pandas.DataFrame
         First rows as text.
-    roles : dict of str to str
-        Default column of each role, by the names of `TableOptions`.
-    indicators : tuple of str
-        Default columns of one concept each.
+    guesses : dict of str to Guess
+        What each column seems to hold, by its name and first values (of text, thousands).
     """
 
     rows: pd.DataFrame
-    roles: dict[str, str]
-    indicators: tuple[str, ...]
+    guesses: dict[str, Guess]
 
     @property
     def columns(self) -> list[str]:
@@ -152,15 +151,13 @@ class TableSample:
         return [str(name) for name in self.rows.columns]
 
 
-def sample_table(path: Path, table_format: str, *, captions: bool = False) -> TableSample:
+def sample_table(path: Path, table_format: str) -> TableSample:
     """Read the first rows of a table of any size.
 
     Parameters
     ----------
     table_format : str
         A name in `TABLES`.
-    captions : bool
-        Find a caption column, too.
 
     Raises
     ------
@@ -173,18 +170,24 @@ def sample_table(path: Path, table_format: str, *, captions: bool = False) -> Ta
     else:
         with _excerpt(path, table_format) as start:
             table = TABLES[table_format].load(start, problems, silent)
-    roles = [role for role in USUAL_NAMES if role != "caption" or captions]
-    taken = map_columns(table, TableOptions(), roles)
     rows = pd.DataFrame(
         {
             name: [
                 None if value is None else str(value)
-                for value in column.slice(0, _SAMPLE_ROWS).to_pylist()
+                for value in column.slice(0, _GUESSED_ROWS).to_pylist()
             ]
             for name, column in table.columns.items()
-        }
+        },
+        dtype=object,
     )
-    return TableSample(rows, taken.of, taken.indicators)
+    # A column of captions does not keep those of 0 and 1 from being concepts.
+    found = map_columns(table, TableOptions(), [role for role in USUAL_NAMES if role != "caption"])
+    taken = {*found.of.values(), *found.indicators}
+    caption = usual_column("caption", [name for name in table.columns if name not in taken])
+    named = found.of if caption is None else {**found.of, "caption": caption}
+    columns = {name: rows[name].tolist() for name in table.columns}
+    guesses = guess_columns(columns, named, found.indicators)
+    return TableSample(rows.head(_SAMPLE_ROWS), guesses)
 
 
 @contextmanager

@@ -18,13 +18,15 @@ from ingest.tables.loading import Table
 Int8Array = npt.NDArray[np.int8]
 
 USUAL_NAMES = {
-    "id": "image_id id img_id filename file_name img_filename image img image_path path",
+    "id": "image_id id img_id filename file_name img_filename image img image_path img_path path "
+    "filepath file_path image_file file",
     "class_name": "label class class_name y target",
-    "concepts": "concepts objects tags attributes concept object tag attribute",
+    "concepts": "concepts objects tags attributes keywords concept object tag attribute keyword",
     "scores": "scores",
     "caption": "caption captions text description",
     "split": "split partition subset",
-    "uri": "uri url image_path path file_name filename img_filename image",
+    "uri": "uri url image_url image_path img_path path filepath file_path file_name filename "
+    "img_filename image_file file image",
     "width": "width width_px image_width",
     "height": "height height_px image_height",
 }
@@ -53,7 +55,8 @@ class ColumnMap:
 def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> ColumnMap:
     """Find the columns of roles, by the options first, then by their usual names.
 
-    Columns of 0 and 1 are concepts only if no column holds concepts or captions.
+    Columns of 0 and 1 are concepts only if no column holds concepts or captions. With
+    ``options.by_name`` off, the options alone count.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
     explicit = {*of.values(), *given}
     free = [name for name in table.columns if name not in explicit]
     guessed = []
-    for role in roles:
+    for role in roles if options.by_name else ():
         if role in of or (role == "concepts" and given):
             continue
         found = usual_column(role, free)
@@ -79,7 +82,8 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
             of[role] = found
             guessed.append(f"{role.replace('_name', '')} = {found}")
     indicators = given
-    if not indicators and not {"concepts", "caption"} & of.keys() and "concepts" in roles:
+    shown = given or {"concepts", "caption"} & of.keys()
+    if options.by_name and not shown and "concepts" in roles:
         taken = set(of.values())
         indicators = tuple(
             name

@@ -62,14 +62,16 @@ def test_the_start_of_a_long_text(tmp_path, table_format, content):
     assert sample.columns == ["id", "label", "objects"]
     assert sample.rows.iloc[0].tolist() == ["7", "cat", "sofa|tree"]
     assert len(sample.rows) == 200
-    assert sample.roles == {"id": "id", "class_name": "label", "concepts": "objects"}
+    roles = {name: guess.roles for name, guess in sample.guesses.items()}
+    assert roles == {"id": ("id",), "label": ("class_name",), "objects": ("concepts",)}
 
 
 def test_the_start_of_a_list_attr_file(tmp_path):
     path = tmp_path / "list_attr.txt"
     path.write_text("50000\nBald Young\n" + "1.jpg 1 -1\n" * 50_000)
     sample = sample_table(path, "list-attr")
-    assert sample.indicators == ("Bald", "Young")
+    found = [name for name, guess in sample.guesses.items() if guess.roles == ("concept_columns",)]
+    assert found == ["Bald", "Young"]
     assert sample.rows.iloc[0].tolist() == ["1.jpg", "1", "-1"]
 
 
@@ -86,11 +88,12 @@ def test_the_start_of_a_parquet_file(tmp_path):
         sample_table(path, "parquet")
 
 
-def test_captions_are_looked_for_where_they_are_searched(tmp_path):
+def test_captions_do_not_keep_columns_of_0_and_1_from_being_concepts(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("id,label,text\n1,cat,on a sofa\n")
-    assert "caption" not in sample_table(path, "csv").roles
-    assert sample_table(path, "csv", captions=True).roles["caption"] == "text"
+    path.write_text("id,label,text,cow\n1,cat,on a sofa,1\n2,dog,on a lawn,0\n")
+    guesses = sample_table(path, "csv").guesses
+    assert guesses["text"].roles == ("caption",)
+    assert guesses["cow"].roles == ("concept_columns",)
 
 
 def test_the_categories_of_a_file(tmp_path):

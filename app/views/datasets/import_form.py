@@ -1,5 +1,6 @@
 """Form of an import's options: those of the file's format, with choices read from the file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +11,8 @@ from app.services.datasets import default_dataset_name
 from app.services.import_sources import Source
 from app.services.imports import ImportRequest, pairs
 from app.views.datasets.chosen_file import ChosenFile, cached_by_files
-from app.views.widgets.tables import draw_table, grid
+from app.views.datasets.column_heads import draw_heads, say_missing
+from app.views.widgets.theme import bold
 from app.views.widgets.wording import (
     BY_CAPTIONS,
     BY_CATEGORY,
@@ -34,10 +36,9 @@ from ingest.options import (
 )
 from ingest.preview import FoundFile, TableSample, category_names, sample_table
 from ingest.tables import TABLES
-from ingest.tables.columns import USUAL_NAMES
 
 _MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
-_CLASS, _COLUMN_MAP = "Class", "Columns"
+_CLASS = "Class"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
 
 
@@ -69,10 +70,19 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             format_func=ON_ERROR.__getitem__,
             key=form.key("on error"),
         )
-        left, right = st.columns([1.6, 1], vertical_alignment="bottom")
-        replace = left.checkbox(
+        format_ = input_format or file.format or ""
+        table = form.table(format_)
+        left, middle, right = st.columns([1.6, 1, 1], vertical_alignment="bottom")
+        delete = left.checkbox(
             LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
         )
+        if table is not None and table.concepts is not None:
+            delimiter = middle.text_input(
+                LABELS["table.delimiter"],
+                key=form.key("delimiter"),
+                placeholder="automatic: | or ; or ,",
+            )
+            table = replace(table, delimiter=delimiter or None)
         with right:
             captions = form.companion(
                 LABELS["captions"],
@@ -80,44 +90,41 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
                 "COCO captions, or a table of image id or file name, and caption: for recipes that "
                 "edit images, whose prompts are made of them.",
             )
-        format_ = input_format or file.format or ""
-        form.preview(format_)
-        options = form.options(format_, split, cast("OnError", on_error), captions)
-    return ImportRequest(file.name, clean_name(dataset), options, input_format, replace)
+        options = form.options(format_, table, split, cast("OnError", on_error), captions)
+    return ImportRequest(file.name, clean_name(dataset), options, input_format, delete)
 
 
 class _Form(ChosenFile):
     """The fields that depend on the file and its format."""
 
     def options(
-        self, format_: str, split: str, on_error: OnError, captions: Path | None
+        self,
+        format_: str,
+        table: TableOptions | None,
+        split: str,
+        on_error: OnError,
+        captions: Path | None,
     ) -> ReadOptions:
         """Draw the options of this format."""
         uses = FORMATS[format_].uses
-        titles = [
-            _CLASS,
-            *([_COLUMN_MAP] if format_ in TABLES else []),
-            *([_CAPTIONS] if "vocabulary" in uses else []),
-            _KEPT,
-        ]
+        titles = [_CLASS, *([_CAPTIONS] if "vocabulary" in uses else []), _KEPT]
         start = _CAPTIONS if format_ == "coco-captions" else _CLASS
         tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))
         with tabs[_CLASS]:
-            classes = self._classes(format_, uses)
-            class_column = st.container()
+            classes = self._classes(format_, uses, table)
         vocabulary = VocabularyOptions()
         if _CAPTIONS in tabs:
             with tabs[_CAPTIONS]:
                 vocabulary = self._vocabulary()
-        table = TableOptions()
-        if _COLUMN_MAP in tabs:
-            searched = bool(vocabulary) or (classes.words is not None and classes.captions is None)
-            with tabs[_COLUMN_MAP]:
-                table = self._table(self._sample(format_, captions=searched), class_column)
+        if table is not None:
+            elsewhere = classes != ClassOptions()
+            say_missing(table, class_elsewhere=elsewhere, searched=bool(vocabulary))
+            if elsewhere:
+                table = replace(table, class_name=None)
         with tabs[_KEPT]:
             refine = self._refinement()
         return ReadOptions(
-            table=table,
+            table=table or TableOptions(),
             classes=classes,
             vocabulary=vocabulary,
             captions=captions,
@@ -126,20 +133,21 @@ class _Form(ChosenFile):
             on_error=on_error,
         )
 
-    def _sample(self, format_: str, *, captions: bool) -> TableSample:
+    def table(self, format_: str) -> TableOptions | None:
+        """Draw the first rows of a table, with what each column holds; None for no table."""
+        if format_ not in TABLES:
+            return None
+
         def look() -> TableSample:
             with self.opened() as path:
-                return sample_table(path, format_, captions=captions)
+                return sample_table(path, format_)
 
-        return cached_by_files(self.source, ("sample", self.file.name, format_, captions), look)
+        sample = cached_by_files(self.source, ("sample", self.file.name, format_), look)
+        return draw_heads(self, sample)
 
-    def preview(self, format_: str) -> None:
-        """Draw the first rows of a table."""
-        if format_ in TABLES:
-            rows = self._sample(format_, captions=False).rows.head(5)
-            draw_table(rows, None)
-
-    def _classes(self, format_: str, uses: frozenset[str]) -> ClassOptions:
+    def _classes(
+        self, format_: str, uses: frozenset[str], table: TableOptions | None
+    ) -> ClassOptions:
         ways = [
             *([BY_COLUMN] if "table" in uses else []),
             *([BY_CATEGORY] if "categories" in uses else []),
@@ -164,6 +172,8 @@ class _Form(ChosenFile):
             with right:
                 words = self._words()
             return ClassOptions(captions=name, words=words if name else None)
+        if table is not None and table.class_name is not None:
+            st.caption(f"It is in the column {bold(table.class_name)}, as its head says.")
         return ClassOptions()
 
     def _categories(self, format_: str) -> dict[str, str]:
@@ -212,36 +222,6 @@ class _Form(ChosenFile):
         )
         lines = () if name is not None else tuple(_split(typed))
         return VocabularyOptions(file=name, concepts=lines, mode=cast("MatchMode", mode))
-
-    def _table(self, sample: TableSample, class_column: DeltaGenerator) -> TableOptions:
-        """Draw the columns' roles; that of the class where the class is chosen."""
-        roles: dict[str, str | None] = {}
-        others = [role for role in USUAL_NAMES if role != "class_name"]
-        places = zip(others, grid(len(others), 3), strict=True)
-        for role, place in (("class_name", class_column), *places):
-            guess = sample.roles.get(role)
-            if role == "concepts" and sample.indicators:
-                guess = f"{len(sample.indicators)} columns of 0 and 1"
-            roles[role] = place.selectbox(
-                LABELS[f"table.{role}"],
-                sample.columns,
-                index=None,
-                placeholder=f"automatic: {guess or 'none'}",
-                key=self.key(f"column {role}"),
-            )
-        left, right = st.columns([2, 1])
-        indicators = left.multiselect(
-            LABELS["table.concept_columns"],
-            sample.columns,
-            key=self.key("concept columns"),
-            placeholder="automatic where no column holds concepts",
-        )
-        delimiter = right.text_input(
-            LABELS["table.delimiter"],
-            key=self.key("delimiter"),
-            placeholder="automatic: | or ; or ,",
-        )
-        return TableOptions(**roles, concept_columns=tuple(indicators), delimiter=delimiter or None)
 
     def _refinement(self) -> Refinement:
         left, middle, right = st.columns(3)

@@ -160,14 +160,27 @@ def test_loading_again_says_what_would_change(loading, write_dataset, dataset) -
     assert list(after.values()) == [1, 0, 1, 1, 0]
 
 
-def test_columns_of_a_table_are_choices(loading, dataset) -> None:
-    rows = b"picture,kind,things,extra\na,country,cow;road,1\nb,urban,cow,2\n"
+def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
+    rows = b"picture,kind,place,things,extra\n" + b"".join(
+        b"%d.jpg,%s,%s,%s,%d\n" % (n, *three, n)
+        for n, three in enumerate(
+            [(b"country", b"in", b"cow;road"), (b"urban", b"out", b"cow"), (b"urban", b"in", b"")]
+            * 3
+        )
+    )
     app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
-    assert widget(app, "selectbox", "Class").options == ["picture", "kind", "things", "extra"]
-    assert "no column looks like the image id" in shown_text(check(app))
-    for label, column in (("Image id", "picture"), ("Class", "kind"), ("Concepts", "things")):
-        widget(app, "selectbox", label).select(column)
-    assert table(check(app), "Concepts (2)") == {"cow": 2, "road": 1}
+    names = ("picture", "kind", "place", "things", "extra")
+    heads = {name: widget(app, "selectbox", f"**{name}**") for name in names}
+    roles = ["Image id and picture", "Class", "Not used", "Concepts", "Not used"]
+    assert [heads[name].format_func(heads[name].value) for name in names] == roles
+    assert "2 different values. “place” would do, too." in shown_text(app).replace("\\", "")
+    assert table(check(app), "Classes (2)") == {"country": 3, "urban": 6}
+    widget(app, "selectbox", "**place**").set_value(("class_name",)).run()
+    assert widget(app, "selectbox", "**kind**").value == ()  # it has no longer what another has
+    assert table(check(app), "Classes (2)") == {"in": 6, "out": 3}
+    widget(app, "selectbox", "**things**").set_value(()).run()
+    assert "No column holds its concepts yet" in shown_text(app)
+    assert "no column looks like concepts" in shown_text(check(app))
 
 
 def coco() -> bytes:
