@@ -89,6 +89,11 @@ ENVIRONMENT = (
         "Folders that the web app may load annotations from, separated as in PATH.",
     ),
     (
+        "COBALANCE_WORKERS",
+        "`1` for a web app on loopback without a login, else `0`",
+        "How many workers editors may start from the web app, on its machine; they end with it.",
+    ),
+    (
         "COBALANCE_CHAT_URL",
         "",
         "The OpenAI-compatible address that editors of the web app may ask on the page Annotate, "
@@ -192,6 +197,7 @@ class Settings(BaseSettings):
     cobalance_trust_email: bool = False
     cobalance_upload_mb: Annotated[int, Field(ge=1)] = 600
     cobalance_imports: _Folders | None = None
+    cobalance_workers: Annotated[int | None, Field(ge=0, le=64)] = None
     cobalance_chat_url: str | None = None
     cobalance_chat_model: str | None = None
     cobalance_chat_key_file: Path | None = None

@@ -30,6 +30,7 @@ from graph.errors import (
     MissingExtraError,
     StaleError,
 )
+from graph.jobs.reports import ALIVE_S
 from graph.jobs.status import read_job
 from graph.progress import Progress, silent
 from graph.tasks.status import read_task
@@ -128,8 +129,9 @@ def _alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]
 def run_worker(
     settings: Settings,
     *,
-    until_idle: bool,
-    dead_after_s: float,
+    until_idle: bool = False,
+    idle_s: float | None = None,
+    dead_after_s: float = ALIVE_S,
     say: Callable[[str], None],
     progress_bars: Callable[[], AbstractContextManager[Progress]],
 ) -> None:
@@ -137,6 +139,8 @@ def run_worker(
 
     Parameters
     ----------
+    until_idle, idle_s, dead_after_s
+        See `generation.worker.worker.WorkerOptions`.
     say : callable
         Prints a message.
     progress_bars : callable
@@ -147,11 +151,14 @@ def run_worker(
     CobalanceError
         `until_idle`, and not all jobs are done.
     """
-    options = WorkerOptions(settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle)
+    options = WorkerOptions(
+        settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle, idle_s=idle_s
+    )
     with progress_bars() as progress:
         worker = Worker(worker_resources(settings), options, progress)
         with _stopping(worker, say) as was_stopped:
-            say(f"Worker {worker.id} writes to {settings.output_folder()} (Ctrl-C ends it).")
+            how = "" if idle_s is not None else " (Ctrl-C ends it)"
+            say(f"Worker {worker.id} writes to {settings.output_folder()}{how}.")
             worker.run()
     left = {**worker.jobs_left, **worker.tasks_left}
     if not (worker.jobs_seen or worker.tasks_seen or left or was_stopped()):

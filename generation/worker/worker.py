@@ -49,6 +49,8 @@ class WorkerOptions:
         process on the same machine is noticed at once.
     until_idle : bool
         Stop when no job or task is left to run.
+    idle_s : float or None
+        Stop when there was none for so many seconds.
     jobs : frozenset of str or None
         Run only these jobs and tasks; None for all.
     """
@@ -57,6 +59,7 @@ class WorkerOptions:
     poll_s: float = 0.3
     dead_after_s: float = 30.0
     until_idle: bool = False
+    idle_s: float | None = None
     jobs: frozenset[str] | None = None
 
 
@@ -154,6 +157,7 @@ class Worker:
     def _supervise(self, supervisor: JobSupervisor, queue: Queue) -> None:
         """Advance jobs and tasks until stopped; the queue's threads execute them meanwhile."""
         pause_s = rest_s = 0.0
+        busy_at = time.monotonic()
         while True:
             if self._woken.wait(pause_s):
                 rest_s = _AFTER_CHUNK_S
@@ -178,8 +182,14 @@ class Worker:
                 continue
             rest_s = min(max(2 * rest_s, _AFTER_CHUNK_S), self.options.poll_s)
             pause_s = _BUSY_POLL_S if queue.is_executing() else rest_s
-            if not (active or has_tasks) and self.options.until_idle:
+            if active or has_tasks:
+                busy_at = time.monotonic()
+            elif self.options.until_idle or self._is_tired(busy_at):
                 return
+
+    def _is_tired(self, busy_at: float) -> bool:
+        idle_s = self.options.idle_s
+        return idle_s is not None and time.monotonic() - busy_at >= idle_s
 
     def _advance_tasks(self, supervisor: JobSupervisor) -> bool:
         """Advance all tasks that this worker may run; whether the queue has any."""

@@ -12,6 +12,7 @@ _TYPES = {
     ".graphml": "application/graphml+xml",
     ".html": "text/html",
     ".json": "application/json",
+    ".log": "text/plain",
     ".parquet": "application/vnd.apache.parquet",
     ".tex": "application/x-tex",
 }
