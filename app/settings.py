@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.added_images import read_added, usable
 from graph.database.local.settings import LocalServerSettings
 from graph.errors import Action, OptionError, Setting
 from graph.options import first_fault
@@ -49,7 +50,8 @@ ENVIRONMENT = (
         "COBALANCE_IMAGES",
         "",
         "Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in "
-        "PATH if none is a URL. A relative path is looked for in this order.",
+        "PATH if none is a URL. A relative path is looked for in this order, and "
+        "then in the folders that were added in the web app.",
     ),
     (
         "COBALANCE_OUTPUT",
@@ -86,7 +88,7 @@ ENVIRONMENT = (
     (
         "COBALANCE_IMPORTS",
         "the working folder, for a web app on loopback",
-        "Folders that the web app may load annotations from, separated as in PATH.",
+        "Folders that the web app may load annotations and add images from, separated as in PATH.",
     ),
     (
         "COBALANCE_WORKERS",
@@ -238,10 +240,15 @@ class Settings(BaseSettings):
         return self.neo4j_password.get_secret_value()
 
     def image_roots(self) -> tuple[str, ...]:
-        """Folders and URLs of image files, the output folder of workers included."""
+        """Folders and URLs of image files: set, added in the web app, and workers' output."""
         made = self.output_folder()
         is_there = "://" in made or Path(made).is_dir()
-        return (*self.cobalance_images, made) if is_there else self.cobalance_images
+        added = (
+            str(path)
+            for path in read_added(self.cobalance_home.expanduser())
+            if usable(path, self.cobalance_imports)
+        )
+        return (*self.cobalance_images, *added, *([made] if is_there else []))
 
     def output_folder(self) -> str:
         """The folder or URL that workers write images to."""

@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from app.services.annotations.tasks import annotation_tasks
@@ -50,11 +51,11 @@ def worker_resources(settings: Settings) -> WorkerResources:
     OptionError
         The output folder cannot be opened.
     """
-    roots = ImageRoots(settings.image_roots())
+    roots_of = lru_cache(1)(ImageRoots)
 
     def read_image(uri: str) -> bytes:
-        try:
-            return roots.find(uri).read()
+        try:  # folders may be added while a worker runs
+            return roots_of(settings.image_roots()).find(uri).read()
         except ImageFileError as error:
             raise GenerationError(*error.parts) from error
 

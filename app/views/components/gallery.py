@@ -113,7 +113,8 @@ def _pictures(
         st.caption(
             "Names only: the annotations have no image addresses."
             if found["uri"].isna().all()
-            else "Names only: COBALANCE_IMAGES does not say where the files are."
+            else "Names only: no folder with the files is known. Editors add one under "
+            "*Image folders* on the Datasets page."
         )
         return None
     regions = read_regions(settings.regions_folder(), dataset, found["id"].tolist())

@@ -9,7 +9,7 @@ import streamlit as st
 from app.concept_graph.colors import class_colors
 from app.services.reports import describe_mining
 from app.views.components import first_steps
-from app.views.datasets import importing
+from app.views.datasets import image_folders, importing
 from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
@@ -25,7 +25,7 @@ from graph.errors import StaleError
 from graph.queries.catalogue import CATALOGUE
 
 _VIEW = "ds_view"
-_VIEWS = {"details": "Details", "load": "Load annotations"}
+_VIEWS = {"details": "Details", "load": "Load annotations", "images": "Image folders"}
 _MOST_RARE = 500
 
 
@@ -34,7 +34,7 @@ def page() -> None:
     _follow()
     frame = session.datasets()
     names: list[str] = frame["dataset"].tolist()
-    ways = [*(["details"] if names else []), *(["load"] if may_edit() else [])]
+    ways = [*(["details"] if names else []), *(["load", "images"] if may_edit() else [])]
     if not ways:
         empty_state("No dataset yet", "Editors of this app can load one.")
         return
@@ -50,6 +50,8 @@ def page() -> None:
         if not names:
             first_steps.draw(own_data=False)
         importing.section()
+    elif way == "images":
+        image_folders.section()
     elif names:
         _overview(frame)
         _details(session.current(), frame)

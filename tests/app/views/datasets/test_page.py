@@ -1,10 +1,12 @@
 """The Datasets page: what is loaded, and the way from a file to a mined dataset."""
 
 import json
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.added_images import read_added
 from app.views.state import tasks
 from graph.dataset.cliques import mined_with
 from graph.dataset.state import dataset_state, find_dataset
@@ -255,6 +257,28 @@ def test_a_folder_on_the_server(open_page, write_dataset, dataset, tmp_path, mon
 def test_without_a_folder_there_are_uploads_only(loading) -> None:
     choice = widget(loading, "button_group", "Annotations from")
     assert list(choice.options) == ["Files", "A folder"]
+
+
+def test_a_folder_of_images_is_added_and_removed(
+    open_page, cars, tmp_path, monkeypatch, settings
+) -> None:
+    pets = tmp_path / "data" / "pets"
+    pets.mkdir(parents=True)
+    (pets / "1.jpg").write_bytes(b"")
+    monkeypatch.setenv("COBALANCE_IMPORTS", str(tmp_path / "data"))
+    monkeypatch.setenv("COBALANCE_IMAGES", "s3://user:secret@bucket")
+    app = open_page("datasets", dataset=cars, ds_view="Image folders")
+    assert "s3://user:***@bucket" in shown_text(app)
+    choice = widget(app, "selectbox", "Folder or ZIP file of images")
+    assert choice.options == [str(pets)]
+    choice.select_index(0).run()
+    app.button(key="_places add").click().run()
+    assert not app.exception
+    assert pets in read_added(Path(settings.cobalance_home))
+    assert widget(app, "selectbox", "Folder or ZIP file of images").options == []
+    (remove,) = (b for b in app.button if b.key == f"_place_remove {pets}")
+    remove.click().run()
+    assert pets not in read_added(Path(settings.cobalance_home))
 
 
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
