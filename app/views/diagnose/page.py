@@ -36,7 +36,7 @@ from app.views.components import (
 from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.components.name_choices import names_of
 from app.views.components.stepper import draw_steps
-from app.views.diagnose import charts
+from app.views.diagnose import charts, heat_map
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
@@ -50,6 +50,7 @@ from graph.dataset.cliques import clique_totals
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import worded
 from graph.evaluations.reading import Evaluation
+from graph.queries.contrasts import read_contrasts
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.queries.overview import Overview, read_overview
 from graph.queries.own_effects import read_own_imbalances
@@ -60,7 +61,7 @@ from ingest.concepts.plurals import counted
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
 _FOCUSED = "concepts"  # the column that the browser selects when somebody tabs into the table
-VIEWS = ("Graph", "Matrix", "Combinations")
+GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS = "Graph", "Heat map", "Matrix", "Combinations"
 EDGES = (100, 200, 400, 800)
 COLORS = ("Class", "Accuracy")
 HEIGHT_PX = 560
@@ -213,6 +214,7 @@ def _table(
         # Cleared, or come from the URL: what the browser has ticked is out of date.
         st.session_state["_table_version"] = st.session_state.get("_table_version", 0) + 1
     cell_before = _cell_of(shown_images, cliques, classes)
+    elsewhere = _shown_elsewhere(current, shown_images, frame) if cell_before is None else None
     order = describe_order(ranking.by, ranking.descending)
     st.caption(f"{order} {describe_disagreements(frame)}")
     most = int(frame[[COUNT + name for name in classes]].to_numpy().max())
@@ -235,7 +237,7 @@ def _table(
     selected = [clique for clique in selected if clique not in set(cliques)] + rows
     url.select_cliques(selected)
     st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
-    cell = None
+    cell = elsewhere
     cells = [one for one in state.selection.get("cells") or () if one[1] != _FOCUSED]
     if cells:
         row, column = cells[0]
@@ -247,6 +249,24 @@ def _table(
     return cell
 
 
+def _shown_elsewhere(
+    current: CurrentDataset, shown: tuple[url.Clique, str | None] | None, frame: pd.DataFrame
+) -> Cell | None:
+    """The images that a picture or a link shows and the table has no cell for."""
+    if shown is None or shown[1] not in (None, *current.class_sizes):
+        return None
+    clique, class_name = shown
+    row = next((i for i, names in enumerate(frame["concepts"]) if names == clique), None)
+    if row is not None:
+        counts = {name: int(frame[COUNT + name].iloc[row]) for name in current.class_sizes}
+        return Cell(clique, counts, class_name)
+    found = current.read(read_contrasts)
+    if len(clique) > 1 or clique[0] not in found.concepts:
+        return None
+    of_concept = found.counts[found.concepts.index(clique[0])].tolist()
+    return Cell(clique, dict(zip(found.class_sizes, of_concept, strict=True)), class_name)
+
+
 def _cell_of(
     shown: tuple[url.Clique, str | None] | None, cliques: Sequence[url.Clique], classes: list[str]
 ) -> tuple[int, str] | None:
@@ -254,21 +274,31 @@ def _cell_of(
     if shown is None or shown[0] not in cliques:
         return None
     clique, name = shown
-    column = COUNT + name if name in classes and len(classes) <= MAX_BARS else "gap"
-    return cliques.index(clique), column
+    if name is None:
+        return cliques.index(clique), "gap"
+    if name in classes and len(classes) <= MAX_BARS:
+        return cliques.index(clique), COUNT + name
+    return None
 
 
 def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        views = [GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS]
+        if len(current.class_sizes) < 3:
+            views.remove(HEAT_MAP)  # one row says all of the other
         view = st.segmented_control(
-            "Picture", VIEWS, default=VIEWS[0], **in_url("view"), required=True
+            "Picture", views, default=views[0], **in_url("view"), required=True
         )
         edges, color = EDGES[1], COLORS[0]
-        if view == VIEWS[0]:
+        if view == GRAPH_VIEW:
             edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
             if model is not None:
                 color = st.selectbox("Colour", COLORS, **choice_in_url("color"), width=120)
-        axis = axis_choice.choose_axis(current.class_sizes) if view != VIEWS[2] else None
+        between = view in (GRAPH_VIEW, MATRIX)
+        axis = axis_choice.choose_axis(current) if between else None
+    if view == HEAT_MAP:
+        heat_map.draw(current)
+        return
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
         charts.combinations(current.read(read_imbalances, first), current.class_sizes)
@@ -276,7 +306,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
     selected = url.selected_cliques()
     wanted = {name for clique in selected for name in clique}
     include = tuple(sorted(wanted.union(st.session_state[imbalance_filters.CONCEPTS])))
-    if view == VIEWS[1]:
+    if view == MATRIX:
         most = charts.MOST_IN_MATRIX
         pairs = current.read(
             read_overview, max_concepts=most, max_edges=most * (most - 1) // 2, include=include

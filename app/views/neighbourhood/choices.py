@@ -62,7 +62,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             width=120,
             help="The maximum for each expanded node: those with most images.",
         )
-        axis = axis_choice.choose_axis(current.class_sizes)
+        axis = axis_choice.choose_axis(current)
         to = None
         if kind == "concept":
             to = st.selectbox(

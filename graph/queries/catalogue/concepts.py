@@ -37,6 +37,15 @@ RETURN c.name AS concept, coalesce(c.images, COUNT { (c)<-[:CONTAINS]-() }) AS i
 ORDER BY images DESC, concept, class""",
     ),
     dataset_query(
+        "class-concept-edges",
+        "The images of each class with each concept that it shows, from the edges between them.",
+        "concept class images",
+        """
+MATCH (y:Class {dataset: $dataset})-[e:CO_OCCURS]->(c:Concept)
+RETURN c.name AS concept, y.name AS class, e.images AS images
+ORDER BY concept, class""",
+    ),
+    dataset_query(
         "concept-counts",
         "The given concepts with their images in each class that shows them, the most frequent "
         "first.",

@@ -197,3 +197,39 @@ def test_rows_that_a_larger_clique_repeats_are_hidden(
     app.checkbox(key="closed").check().run()
     assert set(cliques(app)) == {("person",), both}
     assert not app.exception
+
+
+def test_many_classes_have_a_heat_map_and_begin_with_their_strongest_contrast(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    groups = [(name, ("x", "y"), 20) for name in ("ant", "*bee*", "cow")]
+    write_dataset(dataset, [*groups, ("cow", ("sea",), 30), ("ant", ("sky",), 30)])
+    app = open_page("diagnose", dataset=dataset, view="Heat map")
+    assert not app.exception
+    assert "Standardised residuals" in shown_text(app)
+    numbers = app.dataframe[-1].value
+    # sky: 30 of 50 images of ant, and of no other: (30 - 30 * 50/120) / sqrt(12.5 * .75 * 70/120)
+    assert numbers["concept"].tolist() == ["sea", "sky", "x", "y"]
+    assert round(numbers["class 1"].tolist()[1], 2) == 7.48
+    app = open_page("diagnose", dataset=dataset)
+    # x and y are in all images of *bee* and in 20 of 50 of either other, which have a third.
+    assert (app.selectbox(key="left").value, app.selectbox(key="right").value) == ("*bee*", "ant")
+    assert "1 more pair differs as much" in app.selectbox(key="right").help
+
+
+def test_a_link_shows_the_images_of_one_class_of_many(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    groups = [(name, ("x",), n) for n, name in enumerate("abcde", 1)]
+    write_dataset(dataset, [*groups, ("a", ("only in a",), 2)])
+    for clique, images in (("x", "1 images"), ("only in a", "2 images")):
+        link = {"view": "Heat map", "images": json.dumps([clique]), "images_of": "a"}
+        app = open_page("diagnose", dataset=dataset, **link)
+        assert not app.exception
+        assert f"**a** · {images}" in shown_text(app)
+
+
+def test_two_classes_have_no_heat_map(open_page: OpenPage, cars: str) -> None:
+    app = open_page("diagnose", dataset=cars, view="Heat map")
+    assert not app.exception
+    assert "Standardised residuals" not in shown_text(app)
