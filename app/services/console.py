@@ -62,6 +62,27 @@ def result_frame(result: ConsoleResult) -> pd.DataFrame:
     return frame
 
 
+def search_saved(words: str) -> list[str]:
+    """The names of the saved queries that all of these words stand in, best first.
+
+    A query's name counts more than its purpose, and that more than its Cypher; case does not
+    matter. Those that count images by themselves come last, as they are slow.
+
+    Examples
+    --------
+    >>> search_saved("Weakest CHAIN")
+    ['shortest-link']
+    """
+    wanted = words.casefold().split()
+    ranks = dict[str, tuple[int, bool, str]]()
+    for name, query in CATALOGUE.items():
+        told = (name, f"{name} {query.purpose}", f"{name} {query.purpose} {query.text}")
+        found = [all(word in text.casefold() for word in wanted) for text in told]
+        if any(found):
+            ranks[name] = found.index(True), query.scans_images, name
+    return sorted(ranks, key=ranks.__getitem__)
+
+
 def saved_queries() -> pd.DataFrame:
     """The query catalogue as a table: name, parameters, what each query answers."""
     return pd.DataFrame(

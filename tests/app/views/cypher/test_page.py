@@ -56,6 +56,20 @@ def test_without_a_choice_the_saved_queries_are_listed(open_page: OpenPage, cars
     assert sorted(table(app)["query"]) == sorted(CATALOGUE)
 
 
+def test_saved_queries_are_found_by_their_descriptions_and_their_cypher(
+    open_page: OpenPage, cars: str
+) -> None:
+    app = open_page("cypher", dataset=cars, cypher_search="weakest Chain")
+    assert table(app)["query"].tolist() == ["shortest-link"]
+    app.text_input(key="cypher_search").set_value("COUNTED_IN").run()
+    assert set(table(app)["query"]) == {n for n, q in CATALOGUE.items() if "COUNTED_IN" in q.text}
+    app.text_input(key="cypher_search").set_value("clique").run()
+    assert table(app)["query"].iloc[0] == "clique"  # the name goes before a description
+    app.text_input(key="cypher_search").set_value("a word that none has").run()
+    assert "No saved query" in shown_text(app)
+    assert not app.exception
+
+
 def test_a_chosen_query_is_asked_at_once_with_its_defaults(open_page: OpenPage, cars: str) -> None:
     app = choose(open_page("cypher", dataset=cars), "imbalances")
     assert not app.exception
