@@ -27,6 +27,26 @@ def touched_rows(before: Cliques, after: Cliques) -> IntArray:
     return touched
 
 
+def widened_rows(before: Cliques, after: Cliques) -> IntArray:
+    """Find the cliques whose gap a plan widens, the one that it widens most first.
+
+    Cliques that are widened alike are in the order of the table.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> before = Cliques(np.array([[0], [1], [2]]), np.array([[3, 5], [2, 2], [0, 9]]),
+    ...                  np.array([9, 9]), ("car", "cow", "road"), ("country", "urban"))
+    >>> after = replace(before, counts=np.array([[3, 6], [8, 2], [9, 9]]))
+    >>> widened_rows(before, after).tolist()
+    [1, 0]
+    """
+    growth = after.gaps() - before.gaps()
+    rows = np.flatnonzero(growth > 0)
+    widened: IntArray = rows[np.argsort(-growth[rows], kind="stable")]
+    return widened
+
+
 def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFrame:
     """Tabulate cliques before and after a plan.
 

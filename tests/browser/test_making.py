@@ -59,6 +59,56 @@ def cows(store: GraphStore, dataset: str) -> Iterator[str]:
             drop_dataset(store, left)
 
 
+@pytest.fixture
+def herd(store: GraphStore, dataset: str) -> str:
+    """Many cows, nearly all of them in the country: 560 images are missing."""
+    both = (Mention("cow"), Mention("road"))
+    records = [ImageRecord(f"{i}", "urban" if i < 20 else "country", both) for i in range(600)]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(2), max_cliques=100)
+    return dataset
+
+
+_COUNT_CLICKS = """() => {
+  window.clicks = 0;
+  addEventListener("pointerdown", () => { window.clicks += 1; }, true);
+}"""
+
+
+def test_a_plan_of_500_images_runs_after_four_clicks_and_no_terminal(
+    pages: Pages, store: GraphStore, herd: str
+) -> None:
+    page = pages.open(f"/plan?dataset={herd}", height=800)
+    page.evaluate(_COUNT_CLICKS)
+    page.get_by_role("spinbutton", name="Budget").click()
+    page.keyboard.type("500")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Images to make")).to_contain_text("500")
+    settle(page)
+    create = page.get_by_role("button", name="Create job")
+    expect(create).to_be_in_viewport(ratio=1)
+    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    expect(create).to_be_in_viewport(ratio=1)  # on top of all else
+    create.click()
+    page.get_by_role("button", name="See the jobs").click()
+    page.get_by_role("button", name="Start worker").click()
+    expect(page.get_by_text("Worker 1 of this app runs")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("of 500 images")).to_be_visible()
+    until(lambda: list_jobs(store, herd)[0].state in ("running", "done"), 120)
+    assert page.evaluate("window.clicks") == 4
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Log").click()
+    expect(page.get_by_text("writes to")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the log").click()
+    assert "writes to" in download.value.path().read_text()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Stop worker").click()
+    expect(page.get_by_text("Worker 1 of this app was stopped.")).to_be_visible()
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_role("button", name="Start worker")).to_be_visible()
+
+
 _SCROLLED = """() => new Promise(resolve => {
   const main = document.querySelector('[data-testid="stMain"]');
   let [top, frames] = [main.scrollTop, 0];
@@ -104,7 +154,7 @@ def test_from_the_form_to_the_comparison(
         page.keyboard.press("Enter")
         settle(page)
     expect(page.get_by_text("The backend procedural: width_px is 100")).to_be_visible()
-    expect(page.get_by_role("button", name="Create the job")).to_be_disabled()
+    expect(page.get_by_role("button", name="Create job")).to_be_disabled()
     screenshot(page, "plan-making-wrong")
     for side in ("Width", "Height"):
         page.get_by_role("spinbutton", name=f"{side} in pixels").fill("128")
@@ -113,7 +163,7 @@ def test_from_the_form_to_the_comparison(
     expect(page.get_by_text("procedural · 128 x 128 px")).to_be_visible()
     screenshot(page, "plan-making")
     assert "width_px=128" in page.url  # a link has the form
-    page.get_by_role("button", name="Create the job").click()
+    page.get_by_role("button", name="Create job").click()
     page.get_by_role("button", name="See the jobs").click()
     page.wait_for_url("**/jobs**")
     expect(page.get_by_text("0 of 12 images")).to_be_visible()

@@ -68,7 +68,7 @@ def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None
     page.keyboard.press("Enter")
     settle(page)
     screenshot(page, "plan-selected")
-    page.get_by_role("button", name="Create the job").click()
+    page.get_by_role("button", name="Create job").click()
     page.get_by_role("button", name="See the jobs").click()
     page.wait_for_url("**/jobs**")
     expect(page.get_by_text("0 of 100 images")).to_be_visible()

@@ -202,7 +202,7 @@ def _order(
             )
             if (
                 st.button(
-                    "Create the job", type="primary", key="_edits_create", disabled=settings is None
+                    "Create job", type="primary", key="_edits_create", disabled=settings is None
                 )
                 and settings is not None
             ):

@@ -13,13 +13,18 @@ from generation.recipes.recipe import Recipe
 from graph.jobs.status import measured_speeds
 
 
-def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> None:
-    """Draw how long the images may take, and what the estimate rests on.
+def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:
+    """Draw how long the images may take with one worker, and what the estimate rests on.
 
     Parameters
     ----------
     best_of : int
         Candidates of each image, of which one is chosen.
+
+    Returns
+    -------
+    str
+        How long, such as ``2 min to 5 min``.
     """
     speeds = _speeds_of(measured_speeds(current.store), recipe.backend, best_of)
     fastest, slowest, origin = _range(speeds, recipe, best_of)
@@ -32,6 +37,7 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of:
         with st.container():
             st.markdown(f"**{images:,}** images, about **{length}** with one worker")
             st.caption(f"An estimate. {origin}")
+    return length
 
 
 def _seconds(label: str, key: str, known: float, width: int) -> float:

@@ -6,19 +6,15 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.services.audits.plans import query_verdicts, unsupported_queries
-from app.services.findings import (
-    describe_balance,
-    larger_than_dataset,
-    no_clique,
-    smaller_gaps_grow,
-)
+from app.services.findings import describe_balance, no_clique
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
-from app.services.reports import change_text, describe_proof
+from app.services.reports import describe_proof
 from app.views.components import job_form, mine_button
-from app.views.plan import edits, effect_charts, query_editor
+from app.views.plan import edits, effect_charts, query_editor, summary
 from app.views.plan.choice import (
     PlanRequest,
     budgets_compared,
@@ -90,7 +86,7 @@ def page() -> None:
             icon=":material/check_circle:",
         )
         return
-    metrics = st.container(horizontal=True, key="_plan_metrics")
+    head = summary.place()
     told = st.container()
     left, right = st.columns([6, 7])
     with left:
@@ -100,13 +96,13 @@ def page() -> None:
     after = simulate_images(cliques, images)
     measured = measure(cliques, after, images, chosen)
     touched = touched_rows(cliques, after)
-    with metrics:
-        _metrics(measured, len(touched))
-    _warn(cliques, after, measured["images"], request.options.min_size)
     planner = f"{request.planner}, edited by hand" if edited.images else request.planner
     made = PlanInHand(cliques, images, request, planner, None if edited.images else found)
     plan = made.plan()
-    told.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
+    with told:
+        summary.draw_effects(measured, len(touched))
+        summary.warn(cliques, after, measured["images"], request.options.min_size)
+        st.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
     queries = plan.queries
     if said := unsupported_queries(
         queries, query_verdicts(current.store, current.name, cliques, queries)
@@ -115,7 +111,7 @@ def page() -> None:
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
-    _take_away(current, made, measured["images"])
+    _take_away(current, made, measured, head)
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
@@ -160,18 +156,6 @@ def _drag_budget(most: int, budget: int | None) -> None:
     )
 
 
-def _warn(cliques: Cliques, after: Cliques, images: int, min_size: int) -> None:
-    """Say what the plan costs, and what it makes worse."""
-    smaller = cliques.sizes() < min_size
-    gap_before, gap_after = (int(one.gaps()[smaller].sum()) for one in (cliques, after))
-    for warning in (
-        larger_than_dataset(images, int(cliques.class_sizes.sum())),
-        smaller_gaps_grow(gap_before, gap_after, min_size),
-    ):
-        if warning:
-            st.caption(f":orange[:material/warning:] {warning}")
-
-
 def _nothing_chosen(request: PlanRequest) -> None:
     if request.choice.cliques is None:
         empty_state("No clique fits", "Loosen a filter above.")
@@ -182,21 +166,6 @@ def _nothing_chosen(request: PlanRequest) -> None:
         action=("Go to Diagnose", "_plan_to_diagnose"),
     ):
         url.go_to("diagnose")
-
-
-def _metrics(measured: dict[str, int], touched: int) -> None:
-    st.metric("Images to make", f"{measured['images']:,}")
-    st.metric("Queries", f"{measured['queries']:,}")
-    st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
-    st.metric("Sum of their gaps", change_text(measured["gap_before"], measured["gap_after"]))
-    st.metric(
-        "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
-    )
-    st.metric(
-        "Gaps that widen",
-        f"{measured['widened']:,}",
-        help="Cliques, chosen or not, with a larger gap afterwards.",
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,10 +196,19 @@ class PlanInHand:
         return plan_to_json(self.plan())
 
 
-def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
-    """Draw the time estimate, the job settings, and the buttons for the plan."""
+def _take_away(
+    current: CurrentDataset, made: PlanInHand, measured: Mapping[str, int], head: DeltaGenerator
+) -> None:
+    """Draw the time estimate, the job settings, and the buttons for the plan.
+
+    Parameters
+    ----------
+    head : DeltaGenerator
+        Where the summary is, with the button that creates the job.
+    """
+    images = measured["images"]
     with st.container(border=True, key="_plan_job"):
-        draw_estimate(current, images, job_form.chosen_recipe())
+        length = draw_estimate(current, images, job_form.chosen_recipe())
         settings = job_form.choose(current) if may_edit() else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = made.request.planner
@@ -244,17 +222,21 @@ def _take_away(current: CurrentDataset, made: PlanInHand, images: int) -> None:
             name = clean_name(typed) or name
             file = f"{current.name}-{name}.json"
             download("Download as JSON", made.json, file, key="_plan_json", disabled=not images)
+    key = _task_key(current)
+    with head:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            summary.draw_cost(measured, length)
             if may_edit():
                 create = st.button(
-                    "Create the job",
+                    "Create job",
                     type="primary",
                     key="_plan_create",
+                    icon=":material/bolt:",
                     disabled=not images or settings is None,
                 )
                 if create and settings is not None:
                     _create(current, made, name, settings)
                     st.rerun()
-        key = _task_key(current)
         ended = tasks.find(key)
         if show_task(key) or ended is None or ended.result is None:
             return

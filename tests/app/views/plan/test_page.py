@@ -556,3 +556,26 @@ def test_gaps_that_the_plan_widens_are_told(
     said = "The gaps of single concepts, which the plan leaves alone, grow from 0 to 8."
     assert said in shown_text(open_page("plan", dataset=dataset))
     assert "grow from" not in shown_text(open_page("plan", dataset=dataset, plan_sizes=["1", "2"]))
+
+
+def test_gaps_that_widen_are_an_alarm(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    hostile = "*cow*"
+    both, alone = (hostile, "field"), (hostile,)
+    write_dataset(dataset, [("x", both, 5), ("y", both, 1), ("y", alone, 10)])
+    app = open_page("plan", dataset=dataset)
+    assert not app.exception
+    # 4 of y with both are missing; they make 11 to 5 cows 15 to 5.
+    assert metric(app, "Gaps that widen") == "1"
+    (alarm,) = app.warning
+    assert alarm.value.replace("\\", "") == "The plan widens 1 gap: *cow* (6 → 10 images)."
+    app = open_page("plan", dataset=dataset, plan_sizes=["1", "2"])
+    assert metric(app, "Gaps that widen") == "0"
+    assert not app.warning
+
+
+def test_the_summary_has_the_time_and_the_button(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", dataset=cars, budget="5", s_from="60", s_to="120")
+    assert metric(app, "Time with one worker") == "5 min to 10 min"
+    assert not app.button(key="_plan_create").disabled
