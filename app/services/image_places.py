@@ -128,18 +128,20 @@ def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> li
         for place in dict.fromkeys([*offered, *above])
         if any(place.is_relative_to(root) for root in roots)
     ]
-    counts = {place: _found(uris, place) for place in allowed}
+    counts = {place: len(uris) - len(missing_files(uris, [str(place)])) for place in allowed}
     best = sorted(allowed, key=lambda place: (-counts[place], -len(place.parts), str(place)))
     return [place for place in best if counts[place]][:most]
 
 
-def _found(uris: Sequence[str], place: Path) -> int:
-    roots = ImageRoots([str(place)])
-    found = 0
-    for uri in uris:
-        try:
-            roots.find(uri)
-        except CobalanceError:
-            continue
-        found += 1
-    return found
+def missing_files(uris: Sequence[str], places: Sequence[str]) -> list[str]:
+    """Those of some image files that are in none of the places of `Settings.image_roots`."""
+    roots = ImageRoots(places)
+    return [uri for uri in uris if not _is_there(roots, uri)]
+
+
+def _is_there(roots: ImageRoots, uri: str) -> bool:
+    try:
+        roots.find(uri)
+    except CobalanceError:
+        return False
+    return True

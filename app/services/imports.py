@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from app.services.import_sources import Source, inside
+from app.services.proof import Proof, proof_of
 from graph.counting.incidence import incidence_of
 from graph.database.store import GraphStore
 from graph.dataset.names import class_sizes
@@ -87,6 +88,8 @@ class CheckedImport:
         Changes that loading would make.
     classes, concepts, first : pandas.DataFrame
         From `ingest.summary`.
+    proof : Proof
+        Some of the images.
     kept_classes : tuple of str
         Of images that the dataset has already and keeps.
     """
@@ -97,6 +100,7 @@ class CheckedImport:
     classes: pd.DataFrame
     concepts: pd.DataFrame
     first: pd.DataFrame
+    proof: Proof
     kept_classes: tuple[str, ...] = ()
 
     def nothing_to_compare(self) -> str | None:
@@ -166,6 +170,7 @@ def check_import(
         images_by_class(annotations),
         images_by_concept(annotations),
         first_images(annotations),
+        proof_of(annotations),
         tuple(class_sizes(store, request.dataset)) if changes.kept else (),
     )
 

@@ -117,6 +117,12 @@ def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.D
     return _frame(table.filter(pc.is_in(table["id"], wanted)))
 
 
+def regions_in(annotations: Annotations) -> pd.DataFrame:
+    """The regions of annotations that are in no file yet, as `read_regions` gives them."""
+    rows = RegionRows.of(annotations)
+    return _frame(rows.table(0, len(rows.ids)).select(SCHEMA.names))
+
+
 def drop_regions(folder: Path, dataset: str) -> None:
     """Delete a dataset's regions, if it has any."""
     region_files(folder).drop(dataset)

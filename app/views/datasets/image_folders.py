@@ -89,7 +89,6 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
         st.button(
             f"Add {escape(str(place))}",
             key=f"{key} found {number}",
-            type="secondary" if number else "primary",
             icon=":material/create_new_folder:",
             on_click=_add,
             args=(str(place), roots),
@@ -119,8 +118,7 @@ def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
     """Add a place, and empty the field that it was named in."""
     with errors_kept(_FAULT):
         require_editor()
-        place = add_place(session.settings(), path, roots)
-        st.toast(f"Image files are now looked for in {escape(str(place))}, too.")
+        add_place(session.settings(), path, roots)
         if field is not None:
             st.session_state[field] = None
 

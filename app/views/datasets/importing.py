@@ -13,6 +13,7 @@ from app.services.datasets import describe_load, load_dataset
 from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.services.imports import CheckedImport, ImportRequest, check_import
 from app.views.components import mine_button
+from app.views.datasets import proof
 from app.views.datasets.chosen_file import cached_by_files
 from app.views.datasets.import_form import import_form
 from app.views.state import session, tasks
@@ -236,6 +237,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         changes = check.found.changes
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
+    proof.draw(check.found.proof)
     _show_checked(check.found)
     if load:
         _start_load(check.found)

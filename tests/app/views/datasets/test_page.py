@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from app.added_images import read_added
+from app.services.image_places import remove_place
 from app.views.state import tasks
 from graph.dataset.cliques import mined_with
 from graph.dataset.state import dataset_state, find_dataset
@@ -279,6 +281,36 @@ def test_a_folder_of_images_is_added_and_removed(
     (remove,) = (b for b in app.button if b.key == f"_place_remove {pets}")
     remove.click().run()
     assert pets not in read_added(Path(settings.cobalance_home))
+
+
+def test_a_check_shows_the_images_or_where_they_were_looked_for(
+    loading, dataset, tmp_path, monkeypatch, settings
+) -> None:
+    folder = tmp_path / "data" / "photos"
+    (folder / "a").mkdir(parents=True)
+    for row in range(6):
+        Image.new("RGB", (40, 30), "green").save(folder / "a" / f"{row}.png")
+    (folder / "a" / "5.png").write_bytes(b"no picture")
+    monkeypatch.setenv("COBALANCE_IMPORTS", str(tmp_path / "data"))
+    rows = "".join(
+        f"a/{row}.png,{'cat' if row % 2 else 'dog'},"
+        + json.dumps([{"concept": "sofa", "box": [1, 2, 3, 4]}]).replace('"', '""').join('""')
+        + "\n"
+        for row in range(6)
+    )
+    file = ("pets.csv", f"path,class,objects\n{rows}".encode(), "text/csv")
+    app = check(choose_files(loading, dataset, file))
+    assert not app.exception
+    assert "6 of these 6 image files are not found" in shown_text(app)
+    assert not app.get("image")
+    (add,) = (b for b in app.button if b.key == "_proof found 0")
+    add.click().run()  # what was looked for is there
+    assert read_added(settings.cobalance_home) == (folder,)
+    assert "are not found" not in shown_text(app)
+    assert len(app.get("image")) == 6
+    assert [caption.value for caption in app.caption].count("sofa") == 6
+    assert not app.button(key="_import_load").disabled
+    remove_place(settings, folder)
 
 
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
