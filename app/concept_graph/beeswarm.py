@@ -68,8 +68,8 @@ def skew_axis_layout(
 
     Parameters
     ----------
-    skew : array, shape (n,)
-        From `skew`; NaN counts as 0.
+    skew : array, shape (n,) or (n_steps, n)
+        From `skew`; NaN counts as 0. Of several steps circles may overlap in none.
     sizes_px : array, shape (n,)
         Diameters of the circles.
     width_px, height_px : float
@@ -77,9 +77,9 @@ def skew_axis_layout(
 
     Returns
     -------
-    positions : float64 array, shape (n, 2)
-        x to the right, from `axis_x_px`, and y downwards, of the circles' centres. The same
-        circles in another order get the same places.
+    positions : float64 array, shape (n, 2) or (n_steps, n, 2)
+        x to the right, from `axis_x_px`, and y downwards, of the circles' centres; y is the same
+        in all steps. The same circles in another order get the same places.
     share : float
         Of their sizes, so that they do not overlap: 1 where there is room.
 
@@ -100,29 +100,34 @@ def skew_axis_layout(
     ([28.0, 428.0, 428.0], 1.0)
     """
     sizes = np.asarray(sizes_px, dtype=np.float64)
-    x = axis_x_px(skew, width_px)
+    lean = np.nan_to_num(np.asarray(skew, dtype=np.float64))
+    x = axis_x_px(lean, width_px)
     if width_px < 4 * INSET_PX or height_px < SIZES_PX[1] + LABEL_HEIGHT_PX:
         raise OptionError(f"A canvas of {width_px} x {height_px} px has no room for a node.")
-    lean = np.nan_to_num(np.asarray(skew, dtype=np.float64))
-    order = np.lexsort((lean, -sizes))  # circles that are equal in both are interchangeable
+    steps = np.atleast_2d(lean)
+    order = np.lexsort((*steps[::-1], -sizes))  # circles equal in all are interchangeable
+    placed = np.atleast_2d(x)[:, order]
     for share, label in _ATTEMPTS:
-        found = _swarm(x[order], share * sizes[order], label, height_px)
+        found = _swarm(placed, share * sizes[order], label, height_px)
         if found is not None:
             break
     else:
-        found = _spread(x[order], height_px)
-    y = np.empty(len(x))
+        found = _spread(placed.mean(axis=0), height_px)
+    y = np.empty(len(sizes))
     y[order] = found
-    return np.column_stack([x, y]), share
+    return np.stack([x, np.broadcast_to(y, x.shape)], axis=-1), share
 
 
 def _swarm(x: FloatArray, sizes: FloatArray, label: float, height: float) -> FloatArray | None:
-    """The free y nearest to the middle, circle by circle; None if one finds none."""
-    y = np.zeros(len(x))
+    """The free y nearest to the middle, circle by circle; None if one finds none.
+
+    x has shape (n_steps, n): two circles are as near to each other as in their nearest step.
+    """
+    y = np.zeros(len(sizes))
     middle, balance = (height - label) / 2, 0.0
-    for i in range(len(x)):
+    for i in range(len(sizes)):
         reach = (sizes[:i] + sizes[i]) / 2 + _GAP_PX
-        aside = np.abs(x[:i] - x[i])
+        aside = np.abs(x[:, :i] - x[:, [i]]).min(axis=0)
         near = np.flatnonzero(aside < reach - _ROUNDING_PX)
         distance = np.sqrt(reach[near] ** 2 - aside[near] ** 2) + label
         low, high = y[near] - distance, y[near] + distance

@@ -5,7 +5,7 @@ as one file, which needs no other host.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
-from app.concept_graph.elements import GraphPicture
+from app.concept_graph.elements import GraphPicture, GraphStory
 
 BUILD = Path(__file__).parent / "build"
 
@@ -29,18 +29,22 @@ class GraphSelection:
         The selected nodes, in the picture's order. An edge that is clicked selects its two ends.
     expanded : str or None
         The node that was double-clicked in this very rerun.
+    step : str or None
+        Id of the step of a story.
     """
 
     nodes: tuple[str, ...] = ()
     expanded: str | None = None
+    step: str | None = None
 
 
 def concept_graph(
-    picture: GraphPicture,
+    picture: GraphPicture | GraphStory,
     *,
     key: str,
     highlighted: Sequence[Sequence[str]] = (),
     selected: Sequence[str] = (),
+    step: str | None = None,
     height_px: int = 560,
     label: str = "Concept graph",
 ) -> GraphSelection:
@@ -52,8 +56,9 @@ def concept_graph(
 
     Parameters
     ----------
-    picture : GraphPicture
-        What to draw.
+    picture : GraphPicture or GraphStory
+        What to draw. The steps of a story have a control below the graph, between which its nodes
+        move; all are sent at once.
     key : str
         The widget's key, which no other widget of the page has.
     highlighted : sequence of sequences of str
@@ -63,6 +68,9 @@ def concept_graph(
         The initial selection, and a new one whenever it differs from that of the run before.
         Passing back the returned selection, for instance through the URL, keeps what a person
         selects meanwhile. Ids that are not in the picture are left out.
+    step : str or None
+        The story's step at first, and a new one whenever it is not what was returned in the run
+        before: pass that back. By default, and for an unknown one, the first.
     height_px : int
         Height of the component; its width is that of the column it is in. Below about 200 there
         is little to see.
@@ -76,23 +84,28 @@ def concept_graph(
     """
     memory = f"{key}.exchange"
     stored = st.session_state.get(key) or {}
-    known = {node.id: position for position, node in enumerate(picture.nodes)}
-    exchange = next_exchange(
-        st.session_state.get(memory), tuple(selected), stored.get("selected"), known
-    )
+    nodes = [node.id for node in _first(picture).nodes]
+    steps = [one.id for one in picture.steps] if isinstance(picture, GraphStory) else []
+    before = st.session_state.get(memory) or (None, None)
+    exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
+    at = tuple([step] if step in steps else steps[:1])
+    shown = next_exchange(before[1], at, stored.get("step"), steps)
     library, graph = _components()
     with st.container(gap=None):
         library(key=f"{key}.library")
         result = graph(
             key=key,
-            data=payload(picture, highlighted, exchange, height_px=height_px, label=label),
+            data=payload(picture, highlighted, exchange, shown, height_px=height_px, label=label),
             on_selected_change=_no_callback,
             on_expanded_change=_no_callback,
+            on_step_change=_no_callback,
         )
-    st.session_state[memory] = exchange
+    st.session_state[memory] = exchange, replace(shown, wanted=shown.effective)
     expanded = result.get("expanded")
     return GraphSelection(
-        nodes=exchange.effective, expanded=expanded if expanded in known else None
+        nodes=exchange.effective,
+        expanded=expanded if expanded in nodes else None,
+        step=next(iter(shown.effective), None),
     )
 
 
@@ -128,11 +141,11 @@ def next_exchange(
     before : Exchange or None
         That of the run before, if there was one.
     wanted : tuple of str
-        What the page passes now.
+        What the page passes now: nodes, or one step.
     report : object
         The browser's last report: ``{"nodes": [...], "request": 3}``, or None. Not trusted.
     known : collection of str
-        The ids of the picture, in its order.
+        The ids of the picture's nodes or of the steps, in their order.
     """
     request = before.request if before else 0
     if before and wanted != before.wanted and set(wanted) != set(before.effective):
@@ -146,17 +159,21 @@ def next_exchange(
 
 
 def payload(
-    picture: GraphPicture,
+    picture: GraphPicture | GraphStory,
     highlighted: Sequence[Sequence[str]],
     exchange: Exchange,
+    step: Exchange,
     *,
     height_px: int,
     label: str,
 ) -> dict[str, Any]:
     """The component's data for the browser, as JSON values.
 
-    Numbers are rounded to visible differences: the same picture, computed again, is equal.
+    Numbers are rounded to visible differences: the same picture, computed again, is equal. Of a
+    story, ``nodes`` and ``edges`` are those of its first step.
     """
+    steps = picture.steps if isinstance(picture, GraphStory) else ()
+    drawn = _first(picture)
     return {
         "nodes": [
             {
@@ -169,7 +186,7 @@ def payload(
                 "skew": round(float(node.skew), 3),
                 "description": str(node.description),
             }
-            for node in picture.nodes
+            for node in drawn.nodes
         ],
         "edges": [
             {
@@ -179,17 +196,46 @@ def payload(
                 "skew": round(float(edge.skew), 3),
                 "description": str(edge.description),
             }
-            for edge in picture.edges
+            for edge in drawn.edges
         ],
-        "axis": picture.axis_px and [round(x, 1) for x in picture.axis_px],
-        "sizes": [[round(size, 1), text] for size, text in picture.sizes],
-        "left_color": picture.left_color,
-        "right_color": picture.right_color,
+        "steps": [
+            {"id": one.id, "name": one.name, **_numbers_and_texts(one.picture)} for one in steps
+        ],
+        "step": next(iter(step.effective), ""),
+        "step_request": step.request,
+        "axis": drawn.axis_px and [round(x, 1) for x in drawn.axis_px],
+        "sizes": [[round(size, 1), text] for size, text in drawn.sizes],
+        "left_color": drawn.left_color,
+        "right_color": drawn.right_color,
         "highlighted": [[str(id_) for id_ in clique] for clique in highlighted],
         "selected": list(exchange.effective),
         "request": exchange.request,
         "height_px": height_px,
         "label": label,
+    }
+
+
+def _first(picture: GraphPicture | GraphStory) -> GraphPicture:
+    return picture.steps[0].picture if isinstance(picture, GraphStory) else picture
+
+
+def _numbers_and_texts(picture: GraphPicture) -> dict[str, list[list[Any]]]:
+    """What changes from step to step, in the order of nodes and edges."""
+    return {
+        "nodes": [
+            [
+                round(float(node.x_px), 1),
+                round(float(node.size_px), 1),
+                round(float(node.skew), 3),
+                str(node.description),
+                bool(node.absent),
+            ]
+            for node in picture.nodes
+        ],
+        "edges": [
+            [round(float(edge.width_px), 2), round(float(edge.skew), 3), str(edge.description)]
+            for edge in picture.edges
+        ],
     }
 
 

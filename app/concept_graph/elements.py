@@ -30,6 +30,8 @@ class GraphNode:
         From -1 (the left colour) over 0 (grey) to +1 (the right colour).
     description : str
         Text of the tooltip, below the name; line breaks are kept.
+    absent : bool
+        Whether to draw it faint, as what is not there at one of several steps.
 
     Raises
     ------
@@ -45,6 +47,7 @@ class GraphNode:
     size_px: float
     skew: float = 0.0
     description: str = ""
+    absent: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ("concept", "class"):
@@ -130,6 +133,57 @@ class GraphPicture:
         for color in (self.left_color, self.right_color):
             if not _COLOR.fullmatch(color):
                 raise ValueError(f"the colour {color!r} is not written as #rrggbb.")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStep:
+    """A picture as one of several steps, which a person goes back and forth between.
+
+    Parameters
+    ----------
+    id : str
+        Stands for the step where it is chosen, such as in a link.
+    name : str
+        What people read.
+    picture : GraphPicture
+        The graph at this step.
+    """
+
+    id: str
+    name: str
+    picture: GraphPicture
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStory:
+    """Steps of one graph: the same nodes and edges, whose numbers and texts differ.
+
+    Parameters
+    ----------
+    steps : sequence of GraphStep
+        At least one. Colours, axis and sizes are those of the first.
+
+    Raises
+    ------
+    ValueError
+        No step, two with one id, or steps with other nodes or edges than the first.
+    """
+
+    steps: Sequence[GraphStep]
+
+    def __post_init__(self) -> None:
+        if not self.steps or len({step.id for step in self.steps}) < len(self.steps):
+            raise ValueError(f"a story of {len(self.steps)} steps: give 1 or more, each id once.")
+        elements = [
+            (
+                [(node.id, node.kind) for node in step.picture.nodes],
+                [(edge.source, edge.target) for edge in step.picture.edges],
+            )
+            for step in self.steps
+        ]
+        for step, found in zip(self.steps, elements, strict=True):
+            if found != elements[0]:
+                raise ValueError(f"step {step.id!r} has other nodes or edges than the first.")
 
 
 def _check_size(name: str, size_px: float) -> None:

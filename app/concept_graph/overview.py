@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from app.concept_graph.beeswarm import (
@@ -13,10 +15,12 @@ from app.concept_graph.beeswarm import (
     skew_axis_layout,
 )
 from app.concept_graph.colors import NEUTRAL, class_colors
-from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep, GraphStory
+from graph.arrays import FloatArray
 from graph.diagnosis.imbalance import COUNT
 from graph.queries.neighbourhood import Kind
 from graph.queries.overview import Overview
+from graph.queries.steps import Step, StepId
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
 CLASS_PX = 30.0  # height of the classes below both ends of the axis
@@ -80,47 +84,102 @@ def of_overview(
     overview: Overview, axis: Axis, width_px: float = WIDTH_PX, height_px: float = HEIGHT_PX
 ) -> GraphPicture:
     """Place the concepts of an overview along an axis, with their strongest links."""
-    leaning = np.nan_to_num(overview.concept_skew(*axis.codes([*overview.class_sizes])))
-    sizes_px = node_sizes_px(overview.concepts["images"])
-    names = overview.concepts["concept"].tolist()
-    positions, share = skew_axis_layout(leaning, sizes_px, width_px=width_px, height_px=height_px)
-    sizes_px = share * sizes_px
-    nodes = [
-        GraphNode(node_id(name), name, "concept", x, y, size, lean, text)
-        for name, (x, y), size, lean, text in zip(
-            names,
-            positions.tolist(),
-            sizes_px.tolist(),
-            leaning.tolist(),
-            descriptions(overview.concepts, overview.class_sizes),
-            strict=True,
-        )
-    ]
-    ends_px = axis_x_px([-1, 1], width_px).tolist()
-    for side, x, lean in zip((axis.left_name, axis.right_name), ends_px, (-1.0, 1.0), strict=True):
-        y = height_px + CLASS_PX
-        nodes.append(GraphNode(node_id(side, "class"), side, "class", x, y, CLASS_PX, lean))
-    edges = overview.edges
-    pair_leaning = np.nan_to_num(overview.edge_skew(*axis.codes([*overview.pair_class_sizes])))
-    links = [
-        GraphEdge(node_id(one), node_id(other), width, lean, text)
-        for one, other, width, lean, text in zip(
-            edges["concept_1"].tolist(),
-            edges["concept_2"].tolist(),
-            edge_widths_px(edges["images"]).tolist(),
-            pair_leaning.tolist(),
-            descriptions(edges, overview.pair_class_sizes),
-            strict=True,
-        )
-    ]
-    return GraphPicture(
-        nodes,
-        links,
-        axis.left_color,
-        axis.right_color,
-        axis_px=(ends_px[0], ends_px[1]),
-        sizes=_key(overview.concepts["images"].max(), share) if names else (),
+    return of_overviews([overview], axis, width_px, height_px)[0]
+
+
+def of_overviews(
+    overviews: Sequence[Overview],
+    axis: Axis,
+    width_px: float = WIDTH_PX,
+    height_px: float = HEIGHT_PX,
+) -> list[GraphPicture]:
+    """Place the concepts of an overview at each of several steps.
+
+    A concept keeps its y, its x is its skew at that step, and one measure holds for all sizes and
+    widths. What a step lacks stays where it was, and is marked as absent.
+
+    Parameters
+    ----------
+    overviews : sequence of Overview
+        At least one; all with the same concepts and edges in one order, of which a step lacks
+        those with NaN images.
+    """
+    images = np.array([one.concepts["images"].astype(float) for one in overviews])
+    leaning = _kept([one.concept_skew(*axis.codes([*one.class_sizes])) for one in overviews])
+    sizes_px = node_sizes_px(_kept(images))
+    positions, share = skew_axis_layout(
+        leaning, sizes_px.max(axis=0), width_px=width_px, height_px=height_px
     )
+    widths_px = edge_widths_px(
+        _kept([one.edges["images"].to_numpy(dtype=float) for one in overviews])
+    )
+    pair_leaning = _kept([one.edge_skew(*axis.codes([*one.pair_class_sizes])) for one in overviews])
+    ends_px = axis_x_px([-1, 1], width_px).tolist()
+    y = height_px + CLASS_PX
+    classes = [
+        GraphNode(node_id(side, "class"), side, "class", x, y, CLASS_PX, lean)
+        for side, x, lean in zip(
+            (axis.left_name, axis.right_name), ends_px, (-1.0, 1.0), strict=True
+        )
+    ]
+    key = _key(round(np.nanmax(images)), share) if images.size else ()
+    pictures = []
+    for step, overview in enumerate(overviews):
+        names = overview.concepts["concept"].tolist()
+        nodes = [
+            GraphNode(node_id(name), name, "concept", x, y, size, lean, text, absent)
+            for name, (x, y), size, lean, text, absent in zip(
+                names,
+                positions[step].tolist(),
+                (share * sizes_px[step]).tolist(),
+                leaning[step].tolist(),
+                descriptions(overview.concepts, overview.class_sizes),
+                np.isnan(images[step]).tolist(),
+                strict=True,
+            )
+        ]
+        edges = overview.edges
+        links = [
+            GraphEdge(node_id(one), node_id(other), width, lean, text)
+            for one, other, width, lean, text in zip(
+                edges["concept_1"].tolist(),
+                edges["concept_2"].tolist(),
+                widths_px[step].tolist(),
+                pair_leaning[step].tolist(),
+                descriptions(edges, overview.pair_class_sizes),
+                strict=True,
+            )
+        ]
+        pictures.append(
+            GraphPicture(
+                [*nodes, *classes],
+                links,
+                axis.left_color,
+                axis.right_color,
+                axis_px=(ends_px[0], ends_px[1]),
+                sizes=key,
+            )
+        )
+    return pictures
+
+
+def story_of(steps: Sequence[Step], names: Mapping[StepId, str], axis: Axis) -> GraphStory:
+    """The steps of a concept graph as a story, with the names that people read by their ids."""
+    pictures = of_overviews([step.overview for step in steps], axis)
+    return GraphStory(
+        [
+            GraphStep(step.id, names[step.id], picture)
+            for step, picture in zip(steps, pictures, strict=True)
+        ]
+    )
+
+
+def _kept(steps: npt.ArrayLike) -> FloatArray:
+    """Each step's values, and those of the step before where it has NaN; 0 before all."""
+    values = np.array(steps, dtype=np.float64)
+    for before, now in pairwise(values):
+        now[np.isnan(now)] = before[np.isnan(now)]
+    return np.asarray(np.nan_to_num(values))
 
 
 def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
@@ -132,7 +191,10 @@ def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
 
 def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:
     """Tooltip texts: images in total and in each counted class."""
-    lines = [[f"{images:,} images"] for images in frame["images"]]
+    lines = [
+        [f"{images:,.0f} images" if images == images else "not in this dataset"]
+        for images in frame["images"]
+    ]
     for name, size in class_sizes.items():
         for text, count in zip(lines, frame[COUNT + name].tolist(), strict=True):
             if count == count and count is not None:

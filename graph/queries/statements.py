@@ -33,6 +33,20 @@ MATCH (j:Job {id: d.rebalanced_by}) MATCH (original:Dataset {name: j.dataset})
 RETURN d.name AS copy, original.name AS original ORDER BY d.updated_at DESC, copy""",
 )
 
+ASKED_AND_ACCEPTED = Statement(
+    "The images that a job was asked for and that were accepted, by class and concepts: the job "
+    "that made one dataset of another, or without the other the newest one that makes new images.",
+    """
+MATCH (j:Job {dataset: $before})
+WHERE ($after IS NULL OR EXISTS { MATCH (:Dataset {name: $after, rebalanced_by: j.id}) })
+  AND EXISTS { MATCH (q:JobQuery {job: j.id})
+    WHERE q.state IS NOT NULL AND q.source_image IS NULL }
+WITH j ORDER BY j.created_at DESC, j.id LIMIT 1
+MATCH (q:JobQuery {job: j.id}) WHERE q.state IS NOT NULL AND q.source_image IS NULL
+RETURN q.class_name AS class_name, q.concepts AS concepts, sum(q.n) AS asked,
+  sum(q.accepted) AS accepted ORDER BY class_name, concepts""",
+)
+
 PROGRESS = Statement(
     "What there is of a dataset beyond its images and cliques.",
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -127,6 +127,12 @@ class Pages:
 def settle(page: Page) -> None:
     """Return when Streamlit has run, nothing is on the wire, and all of it is drawn."""
     page.wait_for_function(_AT_REST, arg=QUIET_MS)
+
+
+def graph(page: Page, expression: str) -> Any:
+    """Ask the graph's testing interface, which its source describes."""
+    element = page.locator(".concept-graph[data-ready]")
+    return element.evaluate(f"element => element.cobalanceGraph.{expression}")
 
 
 def barriers(page: Page) -> list[str]:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Browser, Page
@@ -14,16 +13,10 @@ from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.queries.overview import read_overview
 from graph.records import Annotations, ImageRecord, Mention
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, graph, screenshot, settle
 from tests.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
-
-
-def graph(page: Page, expression: str) -> Any:
-    """Ask the graph's testing interface, which its source describes."""
-    element = page.locator(".concept-graph[data-ready]")
-    return element.evaluate(f"element => element.cobalanceGraph.{expression}")
 
 
 def tick(page: Page, row: int) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from playwright.sync_api import Page
 
 from app.demo import urbancars
 from app.main import PAGES
@@ -14,7 +15,8 @@ from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
-from tests.browser.pages import Pages, barriers, screenshot, settle
+from tests.browser.pages import Pages, barriers, graph, screenshot, settle
+from tests.waiting import until
 
 PATHS = ["" if path == "diagnose" else path for _, path, _, _ in PAGES]
 HOSTILE_PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]
@@ -83,6 +85,43 @@ def test_two_datasets_side_by_side(pages: Pages, rebalanced: str) -> None:
     page = pages.open(f"/compare?dataset=urbancars&compare_after={quote(rebalanced)}")
     assert page.get_by_test_id("stMetric").filter(has_text="Solved").is_visible()
     screenshot(page, "compare-two")
+    _go_through_the_steps(page)
+
+
+def _go_through_the_steps(page: Page) -> None:
+    """By keyboard and by Play: no node leaves its height, and the link keeps the step."""
+    page.emulate_media(reduced_motion="no-preference")
+    before = graph(page, "renderedPositions()")
+    control = page.get_by_role("slider", name="Step of the story")
+    control.press("ArrowRight")
+    until(lambda: graph(page, "step()") == "after")
+    until(lambda: "step=after" in page.evaluate("location.search"))
+    after = graph(page, "renderedPositions()")
+    assert {node: at["y"] for node, at in after.items()} == pytest.approx(
+        {node: at["y"] for node, at in before.items()}, abs=0.1
+    )
+    middle = graph(page, "axis()")["0"]
+    cow = [abs(at["c:cow"]["x"] - middle) for at in (before, after)]
+    assert cow[1] < cow[0] / 2
+    control.press("Home")
+    until(
+        lambda: (
+            graph(page, "step()") == "dataset" and "step=" not in page.evaluate("location.search")
+        )
+    )
+    assert graph(page, "renderedPositions()") == before
+    page.emulate_media(reduced_motion="reduce")
+    page.get_by_role("button", name="Play the steps").click()
+    until(
+        lambda: (
+            graph(page, "step()") == "after" and "step=after" in page.evaluate("location.search")
+        )
+    )
+    assert graph(page, "renderedPositions()") == after
+    page.reload()
+    settle(page)
+    assert graph(page, "step()") == "after"
+    assert graph(page, "renderedPositions()")["c:cow"] == pytest.approx(after["c:cow"], abs=0.5)
 
 
 @pytest.mark.parametrize("view", ["Table", "Graph"])

@@ -11,6 +11,7 @@ from app.services.reports import change_texts
 from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.differences import draw_differences
 from app.views.compare.splits import draw_splits
+from app.views.compare.story import draw_story
 from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
 from app.views.state import session, url
@@ -63,6 +64,7 @@ def page() -> None:
             "made on the **Jobs** page.",
             icon=":material/compare_arrows:",
         )
+        draw_story(before, None, rebalanced=False)
         return
     unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
     if unmined is not None:
@@ -71,7 +73,7 @@ def page() -> None:
         return
     with place:
         filters = _choose_cliques(before, after)
-    totals = st.container()
+    totals, story = st.container(), st.container()
     left, right = st.columns([7, 5])
     with left:
         filters |= {"statuses": _choose_statuses()}
@@ -84,6 +86,9 @@ def page() -> None:
         for note in found.notes:
             st.info(escape(worded(note, in_app)), icon=":material/info:")
         draw_totals(found)
+    with story:
+        copies = rebalanced_copies(before.store)
+        draw_story(before, after.state, rebalanced=copies.get(after.name) == before.name)
     with left:
         _table(before, after, filters, found)
     with right:

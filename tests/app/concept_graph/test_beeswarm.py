@@ -60,6 +60,29 @@ def test_circles_overlap_at_their_smallest_alone(some):
     assert apart.min(initial=math.inf) > 0 or share == 0.3
 
 
+@given(
+    st.integers(1, 4).flatmap(
+        lambda steps: st.lists(
+            st.tuples(st.lists(leans, min_size=steps, max_size=steps), st.floats(*SIZES_PX)),
+            min_size=1,
+            max_size=40,
+        )
+    )
+)
+def test_of_several_steps_circles_keep_their_height_and_overlap_in_none(some):
+    lean = np.array([steps for steps, _ in some]).T
+    sizes = np.array([size for _, size in some])
+    at, share = skew_axis_layout(lean, sizes, width_px=WIDTH, height_px=HEIGHT)
+    assert at.shape == (*lean.shape, 2)
+    assert (at[:, :, 1] == at[0, :, 1]).all()
+    for step, positions in zip(lean, at, strict=True):
+        np.testing.assert_allclose(positions[:, 0], axis_x_px(step, WIDTH))
+        apart = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+        apart -= share * (sizes[:, None] + sizes[None]) / 2
+        np.fill_diagonal(apart, math.inf)
+        assert apart.min() > 0 or share == 0.3
+
+
 @given(st.lists(leans, min_size=1, max_size=8))
 def test_a_few_keep_their_size_and_have_room_for_labels(some):
     _, sizes, at, share = place([(lean, 40.0) for lean in some])

@@ -11,7 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 import app.concept_graph
 from app.concept_graph.component import BUILD, Exchange, next_exchange, payload
-from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from app.concept_graph.elements import (
+    GraphEdge,
+    GraphNode,
+    GraphPicture,
+    GraphStep,
+    GraphStory,
+)
 
 FRONTEND = Path(app.concept_graph.__file__).parent / "frontend"
 HOSTILE = "<img src=x onerror=alert(1)>'\"`\u202e\n שלום" + "x" * 300
@@ -32,8 +38,10 @@ def picture(*ids: str, edges: tuple[tuple[str, str], ...] = ()) -> GraphPicture:
 NOTHING = Exchange(0, (), ())
 
 
-def sent(drawn: GraphPicture, exchange: Exchange = NOTHING) -> dict[str, object]:
-    return payload(drawn, [["a", "b"]], exchange, height_px=300, label="Links")
+def sent(
+    drawn: GraphPicture | GraphStory, exchange: Exchange = NOTHING, step: Exchange = NOTHING
+) -> dict[str, object]:
+    return payload(drawn, [["a", "b"]], exchange, step, height_px=300, label="Links")
 
 
 class TestPayload:
@@ -81,6 +89,9 @@ class TestPayload:
                     "description": "3 images",
                 }
             ],
+            "steps": [],
+            "step": "",
+            "step_request": 0,
             "axis": [28.0, 1172],
             "sizes": [[20.1, "12"]],
             "left_color": "#0072B2",
@@ -105,6 +116,37 @@ class TestPayload:
         text = json.dumps(sent(drawn), allow_nan=False)
         assert json.loads(text)["nodes"][0]["label"] == HOSTILE
         assert text.isascii()
+
+    def test_a_story_is_its_first_picture_and_what_differs_at_each_step(self):
+        first = picture("a", "b", edges=(("a", "b"),))
+        then = GraphPicture(
+            [node("a", x_px=7.04, size_px=9, skew=0.5, description="9 images"), gone("b")],
+            [GraphEdge("a", "b", 4, -1, "4 images")],
+            "#0072B2",
+            "#D55E00",
+        )
+        steps = [GraphStep("now", "Now", first), GraphStep("then", HOSTILE, then)]
+        data = sent(GraphStory(steps), step=Exchange(2, ("then",), ("then",)))
+        assert (data["step"], data["step_request"]) == ("then", 2)
+        assert data["nodes"] == sent(first)["nodes"]
+        assert data["steps"] == [
+            {
+                "id": "now",
+                "name": "Now",
+                "nodes": [[1.0, 20.0, 0.0, "", False]] * 2,
+                "edges": [[2.0, 0.0, ""]],
+            },
+            {
+                "id": "then",
+                "name": HOSTILE,
+                "nodes": [[7.0, 9.0, 0.5, "9 images", False], [1.0, 20.0, 0.0, "", True]],
+                "edges": [[4.0, -1.0, "4 images"]],
+            },
+        ]
+
+
+def gone(id_: str) -> GraphNode:
+    return node(id_, absent=True)
 
 
 class TestPicture:
@@ -142,6 +184,18 @@ class TestPicture:
     def test_colours(self):
         with pytest.raises(ValueError, match="'red;background:url"):
             GraphPicture([], [], "#fff", "red;background:url(x)")
+
+    @pytest.mark.parametrize("others", [("a",), ("b", "a"), ("a", "b", "c")])
+    def test_steps_have_the_same_elements(self, others):
+        steps = [GraphStep("1", "", picture("a", "b")), GraphStep("2", "", picture(*others))]
+        with pytest.raises(ValueError, match="step '2' has other nodes"):
+            GraphStory(steps)
+
+    def test_a_story_has_steps_each_once(self):
+        step = GraphStep("1", "", picture("a"))
+        for steps in ([], [step, step]):
+            with pytest.raises(ValueError, match="each id once"):
+                GraphStory(steps)
 
     def test_empty(self):
         assert sent(GraphPicture([], [], "#000", "#fff"))["nodes"] == []

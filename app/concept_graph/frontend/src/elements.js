@@ -16,6 +16,8 @@ export class Elements {
     this.nodes = new Map();
     /** @type {object[]} */
     this.edges = [];
+    /** @type {{nodes: any[][], edges: any[][]}[]} the elements' numbers and texts at each step */
+    this.steps = [];
   }
 
   /** Our id of a Cytoscape node. */
@@ -32,14 +34,18 @@ export class Elements {
    * @returns {{changed: boolean, related: boolean}} whether anything differs, and whether any
    *     node of before is still there
    */
-  draw({ nodes, edges }) {
-    const signature = JSON.stringify([nodes, edges]);
+  draw({ nodes, edges, steps }) {
+    const signature = JSON.stringify([nodes, edges, steps]);
     if (signature === this.signature) return { changed: false, related: true };
     this.signature = signature;
     this.cliqueSignature = "";
     const before = this.nodes;
+    const room = (i) => Math.max(...steps.map((step) => step.nodes[i][1]));
+    if (steps.length) nodes = nodes.map((node, i) => ({ ...node, room: room(i) }));
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
     this.edges = edges;
+    this.steps = steps;
+    this.edgeKeys = [];
     const wanted = new Map();
     nodes.forEach((node) => wanted.set(nodeKey(node.id), { group: "nodes", raw: node }));
     const repeats = new Map();
@@ -47,6 +53,7 @@ export class Elements {
       const pair = pairOf(edge.source, edge.target);
       const repeat = repeats.get(pair) ?? 0;
       repeats.set(pair, repeat + 1);
+      this.edgeKeys.push(`e${repeat}${pair}`);
       wanted.set(`e${repeat}${pair}`, { group: "edges", raw: edge, pair, repeat });
     }
     this.cy.batch(() => {
@@ -61,6 +68,34 @@ export class Elements {
       this.cy.nodes().forEach((node) => node.toggleClass("class", node.data("raw").kind === "class"));
     });
     return { changed: true, related: nodes.some(({ id }) => before.has(id)) };
+  }
+
+  /**
+   * Give every element its numbers at a place between the steps, which must be some: at 1.5 it is
+   * halfway from the second to the third. Texts are the nearer step's.
+   * @param {number} place
+   */
+  moveTo(place) {
+    const first = Math.floor(place);
+    const share = place - first;
+    const [from, to] = [this.steps[first], this.steps[Math.ceil(place)]];
+    const near = share < 0.5 ? from : to;
+    const mix = (one, other) => one + (other - one) * share;
+    this.cy.batch(() => {
+      [...this.nodes.values()].forEach((node, i) => {
+        const [x, size, skew] = [0, 1, 2].map((at) => mix(from.nodes[i][at], to.nodes[i][at]));
+        const [description, absent] = near.nodes[i].slice(3);
+        const raw = { ...node, x, size, skew, description };
+        this.nodes.set(node.id, raw);
+        this.get(node.id).data("raw", raw).toggleClass("absent", absent);
+      });
+      this.edges = this.edges.map((edge, i) => {
+        const [width, skew] = [0, 1].map((at) => mix(from.edges[i][at], to.edges[i][at]));
+        const raw = { ...edge, width, skew, description: near.edges[i][2] };
+        this.cy.getElementById(this.edgeKeys[i]).data("raw", raw);
+        return raw;
+      });
+    });
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The elements around and over the canvas. Texts are set as text, never as HTML. */
 
 import { Axis } from "./axis.js";
+import { element, hidden, iconButton } from "./dom.js";
 import css from "./style.css";
 
 const POINTER_HINT = "Click selects · Shift + drag: an area · double-click expands · Ctrl + wheel zooms";
@@ -17,26 +18,6 @@ const ICONS = {
 
 /** Room at the top that is kept for the buttons, in pixels. */
 export const STRIP_PX = 44;
-
-function element(tag, properties = {}, children = []) {
-  const { attributes = {}, ...rest } = properties;
-  const created = Object.assign(document.createElement(tag), rest);
-  Object.entries(attributes).forEach(([name, value]) => created.setAttribute(name, value));
-  created.append(...children);
-  return created;
-}
-
-function icon(path) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  return svg;
-}
-
-const hidden = (properties) => element("div", { className: "visually-hidden", ...properties });
 
 export class Frame {
   /** @param {ParentNode & Node} parent */
@@ -57,10 +38,7 @@ export class Frame {
       [this.axis.svg, this.canvas],
     );
     this.buttons = Object.fromEntries(
-      Object.entries(ICONS).map(([label, path]) => [
-        label,
-        element("button", { type: "button", title: label, attributes: { "aria-label": label } }, [icon(path)]),
-      ]),
+      Object.entries(ICONS).map(([label, path]) => [label, iconButton(label, path)]),
     );
     const controls = element("div", { className: "controls", attributes: { role: "group", "aria-label": "Zoom" } }, [
       this.buttons["Zoom in"],

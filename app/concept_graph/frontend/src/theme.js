@@ -120,6 +120,7 @@ export class Theme {
       { selector: ".away", style: { opacity: 0.25 } },
       { selector: ".dim", style: { opacity: 0.12 } },
       { selector: "node.dim", style: { opacity: 0.3 } },
+      { selector: ".absent", style: { opacity: 0.3 } },
       // The sides stay legible: they say what left and right mean.
       { selector: "node.class.away, node.class.dim", style: { opacity: 0.65 } },
       { selector: "node.away:selected, node.dim:selected", style: { opacity: 0.65 } },

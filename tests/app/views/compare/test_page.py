@@ -1,6 +1,8 @@
 """The Before/after page: what became of each imbalance, and what cannot be compared."""
 
 import io
+import json
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.services.frames import to_csv
 from app.views.compare.chart import marks_of
 from app.views.state import session
+from app.views.widgets.theme import shorten
 from graph.database.store import GraphStore
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import mine_dataset
@@ -72,6 +75,55 @@ def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: st
     assert totals["Imbalanced cliques"] == "7 → 6"
     assert totals["Solved"] == "2"
     assert totals["Introduced"] == "1"
+
+
+def stories(app: AppTest) -> list[dict[str, Any]]:
+    """What the graphs of a page are sent."""
+    found = app.get("bidi_component")
+    return [json.loads(one.proto.json) for one in found if one.proto.json]
+
+
+def test_the_graph_has_steps_and_the_link_names_one(
+    open_page: OpenPage, cars: str, later: str
+) -> None:
+    """Of two datasets without a job the first and the second, at their own rates."""
+    app = open_page("compare", dataset=cars, compare_after=later, step="after")
+    assert not app.exception
+    (sent,) = stories(app)
+    assert [(step["id"], step["name"]) for step in sent["steps"]] == [
+        ("dataset", "Dataset"),
+        ("after", shorten(later, 40)),
+    ]
+    assert sent["step"] == "after"
+    ids = [node["id"] for node in sent["nodes"]]
+    skews = {
+        id_: [step["nodes"][row][2] for step in sent["steps"]]
+        for row, id_ in enumerate(ids)
+        if id_ in ("c:cow", "c:sign")
+    }
+    assert skews == {
+        # 9 of 10 in country and 1 of 10 in urban, then 9 of 24 and 6 of 13
+        "c:cow": [round((0.1 - 0.9) / 1.0, 3), round((6 / 13 - 9 / 24) / (6 / 13 + 9 / 24), 3)],
+        "c:sign": [round((0.9 - 0.1) / 1.0, 3), round((5 / 13 - 6 / 24) / (5 / 13 + 6 / 24), 3)],
+    }
+    alley = ids.index("c:alley")
+    assert [step["nodes"][alley][4] for step in sent["steps"]] == [False, True]
+    again = open_page("compare", dataset=cars, compare_after=later, step="nothing")
+    assert not again.exception
+    assert "step" not in again.query_params
+
+
+def test_the_steps_of_a_job_are_drawn_before_its_images_are_a_dataset(
+    open_page: OpenPage, cars: str, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_job(store, cars, "plan", [("urban", ("cow",), 8)])
+    other = list_datasets(store).query("dataset == @cars").assign(dataset="nothing like it")
+    both = pd.concat([list_datasets(store).query("dataset == @cars"), other])
+    monkeypatch.setattr(session, "datasets", lambda: both)
+    (sent,) = stories(open_page("compare", dataset=cars))
+    assert [step["id"] for step in sent["steps"]] == ["dataset", "plan"]
+    cow = [node["id"] for node in sent["nodes"]].index("c:cow")
+    assert sent["steps"][1]["nodes"][cow][2] == round((9 / 18 - 9 / 10) / (9 / 18 + 9 / 10), 3)
 
 
 def test_it_opens_on_what_was_made_from_a_dataset(
