@@ -39,7 +39,7 @@ def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced
     names = dict(NAMES)
     if after is not None and not rebalanced:
         names["after"] = shorten(after.name, 40)
-    draw_steps(steps, names, lambda: axis_choice.choose_axis(before.class_sizes), STEP)
+    draw_steps(steps, names, lambda: axis_choice.choose_axis(before), STEP)
 
 
 def draw_steps(
