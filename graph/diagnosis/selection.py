@@ -1,4 +1,4 @@
-"""Select cliques by a filter or by name."""
+"""Select cliques by a filter or by name, and fold those that have the same images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -113,3 +113,53 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
         codes = [code_of.get(name, -2) for name in names] + [-1] * (width - len(names))
         found[position] = row_of.get(np.array(codes, dtype=np.int64).tobytes(), -1)
     return found
+
+
+def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[list[int]]:
+    """Group the rows of a table whose cliques have the same images.
+
+    A clique within another, with the same count in every class, has the other's images and no
+    more. Cliques that only happen to have equal counts stay apart.
+
+    Parameters
+    ----------
+    cliques : sequence of tuple of str
+        Concepts of each, in ascending order; each clique once.
+    counts : int array, shape (n_cliques, n_classes)
+        Images of each class that contain it.
+
+    Returns
+    -------
+    list of list of int
+        Rows of each group in the order of the groups' first rows. The largest clique, the first
+        of them in the table, stands for the others and comes first; the others in their order.
+
+    Examples
+    --------
+    >>> rows = [("lamp",), ("cow",), ("lamp", "person"), ("person",)]
+    >>> fold_repeats(rows, np.array([[5, 2], [5, 2], [5, 2], [6, 3]]))
+    [[2, 0], [1], [3]]
+    """
+    row_of = {names: row for row, names in enumerate(cliques)}
+    group = list(range(len(cliques)))
+
+    def first_of(row: int) -> int:
+        while group[row] != row:
+            group[row] = group[group[row]]
+            row = group[row]
+        return row
+
+    for row, names in enumerate(cliques):
+        for member in range(len(names)):
+            smaller = row_of.get(names[:member] + names[member + 1 :])
+            if smaller is not None and np.array_equal(counts[smaller], counts[row]):
+                one, other = sorted((first_of(smaller), first_of(row)))
+                group[other] = one
+    groups: dict[int, list[int]] = {}
+    for row in range(len(cliques)):
+        groups.setdefault(first_of(row), []).append(row)
+    largest = [max(rows, key=lambda row: len(cliques[row])) for rows in groups.values()]
+    return [
+        [first, *(row for row in rows if row != first)]
+        for first, rows in zip(largest, groups.values(), strict=True)
+    ]

@@ -1,7 +1,7 @@
 """Top imbalances, filtered and sorted by the database."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from graph.database import schema
 from graph.database.store import Cypher, GraphStore
 from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST, evidence_columns
+from graph.diagnosis.selection import fold_repeats
 from graph.errors import OptionError, UnknownNameError
 from graph.queries import statements
 from graph.queries.binding import bind_with_state
@@ -20,6 +21,7 @@ _FLOATS = (
 )
 _NO_NUMBERS = ("digest", "concepts", "under_represented", "over_represented", "test", "leans")
 GAP = "gap"
+_BEYOND = 50  # rows after the last, which may have the same images
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,38 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
         bound |= {"by": by, "by_class": by_class, "descending": ranking.largest_first}
         bound.setdefault("concepts", [])
     return _as_table(store.read_frame(text, **bound), sizes)
+
+
+def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
+    """Read the top imbalances, those with the same images as one row.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Its limit counts the rows before they are folded.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `read_imbalances`, and ``repeats`` (tuple of tuples of str): the cliques that
+        are within this one and have the same images, or have those of one that is, see
+        `graph.diagnosis.selection.fold_repeats`.
+
+    Raises
+    ------
+    StaleError, UnknownNameError
+        As `read_imbalances` does.
+    """
+    # Equal counts are equal in any order but that of a size: a group's rows follow each other.
+    frame = read_imbalances(store, dataset, replace(ranking, limit=ranking.limit + _BEYOND))
+    cliques = frame["concepts"].tolist()
+    counts = frame[[name for name in frame if str(name).startswith(COUNT)]].to_numpy()
+    groups = [rows for rows in fold_repeats(cliques, counts) if min(rows) < ranking.limit]
+    folded = frame.iloc[[rows[0] for rows in groups]].reset_index(drop=True)
+    folded["repeats"] = pd.Series(
+        [tuple(cliques[i] for i in rows[1:]) for rows in groups], dtype=object
+    )
+    return folded
 
 
 def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:

@@ -22,6 +22,11 @@ from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.queries.imbalances import GAP
 
+_SHORTER = {
+    "fewest images, not the lowest rate": "fewest, not lowest rate",
+    "as many images, different rates": "as many, different rates",
+}
+"""Words of where counts and rates disagree that are too long for a column."""
 MAX_BARS = 4  # classes with a column of their own
 
 
@@ -29,10 +34,15 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
     """Column configuration of an imbalance table: chips, counts as bars, numbers to the right."""
     config = st.column_config
     columns: dict[str, Any] = {
-        "concepts": config.ListColumn("Concepts", width="medium"),
+        "concepts": config.ListColumn("Concepts", width=170),
+        "repeats": config.TextColumn(
+            "Repeats",
+            width=65,
+            help="Combinations within this one that have the same images, and no more.",
+        ),
         "rate difference": config.TextColumn(
             "Rate difference",
-            width=120,
+            width=115,
             help="The largest rate less the smallest, and the class with the largest.",
         ),
         "gap": count_column(
@@ -62,7 +72,7 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
         "size": config.NumberColumn("Size", width=50),
         "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
         "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=170),
-        "q-value": config.TextColumn("q-value", width=70, help="Benjamini-Hochberg."),
+        "q-value": config.TextColumn("q-value", width=62, help="Benjamini-Hochberg."),
     }
     for name, color in class_colors(classes).items():
         columns[COUNT + name] = config.ProgressColumn(
@@ -78,7 +88,7 @@ def disagreement_column() -> Any:
     """Configuration of the column of words where counts and rates disagree."""
     return st.column_config.TextColumn(
         "Counts and rates",
-        width=170,
+        width=165,
         help="Where rates contradict the class that counts call too few.",
     )
 
@@ -99,10 +109,12 @@ def imbalance_view(
     """
     classes = list(class_sizes)
     shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
+    if "repeats" in frame and frame["repeats"].map(len).any():
+        shown["repeats"] = [f"+{len(same)}" if same else "" for same in frame["repeats"]]
     shown["rate difference"] = effect_texts(frame)
     shown["q-value"] = [q_text(q) for q in frame["q_value"]]
     for name, words in disagreement_texts(frame).items():
-        shown[name] = words
+        shown[name] = [_SHORTER.get(said, said) for said in words]
     if accuracy is not None:
         shown["accuracy"] = accuracy_texts(accuracy)
         shown["test images"] = accuracy["test_images"].to_numpy()

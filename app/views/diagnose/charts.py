@@ -8,13 +8,12 @@ import streamlit as st
 
 from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.overview import Axis
-from app.views.components.imbalance_table import MAX_BARS
 from app.views.widgets.theme import distinct_labels, names_axis, shorten
-from graph.diagnosis.imbalance import COUNT
+from graph.diagnosis.imbalance import COUNT, RATE
 from graph.queries.overview import Overview
 
 MOST_IN_MATRIX = 40
-MOST_COMBINATIONS = 20
+MOST_COMBINATIONS, MOST_BARS = 20, 120
 _LABEL = 22  # characters
 _COLUMN = alt.X("combination:O", axis=None)
 
@@ -76,17 +75,23 @@ def matrix(overview: Overview, axis: Axis) -> None:
         st.caption(f"The {len(names)} most frequent concepts; {left_out:,} more are not shown.")
 
 
-def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
-    """Draw an UpSet plot: combinations as columns of dots, their counts above.
-
-    Counts are bars in the classes' colours; with many classes a mark for each.
+def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int], *, shares: bool) -> None:
+    """Draw an UpSet plot: combinations as columns of dots, bars in the classes' colours above.
 
     Parameters
     ----------
     top : pandas.DataFrame
-        From `read_imbalances`; the first `MOST_COMBINATIONS` rows are drawn.
+        From `read_imbalances`; the first rows are drawn, fewer where there are many classes.
+    shares : bool
+        Whether bars are shares of each class's images, and not counts.
+
+    References
+    ----------
+    Lex et al., "UpSet: visualization of intersecting sets" (IEEE TVCG 20, 2014).
     """
-    top = top.head(MOST_COMBINATIONS).reset_index(drop=True)
+    classes = drawn_classes(top, list(class_sizes))
+    top = top.head(min(MOST_COMBINATIONS, MOST_BARS // max(len(classes), 1)))
+    top = top.reset_index(drop=True)
     if top.empty:
         st.caption("No combination to show.")
         return
@@ -94,43 +99,78 @@ def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int]) -> None:
     concepts = dict(
         zip(frequency.index, distinct_labels(frequency.index.tolist(), _LABEL), strict=True)
     )
-    few = len(class_sizes) <= MAX_BARS
-    above = _counts(top, list(class_sizes))
+    colors = class_colors(list(class_sizes))
+    above = _bars(top, {name: colors[name] for name in classes}, shares=shares)
     below = _members(top["concepts"].tolist(), concepts)
     chart = alt.vconcat(above, below, spacing=6).resolve_scale(x="shared", color="independent")
-    st.altair_chart(chart, width="stretch", key="_combinations")
+    bars = "the share of each class's images" if shares else "images of each class"
+    st.altair_chart(
+        chart,
+        width="stretch",
+        key="_combinations",
+        alt=f"The {len(top)} first combinations of the table, with bars for {bars}",
+    )
+    hidden = len(class_sizes) - len(classes)
     st.caption(
-        "Each column is one combination, in the order of the table; a large dot is a member."
-        + ("" if few else " Above, each mark is a class: point at one for its name.")
+        f"Each column is one combination, in the order of the table; its dots are its concepts, "
+        f"its bars {bars}." + (f" {hidden:,} more classes have no bars." if hidden else "")
     )
 
 
-def _counts(top: pd.DataFrame, classes: list[str]) -> alt.Chart:
-    counts = pd.DataFrame(
+def drawn_classes(top: pd.DataFrame, classes: Sequence[str]) -> list[str]:
+    """Classes with bars, each of another colour: all of a few, else those that lead most often.
+
+    Examples
+    --------
+    >>> top = pd.DataFrame({"highest_rate": ["m", "b", "m"], "lowest_rate": ["a", "b", "b"]})
+    >>> drawn_classes(top, ["a", "b"]), drawn_classes(top, list("abcdefghijklm"))
+    (['a', 'b'], ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'])
+    """
+    leads = pd.concat([top["highest_rate"], top["lowest_rate"]]).astype(object).value_counts()
+    by_color: dict[str, str] = {}
+    colors = class_colors(classes)
+    for name in sorted(classes, key=lambda name: (-int(leads.get(name, 0)), name)):
+        by_color.setdefault(colors[name], name)
+    return [name for name in classes if name in by_color.values()]
+
+
+def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.Chart:
+    classes = list(colors)
+    bars = pd.DataFrame(
         [
-            {"combination": i, "class": name, "images": row[COUNT + name]}
+            {
+                "combination": i,
+                "concepts": " + ".join(row["concepts"]),
+                "class": name,
+                "images": row[COUNT + name],
+                "share": row[RATE + name],
+            }
             for i, row in top.iterrows()
             for name in classes
         ]
     )
-    base = alt.Chart(counts, height=180, width="container").encode(
-        x=_COLUMN,
-        y=alt.Y("images:Q", title="images"),
-        tooltip=[alt.Tooltip("class:N"), alt.Tooltip("images:Q", format=",")],
-    )
-    drawn: alt.Chart
-    if len(classes) > MAX_BARS:
-        drawn = base.mark_tick(color=NEUTRAL, thickness=2, opacity=0.75)
-        return drawn
-    colors = class_colors(classes)
-    drawn = base.mark_bar().encode(
-        xOffset=alt.XOffset("class:N", sort=classes),
-        color=alt.Color(
-            "class:N",
-            sort=classes,
-            scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
-            legend=alt.Legend(orient="top", title=None, labelLimit=120),
-        ),
+    drawn: alt.Chart = (
+        alt.Chart(bars, height=180, width="container")
+        .mark_bar()
+        .encode(
+            x=_COLUMN,
+            xOffset=alt.XOffset("class:N", sort=classes),
+            y=alt.Y("share:Q", title="% of class", axis=alt.Axis(format=".0%"))
+            if shares
+            else alt.Y("images:Q", title="images"),
+            color=alt.Color(
+                "class:N",
+                sort=classes,
+                scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
+                legend=alt.Legend(orient="top", title=None, labelLimit=120, columns=4),
+            ),
+            tooltip=[
+                alt.Tooltip("concepts:N"),
+                alt.Tooltip("class:N"),
+                alt.Tooltip("images:Q", format=","),
+                alt.Tooltip("share:Q", title="of the class", format=".1%"),
+            ],
+        )
     )
     return drawn
 
@@ -139,19 +179,19 @@ def _members(combinations: list[Sequence[str]], concepts: Mapping[str, str]) -> 
     order = list(concepts.values())
     dots = pd.DataFrame(
         [
-            {"combination": i, "concept": label, "member": name in members}
+            {"combination": i, "concept": concepts[name], "place": order.index(concepts[name])}
             for i, members in enumerate(combinations)
-            for name, label in concepts.items()
+            for name in members
         ]
     )
     drawn: alt.Chart = (
         alt.Chart(dots)
-        .mark_circle(color=NEUTRAL)
+        .mark_line(color=NEUTRAL, strokeWidth=2, point=alt.OverlayMarkDef(color=NEUTRAL, size=90))
         .encode(
             x=_COLUMN,
-            y=alt.Y("concept:N", sort=order, title=None, axis=names_axis(160)),
-            size=alt.condition("datum.member", alt.value(110), alt.value(12)),
-            opacity=alt.condition("datum.member", alt.value(1), alt.value(0.5)),
+            y=alt.Y("concept:N", sort=order, title=None, axis=names_axis(160, grid=True)),
+            detail="combination:O",
+            order="place:Q",
             tooltip=[alt.Tooltip("concept:N")],
         )
         .properties(height=max(18 * len(order), 60), width="container")

@@ -23,7 +23,13 @@ from app.services.findings import (
     small_classes,
 )
 from app.services.glossary import meaning
-from app.services.reports import cell_text, describe_mining, describe_summary, summary_table
+from app.services.reports import (
+    are_unequal,
+    cell_text,
+    describe_mining,
+    describe_summary,
+    summary_table,
+)
 from app.services.steps import next_action, steps_of
 from app.views.components import (
     accuracy_colors,
@@ -39,7 +45,7 @@ from app.views.components.stepper import draw_steps
 from app.views.diagnose import charts, heat_map
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
@@ -51,17 +57,18 @@ from graph.diagnosis.imbalance import COUNT
 from graph.errors import worded
 from graph.evaluations.reading import Evaluation
 from graph.queries.contrasts import read_contrasts
-from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from graph.queries.overview import Overview, read_overview
-from graph.queries.own_effects import read_own_imbalances
 from graph.queries.progress import DatasetProgress, dataset_progress
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
+REPEATS = "repeats"  # the parameter of whether rows with the same images are shown
 _FOCUSED = "concepts"  # the column that the browser selects when somebody tabs into the table
 GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS = "Graph", "Heat map", "Matrix", "Combinations"
+BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 COLORS = ("Class", "Accuracy")
 HEIGHT_PX = 560
@@ -89,7 +96,7 @@ def page() -> None:
     _metrics(current)
     _take_nodes_from_graph()
     ranking = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
-    left, right = st.columns([6, 7])
+    left, right = st.columns([8, 7])
     with left:
         model = model_accuracy.choose(current)
         frame = _rows(current, ranking)
@@ -101,6 +108,7 @@ def page() -> None:
     _selection_bar(cell)
     if cell is not None:
         gallery.show(current, cell.clique, cell.counts, cell.class_name)
+        _same_images(frame, cell.clique)
     with first:
         _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
 
@@ -128,15 +136,27 @@ def _emphasised(name: str) -> str:
 
 
 def _rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
-    """Draw the choice of closed cliques; read the rows."""
-    closed = st.checkbox(
-        "Hide repeats",
-        **in_url("closed"),
-        help="Leave out cliques of which a larger one has the same counts.",
+    """Read the rows, those with the same images as one; draw the choice to see all."""
+    folded = current.read(read_folded_imbalances, ranking)
+    repeats = int(folded["repeats"].map(len).sum())
+    if not repeats and not st.session_state.get(REPEATS):
+        return folded
+    opened = st.checkbox(
+        f"Show repeats: {counted(repeats, 'rows')} with the same images as others",
+        **in_url(REPEATS),
+        help="A combination within a larger one, with the same counts in every class, has the "
+        "same images. Such rows are shown as the largest; how many it stands for is beside it.",
     )
-    if closed:
-        return current.read(read_own_imbalances, ranking, own=False, closed=True)
-    return current.read(read_imbalances, ranking)
+    return current.read(read_imbalances, ranking) if opened else folded
+
+
+def _same_images(frame: pd.DataFrame, clique: url.Clique) -> None:
+    """Name the cliques that a row of the folded table stands for."""
+    rows = zip(frame["concepts"], frame.get("repeats", ()), strict=False)
+    alike = next((same for names, same in rows if names == clique), ())
+    if alike:
+        names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in alike)
+        st.caption(f"The same images show {names}, and no others do.")
 
 
 def _summary(current: CurrentDataset) -> None:
@@ -256,7 +276,9 @@ def _shown_elsewhere(
     if shown is None or shown[1] not in (None, *current.class_sizes):
         return None
     clique, class_name = shown
-    row = next((i for i, names in enumerate(frame["concepts"]) if names == clique), None)
+    alike = frame.get("repeats", pd.Series([()] * len(frame)))
+    rows = enumerate(zip(frame["concepts"], alike, strict=True))
+    row = next((i for i, (names, same) in rows if clique in (names, *same)), None)
     if row is not None:
         counts = {name: int(frame[COUNT + name].iloc[row]) for name in current.class_sizes}
         return Cell(clique, counts, class_name)
@@ -294,6 +316,12 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
             edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
             if model is not None:
                 color = st.selectbox("Colour", COLORS, **choice_in_url("color"), width=120)
+        bars = BARS[0]
+        if view == COMBINATIONS:
+            # Counts of classes of unequal sizes say little beside each other.
+            usual = BARS[are_unequal(current.class_sizes)]
+            asked = st.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS), width=130)
+            bars = asked or usual
         between = view in (GRAPH_VIEW, MATRIX)
         axis = axis_choice.choose_axis(current) if between else None
     if view == HEAT_MAP:
@@ -301,7 +329,8 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
         return
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
-        charts.combinations(current.read(read_imbalances, first), current.class_sizes)
+        top = current.read(read_folded_imbalances, first)
+        charts.combinations(top, current.class_sizes, shares=bars == BARS[1])
         return
     selected = url.selected_cliques()
     wanted = {name for clique in selected for name in clique}

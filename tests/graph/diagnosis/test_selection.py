@@ -1,5 +1,7 @@
 """Planning for some of the cliques: filters, names, and what the planner then sees."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from generation.planners import PLANNERS, plan
 from generation.planning.effects import images_for
 from generation.planning.plan import PlanOptions, queries_of
 from graph.diagnosis.imbalance import imbalance_table
-from graph.diagnosis.selection import CliqueFilter, find_rows
+from graph.diagnosis.selection import CliqueFilter, find_rows, fold_repeats
 from graph.errors import OptionError, UnknownNameError
 from tests.counted import count_cliques
 
@@ -110,3 +112,32 @@ def test_rows_taken_are_a_table_of_their_own(cliques):
     assert part.names() == [cliques.names()[3], cliques.names()[1]]
     assert part.class_sizes is cliques.class_sizes
     assert pd.DataFrame(part.counts).equals(pd.DataFrame(cliques.counts[[3, 1]]))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("xy"), st.frozensets(st.sampled_from("abcd"))), max_size=12),
+    st.randoms(use_true_random=False),
+)
+def test_folded_rows_have_the_same_images(images, random):
+    shown = {
+        names: frozenset(i for i, (_, concepts) in enumerate(images) if {*names} <= concepts)
+        for size in range(1, 4)
+        for names in combinations("abcd", size)
+    }
+    rows = [names for names, found in shown.items() if found]
+    random.shuffle(rows)
+    counts = np.array(
+        [[sum(images[i][0] == name for i in shown[names]) for name in "xy"] for names in rows]
+    ).reshape(-1, 2)
+    groups = fold_repeats(rows, counts)
+    assert sorted(row for group in groups for row in group) == list(range(len(rows)))
+    assert [min(group) for group in groups] == sorted(min(group) for group in groups)
+    for group in groups:
+        assert len({shown[rows[row]] for row in group}) == 1
+        assert len(rows[group[0]]) == max(len(rows[row]) for row in group)
+        assert group[1:] == sorted(group[1:])
+    of = {row: number for number, group in enumerate(groups) for row in group}
+    for one, small in enumerate(rows):
+        for other, large in enumerate(rows):
+            if {*small} < {*large} and shown[small] == shown[large]:
+                assert of[one] == of[other]

@@ -7,7 +7,7 @@ from graph.dataset.cliques import clique_totals
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.read import load_incidence
 from graph.diagnosis.imbalance import imbalance_table
-from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
@@ -71,3 +71,27 @@ def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
     totals = clique_totals(store, dataset)
     assert totals.leaning == (table["q_value"] <= 0.05).sum()
     assert totals.unproven == ((table["q_value"] > 0.05) & (table["gap"] > 0)).sum()
+
+
+def test_rows_with_the_same_images_are_folded_beyond_the_last_row(store, load):
+    groups = [("a", "bcd", 3), ("b", "bcd", 1), ("a", "e", 2), ("b", "e", 1), ("a", "be", 1)]
+    annotations = Annotations.from_records(
+        [
+            ImageRecord(f"{name} {concepts} {i}", name, tuple(map(Mention, concepts)))
+            for name, concepts, images in groups
+            for i in range(images)
+        ]
+    )
+    dataset = load(annotations, MiningOptions(max_size=3, common=()))
+    # 3 of a and 1 of b show b, c and d together; c, d and every set with one of them is within.
+    same = {("c",), ("d",), ("b", "c"), ("b", "d"), ("c", "d")}
+    for limit in (1000, 2):
+        found = read_folded_imbalances(store, dataset, Ranking(by="gap", limit=limit))
+        rows = dict(zip(found["concepts"], found["repeats"], strict=True))
+        assert {*rows["b", "c", "d"]} == same
+        assert rows.get(("b",), ()) == ()
+        assert same.isdisjoint(rows)
+    plain = read_imbalances(store, dataset, Ranking(limit=1000))
+    folded = read_folded_imbalances(store, dataset, Ranking(limit=1000))
+    assert len(plain) == len(folded) + len(same)
+    assert folded.columns.tolist() == [*plain.columns, "repeats"]

@@ -44,7 +44,7 @@ def test_leaning_is_told_by_evidence_and_contradicted_rows_say_so(
     groups = [("big", ("x",), 90), ("big", ("y",), 40), ("big", ("z", "y"), 270)]
     groups += [("small", ("x",), 80), ("small", ("y",), 5), ("small", ("y", "z"), 15)]
     write_dataset(dataset, groups)
-    app = open_page("diagnose", dataset=dataset)
+    app = open_page("diagnose", dataset=dataset, repeats="true")
     table = app.dataframe[0].value.set_index(app.dataframe[0].value["concepts"].map(tuple))
     # x: 90 of 400 against 80 of 100; y: 310 of 400 against 20 of 100; z: 270 against 15.
     assert table.index.tolist() == [("x",), ("y",), ("z",), ("y", "z")]
@@ -186,17 +186,24 @@ def test_the_first_thing_is_what_stands_on_its_own(
     assert len(app.table[0].value) == 2
 
 
-def test_rows_that_a_larger_clique_repeats_are_hidden(
+def test_rows_with_the_same_images_are_one_until_they_are_opened(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
     both = ("lamp", "person")
     groups = [("a", both, 5), ("b", both, 2), ("a", ("person",), 1), ("b", ("person",), 1)]
     write_dataset(dataset, groups)
-    app = open_page("diagnose", dataset=dataset)
+    app = open_page("diagnose", dataset=dataset, images=json.dumps(both))
+    table = app.dataframe[0].value
+    assert dict(zip(table["concepts"].map(tuple), table["repeats"], strict=True)) == {
+        ("person",): "",
+        both: "+1",
+    }
+    assert "The same images show lamp" in shown_text(app)
+    app.checkbox(key="repeats").check().run()
     assert set(cliques(app)) == {("lamp",), ("person",), both}
-    app.checkbox(key="closed").check().run()
-    assert set(cliques(app)) == {("person",), both}
     assert not app.exception
+    app = open_page("diagnose", dataset=dataset, images=json.dumps(["lamp"]), images_of="a")
+    assert "**a** · 5 images" in shown_text(app)
 
 
 def test_many_classes_have_a_heat_map_and_begin_with_their_strongest_contrast(
@@ -233,3 +240,16 @@ def test_two_classes_have_no_heat_map(open_page: OpenPage, cars: str) -> None:
     app = open_page("diagnose", dataset=cars, view="Heat map")
     assert not app.exception
     assert "Standardised residuals" not in shown_text(app)
+
+
+def test_bars_of_combinations_are_shares_where_classes_are_unequal(
+    open_page: OpenPage, cars: str, write_dataset: WriteDataset
+) -> None:
+    app = open_page("diagnose", dataset=cars, view="Combinations")
+    assert app.selectbox(key="bars").value == "Images"
+    groups = [(f"class {n:02}", ("x", "y"), 3 + n) for n in range(15)]
+    unequal = write_dataset(f"{cars} renamed", groups)
+    app = open_page("diagnose", dataset=unequal, view="Combinations")
+    assert not app.exception
+    assert app.selectbox(key="bars").value == "% of class"
+    assert "3 more classes have no bars" in shown_text(app)  # of 15, as there are 12 colours
