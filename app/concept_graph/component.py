@@ -6,17 +6,12 @@ as one file, which needs no other host.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.components import v2
-from streamlit.components.v2.types import ComponentRenderer
 
+from app.concept_graph.browser_part import browser_part, no_callback
 from app.concept_graph.elements import GraphPicture, GraphStory
-
-BUILD = Path(__file__).parent / "build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +85,15 @@ def concept_graph(
     exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
     at = tuple([step] if step in steps else steps[:1])
     shown = next_exchange(before[1], at, stored.get("step"), steps)
-    library, graph = _components()
+    library, graph = browser_part("concept_graph")
     with st.container(gap=None):
         library(key=f"{key}.library")
         result = graph(
             key=key,
             data=payload(picture, highlighted, exchange, shown, height_px=height_px, label=label),
-            on_selected_change=_no_callback,
-            on_expanded_change=_no_callback,
-            on_step_change=_no_callback,
+            on_selected_change=no_callback,
+            on_expanded_change=no_callback,
+            on_step_change=no_callback,
         )
     st.session_state[memory] = exchange, replace(shown, wanted=shown.effective)
     expanded = result.get("expanded")
@@ -237,21 +232,3 @@ def _numbers_and_texts(picture: GraphPicture) -> dict[str, list[list[Any]]]:
             for edge in picture.edges
         ],
     }
-
-
-@cache
-def _components() -> tuple[ComponentRenderer, ComponentRenderer]:
-    """The library and the graph component, registered once per process.
-
-    They are two because Streamlit sends a component's code again whenever its data change. The
-    first has no data, so the browser gets its half megabyte once.
-    """
-    library, graph = (
-        v2.component(f"cobalance.{name}", js=(BUILD / f"{name}.js").read_text(encoding="utf-8"))
-        for name in ("concept_graph", "mount")
-    )
-    return library, graph
-
-
-def _no_callback() -> None:
-    """A callback, without which Streamlit does not register a state."""

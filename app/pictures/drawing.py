@@ -15,6 +15,7 @@ MOST_REGIONS = 200
 
 _NO_COLOR = "#E69F00"
 _DARK, _LIGHT = (20, 20, 20), (255, 255, 255)
+_LABELLED_PX = 128
 _MASK, _EDGE = 100, 220  # opacity of a mask and of its edge, of 255
 _PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"  # of placeholders
 _WIDEST = 640
@@ -30,6 +31,7 @@ def draw_regions(
     colors: Mapping[str, str],
     *,
     scale: tuple[float, float] = (1.0, 1.0),
+    labelled: bool = True,
 ) -> Image.Image:
     """Draw boxes with labels, and half-transparent masks, onto an RGB image, in place.
 
@@ -46,6 +48,8 @@ def draw_regions(
         CSS colour of each concept; concepts without one share a default.
     scale : tuple of two floats
         Pixels of the image for one of the annotations, across and down.
+    labelled : bool
+        Whether names stand at the boxes; never on a small picture, which they would cover.
     """
     shapes = [_shape(row, colors, scale) for row in regions.to_dict("records")]
     shapes.sort(key=lambda shape: -shape.area_px2)
@@ -56,6 +60,8 @@ def draw_regions(
     line = max(2, round(min(image.size) / 240))
     for shape in shapes:
         _outline(draw, image.size, shape, line)
+    if not labelled or min(image.size) < _LABELLED_PX:
+        return image
     letters = font(max(11, min(22, min(image.size) // 32)))
     taken: list[Corners] = []
     for shape in reversed(shapes):  # the smallest find a free place first

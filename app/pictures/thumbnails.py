@@ -24,7 +24,7 @@ _QUALITY = 88
 _LARGE_PX = 20_000_000
 _one_large_image = threading.Lock()
 _THREADS = 8  # mostly waiting for files
-_VERSION = "1"  # change it when pictures are drawn differently: cached ones are then not used
+_VERSION = "2"  # change it when pictures are drawn differently: cached ones are then not used
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,8 @@ class ImageFiles:
         regions: pd.DataFrame,
         colors: Mapping[str, str],
         size_px: int = 1600,
+        *,
+        labelled: bool = True,
     ) -> Picture:
         """Render an image with its regions drawn.
 
@@ -105,12 +107,15 @@ class ImageFiles:
             From `ingest.images.regions.read_regions`, of this image.
         colors : mapping of str to str
             CSS colour of each concept.
+        labelled : bool
+            Whether their names are drawn, too.
         """
         try:
             file = self._roots.find(uri)
             if regions.empty:
                 return self._picture(file, size_px).shown
-            about = (regions.to_json(orient="values"), repr(sorted(colors.items())))
+            about = [regions.to_json(orient="values"), repr(sorted(colors.items()))]
+            about += [] if labelled else ["no labels"]
             key = _key(file.identity, str(size_px), *about)
             kept = _opened(self._cache.get(key))
             if kept is not None:
@@ -121,7 +126,7 @@ class ImageFiles:
                 base = self._picture(file, size_px, upright=False)
             scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
             image = decode(base.shown.data).stored
-            draw_regions(image, regions, colors, scale=scale)
+            draw_regions(image, regions, colors, scale=scale, labelled=labelled)
             return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
         except ImageFileError as error:
             return _instead(error, uri, size_px)
@@ -180,6 +185,28 @@ class ImageFiles:
 
         with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(picture, images))
+
+    def grid(
+        self,
+        images: Iterable[GalleryImage],
+        regions: pd.DataFrame,
+        colors: Mapping[str, str],
+        size_px: int = THUMBNAIL_PX,
+    ) -> list[tuple[Picture, Picture | None]]:
+        """Render many images, each as it is and, if it has regions, with these.
+
+        Names are not drawn: they would cover small pictures. Parameters are those of `gallery`.
+        """
+        of_image = dict(list(regions.groupby("id")))
+
+        def pictures(image: GalleryImage) -> tuple[Picture, Picture | None]:
+            plain, own = self.thumbnail(image.uri, size_px), of_image.get(image.id)
+            if own is None or plain.problem is not None:
+                return plain, None
+            return plain, self.with_regions(image.uri, own, colors, size_px, labelled=False)
+
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(pictures, images))
 
     def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
         key = _key(file.identity, str(size_px), str(upright))

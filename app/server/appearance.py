@@ -59,7 +59,7 @@ STYLES = """
 [data-testid="stApp"] [data-testid="stCaptionContainer"] { opacity: 0.75; }
 [data-testid="stVegaLiteChart"] :is(.role-axis, .role-legend, .role-title) text
   { fill: light-dark(#545B64, #A9B0B9); }
-[data-testid="stButtonGroup"] button[data-selected="true"] p
+[data-testid="stButtonGroup"] button[data-selected="true"] p, [data-testid="stSliderThumbValue"] p
   { color: light-dark(#4B47B3, #B1A9FF); }
 [data-testid="stTopNavLink"]:focus-visible
   { outline: 2px solid light-dark(#4B47B3, #B1A9FF); outline-offset: -2px; }

@@ -7,6 +7,7 @@ import pandas as pd
 from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.image_lists import find_images
+from graph.queries import statements as queries
 from graph.queries.catalogue import CATALOGUE
 
 
@@ -29,3 +30,9 @@ def read_clique_images(
     if ids is None:
         return store.read_frame(query.text, **query.bind({**asked, "limit": limit, "skip": skip}))
     return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
+
+
+def read_image_concepts(store: GraphStore, dataset: str, image: str) -> list[str]:
+    """Return the concepts of one image, sorted; none for an image that is not there."""
+    rows = store.read(queries.IMAGE_CONCEPTS, dataset=dataset, image=image)
+    return [row["concept"] for row in rows]

@@ -78,3 +78,10 @@ RETURN EXISTS {
   WHERE NOT copy.synthetic AND NOT EXISTS { MATCH (:Image {dataset: $before, id: copy.id}) }
 } AS differ""",
 )
+
+IMAGE_CONCEPTS = Statement(
+    "The concepts of one image.",
+    """
+MATCH (:Image {dataset: $dataset, id: $image})-[:CONTAINS]->(c:Concept)
+RETURN c.name AS concept ORDER BY concept""",
+)

@@ -15,7 +15,7 @@ from tests.browser.pages import Pages
 from tests.browser.server import WebApp, running
 
 SLOW_APP = Path(__file__).with_name("slow_app.py")
-CLICKS = 4
+CLICKS = 2
 START_MS = 120_000  # with a new connection to the database
 STATE = "[data-testid=stApp][data-test-script-state=%s]"
 

@@ -77,9 +77,8 @@ def test_the_local_server_is_stopped_under_an_open_page(
 
 
 def test_ten_people_at_once(pages: Pages, settings: Settings):
-    opened = [pages.open(f"/?dataset=urbancars&size={1 + i % 2}") for i in range(USERS)]
-    for page in opened:
-        page.reload(wait_until="commit")  # all of them at once
+    paths = [f"/?dataset=urbancars&size={1 + i % 2}" for i in range(USERS)]
+    opened = [pages.open(path, settled=False) for path in paths]
     for page in opened:
         page.locator(".concept-graph[data-ready]").wait_for()
         assert page.get_by_test_id("stException").count() == 0

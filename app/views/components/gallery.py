@@ -1,26 +1,40 @@
-"""Gallery of a clique's images: classes side by side, with boxes and masks."""
+"""Images of a clique: a grid for each class, side by side, with boxes and masks, and a lightbox."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from app.concept_graph.colors import class_colors
-from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
-from app.views.state import session
+from app.image_grid.component import GridImage, OpenedImage, image_grid
+from app.pictures.thumbnails import GalleryImage, ImageFiles
+from app.views.state import session, url
 from app.views.state.session import CurrentDataset
-from app.views.state.url import came_back, number_in_url
-from app.views.widgets.tables import grid
+from app.views.state.url import came_back, in_url, number_in_url
 from app.views.widgets.theme import escape
-from graph.queries.clique_images import read_clique_images
+from graph.queries.clique_images import read_clique_images, read_image_concepts
 from ingest.images.regions import read_regions
 
-PER_CLASS = 6
 MOST_CLASSES = 4
-THUMBNAIL_PX = 320
+PER_PAGE = (24, 48, 100)
+THUMBNAIL_PX = 400
+LIGHTBOX_PX = 2400
+"""The longer side of what the lightbox shows; larger images are scaled down to it."""
 ANCHOR = "images"  # of the heading, to lead to it
+OPENED = "image"  # the parameter of the URL with the id of the image in the lightbox
+_BOXES = "boxes"
 _OF = "_gallery_of"  # the clique that was shown last
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How the images of all classes are shown."""
+
+    per_page: int
+    row_px: int
+    boxes: bool
 
 
 def image_files() -> ImageFiles:
@@ -34,6 +48,7 @@ def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
     return ImageFiles(roots, cache)
 
 
+@st.fragment
 def show(
     current: CurrentDataset,
     clique: tuple[str, ...],
@@ -51,20 +66,22 @@ def show(
     _begin(current, clique)
     title = " + ".join(escape(name) for name in clique)
     st.subheader(f"Images with {title}", anchor=ANCHOR)
+    look = _look()
     if len(names) > MOST_CLASSES:
         st.caption(f"The {MOST_CLASSES} classes with most of them; click a count for another.")
     for column, name in zip(
         st.columns(min(len(names), MOST_CLASSES)), names[:MOST_CLASSES], strict=True
     ):
         with column:
-            _one_class(current, clique, name, counts[name], wide=len(names) == 1)
+            _one_class(current, clique, name, counts[name], look)
 
 
 def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
-    """Show the first pages of a clique, unless the URL says which."""
+    """Show the first pages of a clique, and no image of another, unless the URL says which."""
     known = st.session_state.get(_OF)
     st.session_state[_OF] = clique
     if known not in (None, clique) and not came_back():
+        url.write(OPENED, [])
         for name in current.class_sizes:
             if (key := _page_key(current, name)) in st.session_state:
                 st.session_state[key] = 1
@@ -74,8 +91,21 @@ def _page_key(current: CurrentDataset, class_name: str) -> str:
     return f"images_page_{list(current.class_sizes).index(class_name) + 1}"
 
 
+def _look() -> _Look:
+    """Draw how the images are shown."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        per_page = st.selectbox(
+            "Images a class", PER_PAGE, **number_in_url("images_per_page"), width=120
+        )
+        row_px = st.slider(
+            "Height", 80, 240, 120, 20, format="%d px", **number_in_url("images_px"), width=180
+        )
+        boxes = st.toggle("Boxes and outlines", value=True, **in_url(_BOXES))
+    return _Look(per_page or PER_PAGE[0], row_px, boxes)
+
+
 def _one_class(
-    current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, *, wide: bool
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, look: _Look
 ) -> None:
     kept = min(total, current.state.sample or total)
     of_all = "" if kept == total else f" · a sample of {kept:,}"
@@ -83,44 +113,70 @@ def _one_class(
     if not total:
         st.caption("No image of this class shows them together.")
         return
+    key = _page_key(current, class_name)
     page: int | None = 1
-    if kept > PER_CLASS:
-        key = _page_key(current, class_name)
-        page = st.pagination(-(-kept // PER_CLASS), **number_in_url(key))
-    page = page or 1
-    skip = (page - 1) * PER_CLASS
-    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=PER_CLASS)
-    color = class_colors(list(current.class_sizes))[class_name]
-    pictures = _pictures(current.name, found, clique, color)
-    if pictures is None:
+    if kept > look.per_page:
+        page = st.pagination(-(-kept // look.per_page), **number_in_url(key))
+    skip = ((page or 1) - 1) * look.per_page
+    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=look.per_page)
+    why_not = _no_files(found)
+    if why_not is not None:
+        st.caption(why_not)
         for name in found["id"]:
             st.text(name)
         return
-    for cell, name, picture in zip(
-        grid(len(found), PER_CLASS if wide else 2), found["id"], pictures, strict=True
-    ):
-        with cell:
-            st.image(picture.data, width="stretch", alt=f"{name}: {class_name}")
-            st.caption(escape(name))
+    _draw(current, clique, class_name, found, look)
 
 
-def _pictures(
-    dataset: str, found: pd.DataFrame, clique: tuple[str, ...], color: str
-) -> list[Picture] | None:
-    """Thumbnails with the regions of the clique's concepts; None without image files."""
-    settings = session.settings()
-    if found["uri"].isna().all() or not settings.image_roots():
-        st.caption(
-            "Names only: the annotations have no image addresses."
-            if found["uri"].isna().all()
-            else "Names only: no folder with the files is known. Editors add one under "
+def _no_files(found: pd.DataFrame) -> str | None:
+    """Why there are no pictures to show; None if there may be some."""
+    if found["uri"].isna().all():
+        return "Names only: the annotations have no image addresses."
+    if not session.settings().image_roots():
+        return (
+            "Names only: no folder with the files is known. Editors add one under "
             "*Image folders* on the Datasets page."
         )
-        return None
-    regions = read_regions(settings.regions_folder(), dataset, found["id"].tolist())
-    images = [
-        GalleryImage(row["id"], row["uri"] if isinstance(row["uri"], str) else None)
+    return None
+
+
+def _draw(
+    current: CurrentDataset,
+    clique: tuple[str, ...],
+    class_name: str,
+    found: pd.DataFrame,
+    look: _Look,
+) -> None:
+    """Draw a page of images, and the lightbox if one of them is open."""
+    files, folder = image_files(), session.settings().regions_folder()
+    regions = read_regions(folder, current.name, found["id"].tolist())
+    regions = regions[regions["concept"].isin(clique)]
+    colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
+    uris = {
+        row["id"]: row["uri"] if isinstance(row["uri"], str) else None
         for row in found.to_dict("records")
-    ]
-    shown = regions[regions["concept"].isin(clique)]
-    return list(image_files().gallery(images, shown, dict.fromkeys(clique, color), THUMBNAIL_PX))
+    }
+    listed = [GalleryImage(name, uri) for name, uri in uris.items()]
+    pictures = files.grid(listed, regions, colors, THUMBNAIL_PX)
+    opened = next((name for name in url.texts(OPENED) if name in uris), None)
+    original = None
+    if opened is not None:
+        own = regions[regions["id"] == opened]
+        plain = files.thumbnail(uris[opened], LIGHTBOX_PX)
+        drawn = None if own.empty else files.with_regions(uris[opened], own, colors, LIGHTBOX_PX)
+        shows = current.read(read_image_concepts, opened)
+        caption = f"{class_name}: {', '.join(shows)}"
+        original = OpenedImage(opened, caption, plain, drawn)
+    image_grid(
+        [
+            GridImage(image.id, f"{image.id}: {class_name}", plain, drawn)
+            for image, (plain, drawn) in zip(listed, pictures, strict=True)
+        ],
+        key=f"_images {class_name}",
+        label=f"Images of {class_name}",
+        row_px=look.row_px,
+        overlay=look.boxes,
+        opened=original,
+        on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
+        on_overlay=lambda boxes: st.session_state.update({_BOXES: boxes}),
+    )

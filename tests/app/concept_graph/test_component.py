@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import app.concept_graph
-from app.concept_graph.component import BUILD, Exchange, next_exchange, payload
+from app.concept_graph.browser_part import BUILD
+from app.concept_graph.component import Exchange, next_exchange, payload
 from app.concept_graph.elements import (
     GraphEdge,
     GraphNode,
@@ -306,7 +307,11 @@ class TestBuild:
         digest = hashlib.sha256()
         for name in sorted(names):
             digest.update(f"{name}\0".encode() + (FRONTEND / name).read_bytes() + b"\0")
-        assert [file.name for file in BUILT] == ["concept_graph.js", "mount.js"]
+        assert [file.name for file in BUILT] == [
+            f"{part}{half}.js"
+            for part in ("concept_graph", "image_grid")
+            for half in ("", "_mount")
+        ]
         for file in BUILT:
             first = file.read_text(encoding="utf-8").split("\n", 1)[0]
             assert digest.hexdigest() in first, "Run `npm run build` in app/concept_graph/frontend."
@@ -325,7 +330,7 @@ class TestBuild:
 
     def test_it_is_a_module_with_one_default_export(self):
         for file in BUILT:
-            assert re.search(r"export\{\w+ as default\};\s*$", file.read_text(encoding="utf-8"))
+            assert re.search(r"export\{[\w$]+ as default\};\s*$", file.read_text(encoding="utf-8"))
 
     def test_licences_are_there(self):
         licences = (BUILD / "LICENSES").read_text(encoding="utf-8")

@@ -153,3 +153,20 @@ def test_gallery(files, root, tmp_path):
     assert drawn_on == [bool(number % 2) for number in range(12)]
     assert "no such file" in str(found[-1].problem)
     assert files.gallery([], pd.DataFrame({"id": []}), COLORS) == []
+    pairs = files.grid(images, read_regions(tmp_path, "d", ids), COLORS, 200)
+    assert [plain.data for plain, _ in pairs] == [files.thumbnail(i.uri, 200).data for i in images]
+    assert [drawn is not None for _, drawn in pairs] == [*drawn_on, False]
+
+
+def test_names_cover_no_small_picture(files, root, regions):
+    (root / "a.png").write_bytes(content((400, 300), "white"))
+    box = (40, 60, 300, 200)
+    one, other = (regions(region(concept, box=box)) for concept in ("cow", "a long name of a cow"))
+    colors = dict.fromkeys(("cow", "a long name of a cow"), "#0072B2")
+
+    def drawn(found, size_px, **options):
+        return files.with_regions("a.png", found, colors, size_px, **options).data
+
+    assert drawn(one, 400) != drawn(other, 400)
+    assert drawn(one, 120) == drawn(other, 120)
+    assert drawn(one, 400, labelled=False) == drawn(other, 400, labelled=False)

@@ -1,6 +1,9 @@
-/** The component without data: provides what draws. */
+/** The concept graph's component without data: provides what draws. */
 
-import { mount } from "./lifecycle.js";
+import { ConceptGraph } from "./graph.js";
+import { mounting } from "./lifecycle.js";
 import { provide } from "./slot.js";
 
-export default () => provide(mount);
+const mount = mounting(ConceptGraph);
+
+export default () => provide("concept_graph", mount);

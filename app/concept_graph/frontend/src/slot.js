@@ -1,25 +1,25 @@
 /**
- * Where the two components of a page meet. Streamlit sends a component's JavaScript again with
- * every change of its data, so the half megabyte that draws is a component without data, which
- * the browser keeps, and what is sent with each picture only looks it up here.
+ * Where the two halves of a component meet. Streamlit sends a component's JavaScript again with
+ * every change of its data, so what draws is a component without data, which the browser keeps,
+ * and what is sent with the data only looks it up here.
  */
 
-const NAME = Symbol.for("cobalance.concept_graph");
+const slots = (globalThis[Symbol.for("cobalance")] ??= {});
 
-function slot() {
-  if (!globalThis[NAME]) {
+function slot(name) {
+  if (!slots[name]) {
     const made = {};
     made.library = new Promise((resolve) => (made.resolve = resolve));
-    globalThis[NAME] = made;
+    slots[name] = made;
   }
-  return globalThis[NAME];
+  return slots[name];
 }
 
-/** What was provided, as soon as it is. */
-export const library = () => slot().library;
+/** What was provided under this name, as soon as it is. */
+export const library = (name) => slot(name).library;
 
 /** Provide it; after an upgrade of the server a newer one takes the place of an older. */
-export function provide(mount) {
-  slot().resolve(mount);
-  slot().library = Promise.resolve(mount);
+export function provide(name, mount) {
+  slot(name).resolve(mount);
+  slot(name).library = Promise.resolve(mount);
 }

@@ -2,4 +2,4 @@
 
 import { library } from "./slot.js";
 
-export default async (host) => (await library())(host);
+export default async (host) => (await library("image_grid"))(host);

@@ -1,0 +1,32 @@
+"""The parts of the app that run in the browser: build/, registered with Streamlit."""
+
+from functools import cache
+from pathlib import Path
+
+from streamlit.components import v2
+from streamlit.components.v2.types import ComponentRenderer
+
+BUILD = Path(__file__).parent / "build"
+
+
+@cache
+def browser_part(name: str) -> tuple[ComponentRenderer, ComponentRenderer]:
+    """Two components, registered once per process: what draws, and what takes the data.
+
+    They are two because Streamlit sends a component's code again whenever its data change. The
+    first has no data, so the browser gets it once.
+
+    Parameters
+    ----------
+    name : str
+        Of the files in build/.
+    """
+    library, drawn = (
+        v2.component(f"cobalance.{file}", js=(BUILD / f"{file}.js").read_text(encoding="utf-8"))
+        for file in (name, f"{name}_mount")
+    )
+    return library, drawn
+
+
+def no_callback() -> None:
+    """A callback, without which Streamlit does not register a state."""

@@ -1,0 +1,1 @@
+"""A grid of images with a lightbox, as a Streamlit component."""

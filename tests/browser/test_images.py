@@ -1,0 +1,106 @@
+"""Images behind a count: a grid for each class, and a lightbox that a link opens, too."""
+
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from app.services.datasets import load_dataset
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.dataset.mining import MiningOptions, mine_dataset
+from graph.records import Annotations, ImageRecord, Mention
+from tests.browser.pages import Pages, barriers, screenshot, settle
+from tests.browser.server import running
+
+N, WIDTH_PX, HEIGHT_PX = 30, 900, 600
+DATASET = "pictures"
+
+
+@pytest.fixture(scope="module")
+def opened(
+    browser: Browser,
+    tmp_path_factory: pytest.TempPathFactory,
+    settings: Settings,
+    store: GraphStore,
+    app_environment: dict[str, str],
+) -> Iterator[Pages]:
+    folder = tmp_path_factory.mktemp("pictures")
+    records = []
+    for at in range(2 * N):
+        class_name = ("cat", "dog")[at % 2]
+        color = (4 * at, 80, 200 - 3 * at)
+        Image.new("RGB", (WIDTH_PX, HEIGHT_PX), color).save(folder / f"{at}.png")
+        lawn = Mention("lawn", box=(100, 300, 400, 200))
+        records.append(
+            ImageRecord(f"{at:02}", class_name, (lawn, Mention("sky")), None, f"{at}.png")
+        )
+    load_dataset(store, settings, DATASET, Annotations.from_records(records), source="a test")
+    mine_dataset(store, DATASET, MiningOptions(max_size=2), max_cliques=100)
+    with running(folder, app_environment | {"COBALANCE_IMAGES": str(folder)}) as app:
+        pages = Pages(browser, app)
+        yield pages
+        pages.close()
+        assert pages.problems == []
+
+
+def shown(page: Page) -> tuple[int, str]:
+    """The width of what the lightbox shows, and its address, when it is loaded."""
+    picture = page.locator("dialog[open] img")
+    expect(picture).not_to_have_js_property("naturalWidth", 0)
+    return picture.evaluate("img => [img.naturalWidth, new URL(img.src).pathname]")
+
+
+def test_from_a_grid_to_the_own_pixels_and_back_by_keyboard(opened: Pages) -> None:
+    page = opened.open(f'/?dataset={DATASET}&images=["lawn"]', height=1600)
+    grids = page.get_by_test_id("image-grid")
+    expect(grids).to_have_count(2)
+    cells = grids.first.get_by_role("button")
+    expect(cells).to_have_count(24)
+    assert {box["height"] for cell in cells.all() if (box := cell.bounding_box())} == {120}
+    screenshot(page, "images-grid")
+    assert barriers(page) == []
+    first, second = (cells.nth(at).get_attribute("title") for at in range(2))
+    cells.first.focus()
+    page.keyboard.press("Enter")
+    box = page.locator("dialog[open]")
+    expect(box.get_by_text("1 of 24")).to_be_visible()
+    expect(box.get_by_text("lawn, sky")).to_be_visible()
+    expect(box.locator("img")).to_have_js_property("naturalWidth", WIDTH_PX)
+    assert f"image={first}" in page.url
+    page.keyboard.press("ArrowRight")
+    expect(box.get_by_text("2 of 24")).to_be_visible()
+    expect(box.get_by_text("lawn, sky")).to_be_visible()
+    with_boxes = shown(page)
+    page.keyboard.press("b")
+    page.wait_for_url("**boxes=false**")
+    settle(page)
+    without = shown(page)
+    assert without[0] == with_boxes[0] == WIDTH_PX
+    assert without != with_boxes
+    screenshot(page, "images-lightbox")
+
+    link = page.url
+    again = opened.open(link[link.index("/", 8) :])
+    expect(again.locator("dialog[open]").get_by_text("2 of 24")).to_be_visible()
+    expect(again.locator("dialog[open] img")).to_have_js_property("naturalWidth", WIDTH_PX)
+    assert shown(again) == without
+
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    settle(page)
+    assert "image=" not in page.url
+    expect(cells.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(cells.first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(
+        "() => { let on = document.activeElement;"
+        " while (on.shadowRoot) on = on.shadowRoot.activeElement; return on.title; }"
+    ) not in (first, second)
+
+
+def test_all_images_fit_one_page(opened: Pages) -> None:
+    page = opened.open(f'/?dataset={DATASET}&images=["lawn"]&images_per_page=100&images_px=80')
+    expect(page.get_by_test_id("image-grid").first.get_by_role("button")).to_have_count(N)
