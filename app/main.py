@@ -50,7 +50,8 @@ def main() -> None:
     if page.title not in WITH_UPLOADS:
         uploading.end_uploads()
     with errors_shown():
-        first_steps.follow()
+        if first_steps.follow() and page.title == "Datasets":
+            url.go_to("diagnose")
         names = session.datasets()["dataset"].tolist()
         _header(page.title, names)
         url.restore(page.title)

@@ -20,6 +20,7 @@ from app.demo.digits import (
 )
 from app.demo.evaluations import record_results
 from app.demo.experiment import Result, compare, run_table
+from app.demo.loading import load_digits
 from app.demo.runs import (
     check_leftovers,
     earlier_job,
@@ -37,8 +38,6 @@ from evaluation.training.data.images import LabelledImages
 from generation.output.folder import OutputFolder
 from generation.planning.plan import PlanOptions
 from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
 from graph.dataset.plans import read_plan
 from graph.dataset.write import write_annotations
 from graph.diagnosis.comparison import Comparison
@@ -48,7 +47,6 @@ from graph.private_files import make_folder
 from graph.progress import Progress, silent
 from graph.queries.comparison import compare_imbalances
 from graph.records import Annotations, ImageRecord
-from ingest.images.regions import write_regions
 
 PLANNER = "conbias"
 SEEDS = (0, 1, 2)
@@ -207,21 +205,7 @@ def _diagnose(
     store: GraphStore, settings: Settings, name: str, drawn: Digits, progress: Progress
 ) -> Planned:
     """Write D's files, load it into the graph, mine it and plan its images."""
-    folder = pictures_folder(settings, name)
-    drawn.write(folder)
-    drawn.write_exemplars(folder / "exemplars")
-    prefix = prefix_of(name)
-    write_annotations(
-        store,
-        name,
-        drawn.annotations(folder=prefix),
-        source="digits on photographs, with the shortcuts of UrbanCars",
-        replace=True,
-        progress=progress,
-    )
-    regions = drawn.annotations(regions=True, folder=prefix)
-    write_regions(settings.regions_folder(), name, regions, replace=True, progress=progress)
-    mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
+    load_digits(store, settings, name, drawn, progress)
     return plan_dataset(
         store, name, PLANNER, PlanOptions(min_size=1, max_size=2), progress=progress
     )

@@ -50,6 +50,8 @@ def page() -> None:
         if not names:
             first_steps.draw(own_data=False)
         importing.section()
+        if names:
+            first_steps.offer_more(names)
     elif way == "images":
         image_folders.section()
     elif names:

@@ -1,0 +1,28 @@
+"""The example with pictures is loaded whole: images, masks, counts."""
+
+from pathlib import Path
+
+from app.demo import digits, loading
+from app.services.image_files import image_reader
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.dataset.cliques import mined_with
+from graph.progress import silent
+from graph.queries.clique_images import read_clique_images
+from ingest.images.regions import read_regions
+
+
+def test_the_digits_have_their_pictures(
+    store: GraphStore, dataset: str, tmp_path: Path, monkeypatch, train: digits.Digits
+) -> None:
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "made"))
+    monkeypatch.setenv("COBALANCE_HOME", str(tmp_path / "home"))
+    settings = Settings.from_environment()
+    loading.load_digits(store, settings, dataset, train, silent)
+    assert mined_with(store, dataset).max_size == 2
+    found = read_clique_images(store, dataset, ("coin",), "eight", skip=0, limit=3)
+    assert len(found) == 3
+    read = image_reader(settings)
+    assert all(read(uri, False).startswith(b"\x89PNG") for uri in found["uri"])
+    regions = read_regions(settings.regions_folder(), dataset, found["id"].tolist())
+    assert {"coin", "eight"} <= set(regions["concept"])
