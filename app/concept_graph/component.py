@@ -180,6 +180,7 @@ def payload(
                 "size": round(float(node.size_px), 1),
                 "skew": round(float(node.skew), 3),
                 "description": str(node.description),
+                "color": node.color,
             }
             for node in drawn.nodes
         ],
@@ -190,6 +191,7 @@ def payload(
                 "width": round(float(edge.width_px), 2),
                 "skew": round(float(edge.skew), 3),
                 "description": str(edge.description),
+                "color": edge.color,
             }
             for edge in drawn.edges
         ],

@@ -32,11 +32,13 @@ class GraphNode:
         Text of the tooltip, below the name; line breaks are kept.
     absent : bool
         Whether to draw it faint, as what is not there at one of several steps.
+    color : str or None
+        A colour of its own, as ``#rrggbb``, in place of that of its skew.
 
     Raises
     ------
     ValueError
-        A number that cannot be drawn, or a kind that is not known.
+        A number or a colour that cannot be drawn, or a kind that is not known.
     """
 
     id: str
@@ -48,6 +50,7 @@ class GraphNode:
     skew: float = 0.0
     description: str = ""
     absent: bool = False
+    color: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ("concept", "class"):
@@ -58,6 +61,7 @@ class GraphNode:
             )
         _check_size(f"node {self.id!r}: size_px", self.size_px)
         _check_skew(f"node {self.id!r}", self.skew)
+        _check_color(self.color or "#000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class GraphEdge:
         From -1 (the left colour) over 0 (grey) to +1 (the right colour).
     description : str
         Text of the tooltip, below the two names.
+    color : str or None
+        A colour of its own, as ``#rrggbb``, in place of that of its skew.
 
     Raises
     ------
@@ -86,11 +92,13 @@ class GraphEdge:
     width_px: float
     skew: float = 0.0
     description: str = ""
+    color: str | None = None
 
     def __post_init__(self) -> None:
         name = f"edge {self.source!r} - {self.target!r}"
         _check_size(f"{name}: width_px", self.width_px)
         _check_skew(name, self.skew)
+        _check_color(self.color or "#000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +139,7 @@ class GraphPicture:
             if end not in known:
                 raise ValueError(f"an edge ends at {end!r}, which is not a node of the picture.")
         for color in (self.left_color, self.right_color):
-            if not _COLOR.fullmatch(color):
-                raise ValueError(f"the colour {color!r} is not written as #rrggbb.")
+            _check_color(color)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +196,11 @@ class GraphStory:
 def _check_size(name: str, size_px: float) -> None:
     if not (isfinite(size_px) and size_px > 0):
         raise ValueError(f"{name} is {size_px}, not a positive number.")
+
+
+def _check_color(color: str) -> None:
+    if not _COLOR.fullmatch(color):
+        raise ValueError(f"the colour {color!r} is not written as #rrggbb.")
 
 
 def _check_skew(name: str, skew: float) -> None:

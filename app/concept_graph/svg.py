@@ -10,6 +10,7 @@ from graph.safe_text import safe_text
 _MARGIN_PX = 12.0
 _MOST_CHARACTERS = 24
 _CHARACTER_PX = 8.0
+_TICKS = {-1: "", -0.5: "3 times the rate", 0: "equal rates", 0.5: "3 times the rate", 1: ""}
 
 
 def picture_svg(picture: GraphPicture, label: str) -> str:
@@ -32,17 +33,20 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
     <text class="label" x="10.0" y="34.0" text-anchor="middle">&lt;cow&gt;</text>
     </svg>
     """
+    strip = max((size for size, _ in picture.sizes), default=-16.0) + 16
     ends = [_CHARACTER_PX * len(_short(node.label)) / 2 + _MARGIN_PX for node in picture.nodes]
     nodes = [*zip(picture.nodes, ends, strict=True)]
     left = min((node.x_px - end for node, end in nodes), default=0.0)
     right = max((node.x_px + end for node, end in nodes), default=0.0)
-    top = min((node.y_px - node.size_px / 2 for node in picture.nodes), default=0.0) - 8
+    first = min((node.y_px - node.size_px / 2 for node in picture.nodes), default=0.0) - 8
+    top = first - strip
     end = max((node.y_px + node.size_px / 2 for node in picture.nodes), default=0.0) + 28
     box = f"{left:.0f} {top:.0f} {right - left:.0f} {end - top:.0f}"
     return "\n".join(
         [
             f'<svg viewBox="{box}" role="img" aria-label="{text(label)}">',
-            *_axis(picture, top, end - 28),
+            *_axis(picture, first),
+            *_key(picture, left, first - strip / 2),
             *_edges(picture),
             *(line for node in picture.nodes for line in _node(picture, node)),
             "</svg>",
@@ -73,24 +77,43 @@ def _channels(color: str) -> list[int]:
     return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
 
 
-def _axis(picture: GraphPicture, top: float, end: float) -> Iterator[str]:
+def _axis(picture: GraphPicture, top: float) -> Iterator[str]:
+    """Lines at some skews, named in one row with the classes at both ends."""
     if picture.axis_px is None:
         return
+    foot = max((node.y_px for node in picture.nodes), default=top)  # where the classes stand
     first, last = picture.axis_px
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        x = first + share * (last - first)
-        dashes = "" if share == 0.5 else ' stroke-dasharray="2 5"'
+    for skew, said in _TICKS.items():
+        x = first + (skew + 1) / 2 * (last - first)
+        dashes = ' stroke-dasharray="2 5"' if skew else ""
         yield (
-            f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{end:.1f}" stroke="{NEUTRAL}"'
-            f"{dashes}/>"
+            f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{foot - 26:.1f}" '
+            f'stroke="{NEUTRAL}"{dashes}/>'
         )
+        if said:
+            yield (
+                f'<text class="label" x="{x:.1f}" y="{foot + 5:.1f}" text-anchor="middle">'
+                f"{said}</text>"
+            )
+
+
+def _key(picture: GraphPicture, left: float, middle: float) -> Iterator[str]:
+    """Circles with the images that they stand for, from the left."""
+    for place, (size, images) in enumerate(picture.sizes):
+        said = images if place else f"{images} images"
+        yield (
+            f'<circle cx="{left + size / 2 + 2:.1f}" cy="{middle:.1f}" r="{size / 2:.1f}" '
+            f'fill="none" stroke="{NEUTRAL}"/>'
+        )
+        yield f'<text class="label" x="{left + size + 8:.1f}" y="{middle + 5:.1f}">{said}</text>'
+        left += size + 24 + _CHARACTER_PX * len(said)
 
 
 def _edges(picture: GraphPicture) -> Iterator[str]:
     nodes = {node.id: node for node in picture.nodes}
     for edge in picture.edges:
         one, other = nodes[edge.source], nodes[edge.target]
-        color = mixed(edge.skew, picture.left_color, picture.right_color)
+        color = edge.color or mixed(edge.skew, picture.left_color, picture.right_color)
         yield (
             f'<line x1="{one.x_px:.1f}" y1="{one.y_px:.1f}" x2="{other.x_px:.1f}" '
             f'y2="{other.y_px:.1f}" stroke="{color}" stroke-opacity="0.35" '
@@ -104,7 +127,7 @@ def _short(label: str) -> str:
 
 
 def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
-    color = mixed(node.skew, picture.left_color, picture.right_color)
+    color = node.color or mixed(node.skew, picture.left_color, picture.right_color)
     name = _short(node.label)
     tooltip = "\n".join(filter(None, (node.label, node.description)))
     middle = f'class="label" x="{node.x_px:.1f}" text-anchor="middle"'

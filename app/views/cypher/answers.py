@@ -255,7 +255,7 @@ def _collect_names(
 def picture_of(found: Elements, classes: Sequence[str]) -> GraphPicture:
     """Place up to `MOST_NODES` nodes on rings around the one with most links.
 
-    Of two classes each has its colour; more stay neutral, as all concepts do.
+    Classes, and links with them, have the colours that they have everywhere; concepts are neutral.
     """
     ids = list(found.nodes)[:MOST_NODES]
     code_of = {node: code for code, node in enumerate(ids)}
@@ -274,17 +274,22 @@ def picture_of(found: Elements, classes: Sequence[str]) -> GraphPicture:
         for node in ids
     ]
     places = radial_layout(ends, lean, sizes_px, label_widths_px(labels)).tolist()
-    colors = class_colors(classes)
-    left, right = (colors[name] for name in sides) if sides else (NEUTRAL, NEUTRAL)
+    by_name = class_colors(classes)
+    colors = [
+        by_name.get(label) if found.nodes[node][1] == "class" else None
+        for node, label in zip(ids, labels, strict=True)
+    ]
     nodes = [
-        GraphNode(node, label, found.nodes[node][1], x, y, size, side, found.nodes[node][2])
-        for node, label, (x, y), size, side in zip(
-            ids, labels, places, sizes_px.tolist(), lean, strict=True
+        GraphNode(
+            node, label, found.nodes[node][1], x, y, size, 0.0, found.nodes[node][2], color=color
+        )
+        for node, label, (x, y), size, color in zip(
+            ids, labels, places, sizes_px.tolist(), colors, strict=True
         )
     ]
     widths = edge_widths_px([weight for _, _, weight, _ in links]).tolist()
     edges = [
-        GraphEdge(ids[a], ids[b], width, 0.0, description)
+        GraphEdge(ids[a], ids[b], width, 0.0, description, colors[a] or colors[b])
         for (a, b, _, description), width in zip(links, widths, strict=True)
     ]
-    return GraphPicture(nodes, edges, left, right)
+    return GraphPicture(nodes, edges, NEUTRAL, NEUTRAL)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
+from app.concept_graph.colors import class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
 from app.concept_graph.radial import radial_layout
@@ -34,8 +35,19 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
     edges, ends = _edges_between(found.edges, code_of)
     places = radial_layout(ends, lean, sizes_px, label_widths_px(nodes["name"]), centre=0)
     texts = descriptions(nodes, found.class_sizes)
+    colors = class_colors([*found.class_sizes])
     drawn = [
-        GraphNode(node, name, kind, x, y, size, side, text)
+        GraphNode(
+            node,
+            name,
+            kind,
+            x,
+            y,
+            size,
+            side,
+            text,
+            color=colors.get(name) if kind == "class" else None,
+        )
         for node, name, kind, (x, y), size, side, text in zip(
             ids,
             nodes["name"],

@@ -49,7 +49,15 @@ class TestPayload:
     def test_all_fields(self):
         drawn = GraphPicture(
             [
-                node("a", label="dog", x_px=1.26, y_px=-3, size_px=18.04, description="12 images"),
+                node(
+                    "a",
+                    label="dog",
+                    x_px=1.26,
+                    y_px=-3,
+                    size_px=18.04,
+                    description="12 images",
+                    color="#abc",
+                ),
                 node("b", kind="class", skew=-1 / 3),
             ],
             [GraphEdge("a", "b", 1.2345, 0.25, "3 images")],
@@ -69,6 +77,7 @@ class TestPayload:
                     "size": 18.0,
                     "skew": 0.0,
                     "description": "12 images",
+                    "color": "#abc",
                 },
                 {
                     "id": "b",
@@ -79,6 +88,7 @@ class TestPayload:
                     "size": 20.0,
                     "skew": -0.333,
                     "description": "",
+                    "color": None,
                 },
             ],
             "edges": [
@@ -88,6 +98,7 @@ class TestPayload:
                     "width": 1.23,
                     "skew": 0.25,
                     "description": "3 images",
+                    "color": None,
                 }
             ],
             "steps": [],

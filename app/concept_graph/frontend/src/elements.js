@@ -34,8 +34,8 @@ export class Elements {
    * @returns {{changed: boolean, related: boolean}} whether anything differs, and whether any
    *     node of before is still there
    */
-  draw({ nodes, edges, steps }) {
-    const signature = JSON.stringify([nodes, edges, steps]);
+  draw({ nodes, edges, steps, axis, sizes }) {
+    const signature = JSON.stringify([nodes, edges, steps, axis, sizes]);
     if (signature === this.signature) return { changed: false, related: true };
     this.signature = signature;
     this.cliqueSignature = "";

@@ -138,11 +138,14 @@ export class ConceptGraph {
   paint() {
     this.cy.batch(() => {
       this.cy.nodes().forEach((node) => {
-        const { label, kind, skew } = node.data("raw");
-        const fill = kind === "class" ? this.theme.classFill(skew) : this.theme.lean(skew);
+        const { label, kind, skew, color } = node.data("raw");
+        const fill = kind === "class" ? this.theme.classFill(skew, color) : this.theme.lean(skew, color);
         node.data({ text: shorten(label), fill });
       });
-      this.cy.edges().forEach((edge) => edge.data({ fill: this.theme.lean(edge.data("raw").skew) }));
+      this.cy.edges().forEach((edge) => {
+        const { skew, color } = edge.data("raw");
+        edge.data({ fill: this.theme.lean(skew, color) });
+      });
     });
   }
 

@@ -27,14 +27,19 @@ export class Theme {
     this.signature = JSON.stringify(this);
   }
 
-  /** The colour of a concept or an edge that leans so far. */
-  lean(skew) {
-    return toCss(readableOn(diverging(skew, this.left, this.neutral, this.right), this.background, LINE_CONTRAST));
+  /** The colour of what leans so far, unless it has its own. */
+  hue(skew, own) {
+    return own ? parseColor(own) : diverging(skew, this.left, this.neutral, this.right);
+  }
+
+  /** The colour of a concept or an edge. */
+  lean(skew, own) {
+    return toCss(readableOn(this.hue(skew, own), this.background, LINE_CONTRAST));
   }
 
   /** The colour of a class: dark enough for its white label. */
-  classFill(skew) {
-    const fill = diverging(skew, this.left, this.neutral, this.right);
+  classFill(skew, own) {
+    const fill = this.hue(skew, own);
     return toCss(contrast(fill, WHITE) < TEXT_CONTRAST ? readableOn(fill, WHITE, TEXT_CONTRAST) : fill);
   }
 

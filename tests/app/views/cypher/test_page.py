@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.concept_graph.colors import class_colors
 from app.services.frames import to_csv
 from app.views.cypher import answers
 from app.views.cypher.result import MOST_CLIQUES
@@ -356,8 +357,11 @@ def test_columns_of_names_are_a_picture() -> None:
         ("road", "concept"),
         ("urban", "concept"),
     }
-    picture = answers.picture_of(found, ["urban", "country"])
-    assert {node.label: node.skew for node in picture.nodes if node.kind == "class"} == {"urban": 1}
+    classes = ["urban", "country", "tundra"]  # as many as there are, each in its own colour
+    picture = answers.picture_of(found, classes)
+    colors = {(node.label, node.kind): node.color for node in picture.nodes}
+    assert colors == dict.fromkeys(kinds) | {("urban", "class"): class_colors(classes)["urban"]}
+    assert [edge.color for edge in picture.edges] == [class_colors(classes)["urban"], None, None]
 
 
 def test_a_large_picture_is_cut() -> None:
