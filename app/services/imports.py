@@ -12,6 +12,7 @@ from app.services.proof import Proof, proof_of
 from graph.counting.incidence import incidence_of
 from graph.database.store import GraphStore
 from graph.dataset.names import class_sizes
+from graph.dataset.sampled import Sample, dry_run_sampled
 from graph.dataset.write import IngestReport, dry_run
 from graph.errors import InputError, OptionError, parts_of
 from graph.progress import Progress
@@ -60,6 +61,8 @@ class ImportRequest:
         A name in `FORMATS`; None finds it from the content.
     replace : bool
         Delete the dataset's images that the file lacks.
+    sample : Sample or None
+        The images that the graph keeps; None for all.
     """
 
     file: str
@@ -67,6 +70,7 @@ class ImportRequest:
     options: ReadOptions
     input_format: str | None = None
     replace: bool = False
+    sample: Sample | None = None
 
 
 MANY_LEFT_OUT = 0.1
@@ -160,9 +164,11 @@ def check_import(
             progress,
         )
         annotations = _without_folders(annotations, folder)
-    changes = dry_run(
-        store, request.dataset, annotations, replace=request.replace, progress=progress
-    )
+    name, replaced = request.dataset, request.replace
+    if request.sample is None:
+        changes = dry_run(store, name, annotations, replace=replaced, progress=progress)
+    else:
+        changes = dry_run_sampled(store, name, annotations, replace=replaced)
     return CheckedImport(
         request,
         annotations,

@@ -22,7 +22,7 @@ from graph.dataset.contents import image_digests
 from graph.dataset.former import mined_digest
 from graph.dataset.image_lists import write_image_lists
 from graph.dataset.incidence_table import SplitIncidence, write_incidence_table
-from graph.dataset.state import DatasetState, check_name, claim, finish
+from graph.dataset.state import DatasetState, check_name, claim, find_dataset, finish
 from graph.dataset.write import (
     IngestReport,
     dataset_digest,
@@ -160,6 +160,34 @@ def write_sampled(
         replace=replace,
         progress=progress,
     )
+
+
+def dry_run_sampled(
+    store: GraphStore, dataset: str, annotations: Annotations, *, replace: bool = False
+) -> IngestReport:
+    """Return the report of `write_sampled` without writing anything.
+
+    Raises
+    ------
+    OptionError
+        The name cannot name a dataset, or the graph has all of its images.
+    DatasetExistsError
+        It has other images, and they are not to be replaced.
+    StaleError
+        A rename of the dataset did not end.
+    """
+    check_name(dataset)
+    state = find_dataset(store, dataset)
+    digests = image_digests(annotations)
+    if state is None:
+        return IngestReport(len(digests), 0, 0, 0, 0)
+    if state.renaming_to is not None:
+        state.require_complete()
+    digest = dataset_digest(digests, (), len(digests))
+    before = _check_replaceable(store, state, digest, replace)
+    if state.digest == digest:
+        return IngestReport(0, 0, 0, len(digests), 0)
+    return IngestReport(len(digests), 0, before, 0, 0)
 
 
 def write_totals(

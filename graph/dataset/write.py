@@ -87,13 +87,7 @@ def write_annotations(
     """
     check_name(dataset)
     state = make_dataset(store, dataset)
-    if state.sample is not None:
-        raise OptionError(
-            f"The graph keeps a sample of the images of {dataset!r}, and images cannot be added to "
-            "it. Load them as a sample again, into another dataset, or ",
-            Action("drop_dataset", dataset),
-            " first.",
-        )
+    _check_whole(state)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
     stored = stored_digests(store, schema.IMAGE, dataset)
@@ -147,19 +141,31 @@ def dry_run(
     Raises
     ------
     OptionError
-        The name cannot name a dataset.
+        The name cannot name a dataset, or the graph keeps a sample of its images.
     StaleError
         A rename of the dataset did not end.
     """
     check_name(dataset)
     state = find_dataset(store, dataset)
-    if state is not None and state.renaming_to is not None:
-        state.require_complete()
+    if state is not None:
+        if state.renaming_to is not None:
+            state.require_complete()
+        _check_whole(state)
     progress("compare", 0, None)
     stored = stored_digests(store, schema.IMAGE, dataset)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
     change = compare(stored, _values(ids), _values(digests), delete=replace)
     return IngestReport.of(change, len(stored))
+
+
+def _check_whole(state: DatasetState) -> None:
+    if state.sample is not None:
+        raise OptionError(
+            f"The graph keeps a sample of the images of {state.name!r}, and images cannot be added "
+            "to it. Load them as a sample again, into another dataset, or ",
+            Action("drop_dataset", state.name),
+            " first.",
+        )
 
 
 def _values(column: ExtensionArray | IntArray) -> Iterator[Any]:

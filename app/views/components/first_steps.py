@@ -8,6 +8,7 @@ import streamlit as st
 from app.demo import NAME
 from app.demo.loading import ensure_demo, ensure_digits
 from app.settings import Settings
+from app.views.components.viewer_note import viewer_note
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.widgets.task_progress import show_task
@@ -66,7 +67,8 @@ def draw(*, own_data: bool = True) -> None:
         "has the missing images made."
     )
     if not may_edit():
-        st.caption("Nothing is loaded yet. Editors of this app can load a dataset.")
+        st.markdown("Nothing is loaded yet.")
+        viewer_note("load a dataset")
         return
     if show_task(TASK):
         return

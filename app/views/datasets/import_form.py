@@ -22,6 +22,7 @@ from app.views.widgets.wording import (
     LABELS,
     ON_ERROR,
 )
+from graph.dataset.sampled import PER_CLASS, Sample
 from graph.names import clean_name
 from ingest.concepts.word_lists import word_list_names
 from ingest.formats import FORMATS
@@ -72,26 +73,37 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
         )
         format_ = input_format or file.format or ""
         table = form.table(format_)
-        left, middle, right = st.columns([1.6, 1, 1], vertical_alignment="bottom")
-        delete = left.checkbox(
-            LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
+        images, separator, kept = st.columns([1.3, 1, 1])
+        sampled = images.segmented_control(
+            LABELS["sample"],
+            [False, True],
+            default=False,
+            required=True,
+            format_func=lambda few: f"A sample of {PER_CLASS} per clique" if few else "All",
+            key=form.key("images"),
+            help="Every count is kept either way, so that the numbers are the same. A sample of "
+            "each clique and class is for millions of images; it has no boxes and no captions.",
         )
         if table is not None and table.concepts is not None:
-            delimiter = middle.text_input(
+            delimiter = separator.text_input(
                 LABELS["table.delimiter"],
                 key=form.key("delimiter"),
                 placeholder="automatic: | or ; or ,",
             )
             table = replace(table, delimiter=delimiter or None)
-        with right:
+        with kept:
             captions = form.companion(
                 LABELS["captions"],
                 "kept captions",
                 "COCO captions, or a table of image id or file name, and caption: for recipes that "
                 "edit images, whose prompts are made of them.",
             )
+        delete = st.checkbox(
+            LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
+        )
         options = form.options(format_, table, split, cast("OnError", on_error), captions)
-    return ImportRequest(file.name, clean_name(dataset), options, input_format, delete)
+    sample = Sample() if sampled else None
+    return ImportRequest(file.name, clean_name(dataset), options, input_format, delete, sample)
 
 
 class _Form(ChosenFile):

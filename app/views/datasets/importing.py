@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,23 +12,21 @@ from app.services.datasets import describe_load, load_dataset
 from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.services.imports import CheckedImport, ImportRequest, check_import
 from app.views.components import mine_button
-from app.views.datasets import proof
+from app.views.datasets import checked, proof
 from app.views.datasets.chosen_file import cached_by_files
 from app.views.datasets.import_form import import_form
 from app.views.state import session, tasks
 from app.views.state.access import require_editor
 from app.views.state.uploading import accept_uploads
 from app.views.widgets.messages import empty_state, errors_shown
-from app.views.widgets.tables import count_column, draw_table
+from app.views.widgets.tables import draw_table
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape, shorten
-from app.views.widgets.wording import in_app
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.progress import Progress
 from ingest.formats import FORMATS
 from ingest.preview import DATA_ENDINGS, FoundFile
-from ingest.summary import skipped_records
 
 LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
 LOADED = "_loaded"  # the dataset that it has loaded, until the person goes on
@@ -223,9 +220,9 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
     why_not = check.found.nothing_to_compare()
     if why_not is not None:
         st.error(escape(why_not), icon=":material/block:")
-        _show_checked(check.found)
+        checked.draw(check.found)
         return
-    agreed = _agreed(check.found, check.key)
+    agreed = checked.agreed(check.found, check.key)
     with st.container(horizontal=True, vertical_alignment="center"):
         load = st.button(
             f"Load into {escape(shorten(check.request.dataset))}",
@@ -238,77 +235,11 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
     proof.draw(check.found.proof)
-    _show_checked(check.found)
+    checked.draw(check.found)
     if load:
         _start_load(check.found)
         _forget_check()
         st.rerun(scope="app")
-
-
-def _agreed(found: CheckedImport, key: str) -> bool:
-    """Draw what a load would leave out, if that is much; whether the person wants it so."""
-    total, reasons = found.left_out()
-    if not total:
-        return True
-    all_images = total + len(found.annotations.images)
-    st.warning(
-        f"{total:,} of {all_images:,} would be left out: {escape('; '.join(reasons))}.",
-        icon=":material/warning:",
-    )
-    return st.checkbox(f"Load without these {total:,}", key=f"_import_without {key}")
-
-
-def _show_checked(found: CheckedImport) -> None:
-    annotations, changes = found.annotations, found.changes
-    classes, concepts = found.classes, found.concepts
-    left, middle, right = st.columns([1.3, 1, 1])
-    with left:
-        _counts(
-            [
-                ("Images to load", len(annotations.images)),
-                ("of these without a concept", int(classes["without concept"].sum())),
-                ("Mentions of concepts", len(annotations.mentions)),
-                *((f"Set aside: {why}", count) for why, count in annotations.set_aside.items()),
-                ("Malformed records left out", len(annotations.skipped)),
-            ],
-            ["In the files", "Count"],
-            320,
-        )
-        _counts(
-            [
-                ("New images", changes.created),
-                ("Changed images", changes.updated),
-                ("Images as before", changes.unchanged),
-                ("Deleted images", changes.deleted),
-                ("Other images, which stay", changes.kept),
-            ],
-            ["In the dataset, after loading", "Count"],
-            320,
-        )
-    with middle:
-        _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 130)
-    with right:
-        _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
-    for note in annotations.notes:
-        st.caption(escape(note))
-    if annotations.skipped:
-        st.markdown("##### Malformed records left out")
-        skipped = skipped_records(annotations, words=in_app)
-        st.dataframe(skipped.rename(columns=str.capitalize), hide_index=True, height="auto")
-    with st.expander("The first images", icon=":material/table_rows:"):
-        st.dataframe(
-            found.first.dropna(axis=1, how="all").fillna("").rename(columns=str.capitalize),
-            hide_index=True,
-            column_config={"Concepts": st.column_config.ListColumn(width="large")},
-        )
-
-
-def _counts(rows: Any, columns: list[str], name_width: int) -> None:
-    """Draw a table with a name and numbers in each row, the names of fixed width."""
-    frame = pd.DataFrame(rows, columns=columns).convert_dtypes()
-    name = st.column_config.TextColumn(width=name_width)
-    numbers = dict.fromkeys(columns[1:], count_column(width=90))
-    draw_table(frame, 460, {columns[0]: name, **numbers})
 
 
 def _start_load(found: CheckedImport) -> None:
@@ -323,6 +254,7 @@ def _start_load(found: CheckedImport) -> None:
             found.annotations,
             source=Path(request.file).name,
             replace=request.replace,
+            sample=request.sample,
             progress=progress,
         )
         return describe_load(request.dataset, report)

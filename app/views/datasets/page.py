@@ -9,6 +9,7 @@ import streamlit as st
 from app.concept_graph.colors import class_colors
 from app.services.reports import describe_mining
 from app.views.components import first_steps
+from app.views.components.viewer_note import viewer_note
 from app.views.datasets import image_folders, importing
 from app.views.datasets.actions import RENAMED, TASKS, draw_actions
 from app.views.state import session, tasks, url
@@ -36,13 +37,15 @@ def page() -> None:
     names: list[str] = frame["dataset"].tolist()
     ways = [*(["details"] if names else []), *(["load", "images"] if may_edit() else [])]
     if not ways:
-        empty_state("No dataset yet", "Editors of this app can load one.")
+        empty_state("No dataset yet", "What editors load is shown here.")
+        viewer_note("load a dataset")
         return
     wanted = st.session_state.pop(importing.NEXT, None)
     if wanted == "diagnose":
         url.go_to("diagnose")
     if wanted == "details":
         st.session_state[_VIEW] = "details"
+    viewer_note("load, mine, rename and drop datasets, and add folders of images")
     way = choose_view("View", ways, _VIEW, _VIEWS.__getitem__) if len(ways) > 1 else ways[0]
     for key in tasks.keys(*TASKS):
         show_task(key)

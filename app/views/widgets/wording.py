@@ -15,6 +15,7 @@ LABELS = {
     "split": "Split of all images",
     "on_error": "Malformed records",
     "replace": "Delete images of the dataset that the file lacks",
+    "sample": "Images in the graph",
     "captions": "Captions to keep",
     "classes.categories": BY_CATEGORY,
     "classes.file": BY_FILE,

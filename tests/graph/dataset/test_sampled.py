@@ -11,9 +11,9 @@ from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes, split_sizes
 from graph.dataset.read import load_incidence, read_annotations
-from graph.dataset.sampled import Sample, write_sampled
-from graph.dataset.state import dataset_state
-from graph.dataset.write import write_annotations
+from graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
+from graph.dataset.state import dataset_state, find_dataset
+from graph.dataset.write import IngestReport, dry_run, write_annotations
 from graph.errors import DatasetExistsError, OptionError
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
@@ -166,3 +166,20 @@ def test_loading_again(store, both, random_annotations):
     assert class_sizes(store, sampled) == dict(
         sorted(others.images["class_name"].value_counts().items())
     )
+
+
+def test_a_dry_run_says_what_a_load_would_do(store, dataset, random_annotations):
+    some, others = random_annotations(40, seed=1), random_annotations(50, seed=2)
+    assert dry_run_sampled(store, dataset, some).created == 40
+    assert find_dataset(store, dataset) is None
+    write_sampled(store, dataset, some, Sample(), source="a test")
+    assert dry_run_sampled(store, dataset, some) == IngestReport(0, 0, 0, 40, 0)
+    with pytest.raises(DatasetExistsError):
+        dry_run_sampled(store, dataset, others)
+    assert dry_run_sampled(store, dataset, others, replace=True) == IngestReport(50, 0, 40, 0, 0)
+    with pytest.raises(OptionError, match="keeps a sample"):
+        dry_run(store, dataset, others)
+    drop_dataset(store, dataset)
+    write_annotations(store, dataset, some, source="a test")
+    with pytest.raises(OptionError, match="has all images"):
+        dry_run_sampled(store, dataset, some)

@@ -11,6 +11,7 @@ from app.added_images import read_added
 from app.services.image_places import remove_place
 from app.views.state import tasks
 from graph.dataset.cliques import mined_with
+from graph.dataset.names import class_sizes
 from graph.dataset.state import dataset_state, find_dataset
 from ingest.captions.image_texts import read_image_texts
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
@@ -337,10 +338,27 @@ def test_a_drop_needs_the_name_typed(open_page, cars, store) -> None:
     assert not app.exception
 
 
+def test_a_sample_keeps_every_count(loading, store, dataset) -> None:
+    rows = "".join(f"{i},{'a' if i % 3 else 'b'},x|y\n" for i in range(90))
+    file = ("cars.csv", f"id,label,objects\n{rows}".encode(), "text/csv")
+    app = choose_files(loading, dataset, file)
+    (kept,) = (group for group in app.button_group if group.label == "Images in the graph")
+    assert kept.value is False
+    kept.set_value(True).run()
+    app = check(app)
+    assert list(table(app, "In the dataset, after loading").values()) == [90, 0, 0, 0, 0]
+    app.button(key="_import_load").click().run()
+    run_tasks(app)
+    state = dataset_state(store, dataset)
+    assert (state.sample, class_sizes(store, dataset)) == (12, {"a": 60, "b": 30})
+
+
 def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -> None:
     monkeypatch.setattr("app.views.datasets.page.may_edit", lambda: False)
+    monkeypatch.setattr("app.views.components.viewer_note.may_edit", lambda: False)
     app = open_page("datasets", dataset=cars)
     assert table(app, "Dataset")[cars] == 20
+    assert "only editors can load" in shown_text(app)
     keys = {button.key for button in app.button}
     assert keys.isdisjoint({"_ds_mine", "_rename", "_drop", "_import_go"})
     assert not app.file_uploader
