@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from html import escape
+from math import hypot
 
 from app.concept_graph.colors import NEUTRAL
 from app.concept_graph.elements import GraphNode, GraphPicture
@@ -9,7 +10,8 @@ from graph.safe_text import safe_text
 
 _MARGIN_PX = 12.0
 _MOST_CHARACTERS = 24
-_CHARACTER_PX = 8.0
+_CHARACTER_PX = 8.0  # at most
+_LETTER_PX = 7.0  # on average
 _TICKS = {-1: "", -0.5: "3 times the rate", 0: "equal rates", 0.5: "3 times the rate", 1: ""}
 
 
@@ -49,6 +51,7 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
             *_key(picture, left, first - strip / 2),
             *_edges(picture),
             *(line for node in picture.nodes for line in _node(picture, node)),
+            *_labels(picture, left, right),
             "</svg>",
         ]
     )
@@ -111,13 +114,22 @@ def _key(picture: GraphPicture, left: float, middle: float) -> Iterator[str]:
 
 def _edges(picture: GraphPicture) -> Iterator[str]:
     nodes = {node.id: node for node in picture.nodes}
+    heights = [node.y_px for node in picture.nodes if node.kind == "concept"]
+    middle = (min(heights, default=0.0) + max(heights, default=0.0)) / 2
     for edge in picture.edges:
         one, other = nodes[edge.source], nodes[edge.target]
         color = edge.color or mixed(edge.skew, picture.left_color, picture.right_color)
+        x, y = (one.x_px + other.x_px) / 2, (one.y_px + other.y_px) / 2
+        across, down = other.x_px - one.x_px, other.y_px - one.y_px
+        length = hypot(across, down) or 1.0
+        # Arcs away from the middle, so that links along one line do not cover each other.
+        bend = min(70.0, 0.14 * length) / length
+        if (y <= middle) == (across >= 0):
+            bend = -bend
         yield (
-            f'<line x1="{one.x_px:.1f}" y1="{one.y_px:.1f}" x2="{other.x_px:.1f}" '
-            f'y2="{other.y_px:.1f}" stroke="{color}" stroke-opacity="0.35" '
-            f'stroke-width="{edge.width_px:.1f}"/>'
+            f'<path d="M{one.x_px:.1f} {one.y_px:.1f}Q{x - bend * down:.1f} '
+            f'{y + bend * across:.1f} {other.x_px:.1f} {other.y_px:.1f}" fill="none" '
+            f'stroke="{color}" stroke-opacity="0.35" stroke-width="{edge.width_px:.1f}"/>'
         )
 
 
@@ -145,5 +157,51 @@ def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
         f'<circle cx="{node.x_px:.1f}" cy="{node.y_px:.1f}" r="{radius:.1f}" fill="{color}">'
         f"<title>{text(tooltip)}</title></circle>"
     )
-    below = f'<text class="label" x="{node.x_px:.1f}" y="{node.y_px + radius + 14:.1f}"'
-    yield f'{below} text-anchor="middle">{text(name)}</text>'
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+
+
+def _labels(picture: GraphPicture, left: float, right: float) -> Iterator[str]:
+    """Names of concepts, each on the first side of its disc where it covers nothing."""
+    taken: list[tuple[str | None, Box]] = []
+    for node in picture.nodes:
+        across = down = node.size_px / 2
+        if node.kind == "class":
+            across, down = _CHARACTER_PX * len(_short(node.label)) / 2 + 12, 20.0
+        box = (node.x_px - across, node.y_px - down, node.x_px + across, node.y_px + down)
+        taken.append((node.id, box))
+    concepts = [node for node in picture.nodes if node.kind == "concept"]
+    for node in sorted(concepts, key=lambda node: -node.size_px):
+        name = _short(node.label)
+        sides = [*_sides(node, _LETTER_PX * len(name))]
+        free = [
+            side
+            for side in sides
+            if left <= side[-1][0]
+            and side[-1][2] <= right
+            and not any(id_ != node.id and _overlap(side[-1], box) for id_, box in taken)
+        ]
+        x, y, anchor, box = (free or sides)[0]
+        taken.append((None, box))
+        yield (
+            f'<text class="label" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text(name)}'
+            "</text>"
+        )
+
+
+def _sides(node: GraphNode, width: float) -> Iterator[tuple[float, float, str, Box]]:
+    """Where the name may stand: x and y of its baseline, its anchor, and what it covers."""
+    x, y, radius = node.x_px, node.y_px, node.size_px / 2
+    for side, baseline, anchor, left in (
+        (x, y + radius + 14, "middle", x - width / 2),
+        (x + radius + 4, y + 5, "start", x + radius + 4),
+        (x - radius - 4, y + 5, "end", x - radius - 4 - width),
+        (x, y - radius - 4, "middle", x - width / 2),
+    ):
+        yield side, baseline, anchor, (left, baseline - 11, left + width, baseline + 3)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -1,9 +1,11 @@
 """The web app's pages, run by Streamlit's own test runner on a real database."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -127,3 +129,10 @@ def shown_text(app: AppTest) -> str:
     """All texts of a page, for a look whether something stands somewhere."""
     kinds = (app.text, app.markdown, app.caption, app.info, app.warning, app.success, app.error)
     return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def stories(app: AppTest) -> list[dict[str, Any]]:
+    """The data of the page's graphs that have steps."""
+    found = app.get("bidi_component")
+    sent = [json.loads(one.proto.json) for one in found if one.proto.json]
+    return [data for data in sent if data.get("steps")]

@@ -11,9 +11,9 @@ from app.services.reports import change_texts
 from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.differences import draw_differences
 from app.views.compare.splits import draw_splits
-from app.views.compare.story import draw_story
 from app.views.compare.totals import draw_sizes, draw_totals
 from app.views.components import mine_button
+from app.views.components.story import draw_story
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, named_in_url, number_in_url

@@ -14,6 +14,7 @@ from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
 from app.services.reports import describe_proof
 from app.views.components import job_form, mine_button
+from app.views.components.story import draw_plan
 from app.views.plan import edits, effect_charts, query_editor, summary
 from app.views.plan.choice import (
     PlanRequest,
@@ -48,7 +49,7 @@ from graph.progress import Progress
 from ingest.concepts.plurals import counted
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
-VIEWS = ("Cliques that change", "Planners side by side")
+VIEWS = ("Cliques that change", "Concept graph", "Planners side by side")
 
 
 def page() -> None:
@@ -115,6 +116,9 @@ def page() -> None:
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
+        return
+    if view == VIEWS[1]:
+        draw_plan(current, [(query.class_name, query.concepts, query.n) for query in queries])
         return
     compared = planners_compared(current, cliques, request)
     left_out = compared.attrs["left_out"]

@@ -55,13 +55,31 @@ def test_ticks_stand_at_their_skews_and_the_key_has_the_sizes_of_the_circles():
         assert top < float(one.get("y")) < top + height
 
 
+def test_names_cover_neither_discs_nor_each_other_where_there_is_room():
+    """In a column the names go beside their discs, as far as the drawing reaches."""
+    column = [GraphNode(f"{i}", f"concept {i}", "concept", 100, 30 * i, 26) for i in range(9)]
+    wide = GraphNode("wide", "x" * 24, "concept", 100, 330, 20)
+    svg = drawn(GraphPicture([*column, wide], [], "#000", "#fff"))
+    discs = [[float(one.get(at)) for at in ("cx", "cy", "r")] for one in svg.iter("circle")]
+    spans = []
+    for one in svg.iter("text"):
+        x, y, width = float(one.get("x")), float(one.get("y")), 6 * len(one.text)
+        left = x - width * {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor")]
+        spans.append((left, left + width, y))
+    for place, (left, right, y) in enumerate(spans):
+        for cx, cy, r in discs:
+            assert not (left < cx + r and cx - r < right and y - 10 < cy + r and cy - r < y)
+        for other in spans[:place]:
+            assert not (left < other[1] and other[0] < right and abs(y - other[2]) < 10)
+
+
 def test_a_colour_of_its_own_goes_before_that_of_the_skew():
     nodes = [
         GraphNode("a", "a", "class", 0, 0, 20, color="#abcdef"),
         GraphNode("b", "b", "concept", 90, 0, 20, skew=1),
     ]
     svg = drawn(GraphPicture(nodes, [GraphEdge("a", "b", 2, color="#123456")], "#000", "#fff"))
-    (box,), (disc,), (line,) = (list(svg.iter(tag)) for tag in ("rect", "circle", "line"))
+    (box,), (disc,), (line,) = (list(svg.iter(tag)) for tag in ("rect", "circle", "path"))
     assert (box.get("stroke"), line.get("stroke")) == ("#abcdef", "#123456")
     assert disc.get("fill") == "#ffffff"
     with pytest.raises(ValueError, match="'red'"):

@@ -150,7 +150,7 @@ export class View {
     const label = raw.kind === "class" ? 0 : this.graph.ruler.width(shorten(raw.label), FONT_PX);
     return {
       beside: Math.max(width / 2, Math.min(label / 2, 48)) + 2,
-      above: height / 2 + 2,
+      above: Math.max(height, label ? FONT_PX * 1.2 : 0) / 2 + 2, // a label may be beside it
       below: height / 2 + (label ? FONT_PX + 8 : 2),
     };
   }

@@ -1,8 +1,6 @@
 """The Before/after page: what became of each imbalance, and what cannot be compared."""
 
 import io
-import json
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,7 +18,7 @@ from graph.dataset.state import list_datasets
 from graph.jobs import statements
 from graph.jobs.lifecycle import create_job
 from graph.queries.comparison import compare_imbalances
-from tests.app.conftest import OpenPage, WriteDataset, shown_text
+from tests.app.conftest import OpenPage, WriteDataset, shown_text, stories
 
 MORE = [
     ("country", ("cow", "field"), 6),
@@ -75,12 +73,6 @@ def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: st
     assert totals["Imbalanced cliques"] == "7 → 6"
     assert totals["Solved"] == "2"
     assert totals["Introduced"] == "1"
-
-
-def stories(app: AppTest) -> list[dict[str, Any]]:
-    """What the graphs of a page are sent."""
-    found = app.get("bidi_component")
-    return [json.loads(one.proto.json) for one in found if one.proto.json]
 
 
 def test_the_graph_has_steps_and_the_link_names_one(

@@ -19,7 +19,7 @@ from graph.dataset.state import dataset_state
 from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.status import Job, list_jobs, read_queries
-from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
+from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text, stories
 
 COW_FIELD = json.dumps(["cow", "field"])
 
@@ -94,6 +94,24 @@ def test_caps_that_leave_no_plan_are_named(open_page: OpenPage, cars: str) -> No
     assert "Raise “Most per query”, allow a larger tolerance" in shown_text(app)
     app = open_page("plan", dataset=cars, planner="minimal")
     assert "no other plan does better by" in shown_text(app)
+
+
+def test_the_graph_moves_to_where_the_plan_leaves_it(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", dataset=cars, plan_view="Concept graph", step="plan")
+    assert not app.exception
+    rows = [("country", 9, 10), ("urban", 1, 10)]  # class, images with a cow, images
+    rates = []
+    for name, cows, size in rows:
+        made = [(concepts, n) for class_name, concepts, n in queries(app) if class_name == name]
+        with_cow = cows + sum(n for concepts, n in made if "cow" in concepts)
+        rates.append(with_cow / (size + sum(n for _, n in made)))
+    (sent,) = stories(app)
+    cow = [node["id"] for node in sent["nodes"]].index("c:cow")
+    assert [step["nodes"][cow][2] for step in sent["steps"]] == [
+        -0.8,
+        round((rates[1] - rates[0]) / sum(rates), 3),
+    ]
+    assert sent["step"] == "plan"
 
 
 def test_selected_cliques_alone_are_planned_for(open_page: OpenPage, cars: str) -> None:
