@@ -130,6 +130,7 @@ class Dataset(Questions, Annotated, Result):
         max_size: int | None = None,
         max_per_query: int | None = None,
         budget: int | None = None,
+        largest_first: bool = False,
         planner_options: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> Plan:
@@ -148,7 +149,7 @@ class Dataset(Questions, Annotated, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        options = PlanOptions(min_size, max_size, max_per_query, budget)
+        options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
         kept = None if name is None else clean_name(name)
         planned = plan_dataset(
             self.graph, self.name, planner, options, kept, self.progress, planner_options

@@ -72,9 +72,11 @@ STYLES = """
 /* A choice that cannot be empty need not say so. */
 [data-testid="stWidgetLabelRequired"] { display: none; }
 /* What a plan takes and leaves, with the button that creates its job, is always in sight. */
-:has(> .st-key-_plan_summary) { position: sticky; top: 3.5rem; bottom: 0; z-index: 50; }
-.st-key-_plan_summary { padding: 0.5rem 0; background: light-dark(#FFFFFF, #15171B);
-  border-bottom: 1px solid light-dark(#DADDE1, #3A3F47); }
+:has(> :is(.st-key-_plan_summary, .st-key-_edits_job))
+  { position: sticky; top: 3.5rem; bottom: 0; z-index: 50; }
+:is(.st-key-_plan_summary, .st-key-_edits_job) { background: light-dark(#FFFFFF, #15171B); }
+.st-key-_plan_summary
+  { padding: 0.5rem 0; border-bottom: 1px solid light-dark(#DADDE1, #3A3F47); }
 [data-testid="stMain"]:has(.st-key-_plan_summary) { scroll-padding-top: 10rem; }
 @media (max-width: 640px) {
   .st-key-_plan_summary :has(> [data-testid="stMetric"]):not(:first-child) { display: none; }

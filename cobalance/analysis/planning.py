@@ -145,6 +145,7 @@ def plan(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
+    largest_first: bool = False,
     planner_options: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Plan the images that bring gaps to zero, without a database.
@@ -160,6 +161,9 @@ def plan(
         The smallest and largest clique to balance; ``min_size=1`` also balances single concepts.
     max_per_query, budget : int, optional
         Most images of one query, and in all.
+    largest_first : bool
+        Spend the budget on the largest gaps, one after the other, rather than the same share on
+        every gap.
     planner_options : mapping, optional
         The planner's own options.
 
@@ -175,7 +179,7 @@ def plan(
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """
     found = _measured(source, max_size)
-    options = PlanOptions(min_size, max_size, max_per_query, budget)
+    options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     return Plan(make_plan(found.chosen, planner, options, planner_options), found.cliques, planner)
 
 
@@ -203,6 +207,7 @@ def compare_planners(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
+    largest_first: bool = False,
     planner_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """Run planners on the same combinations, side by side.
@@ -212,7 +217,7 @@ def compare_planners(
     planners : sequence of str
         Their names; all by default. With data in place of imbalances also the baselines
         ``over-sampling``, ``sub-sampling`` and ``weights``, which make no image.
-    min_size, max_size, max_per_query, budget : int, optional
+    min_size, max_size, max_per_query, budget, largest_first
         As in `plan`.
     planner_options : mapping, optional
         By planner, its own options.
@@ -228,7 +233,7 @@ def compare_planners(
     own = planner_options or {}
     for name in own:
         PLANNERS.check(name, own[name])
-    options = PlanOptions(min_size, max_size, max_per_query, budget)
+    options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     incidence = None if isinstance(source, Imbalances) else source.incidence()
     from app.services.ordering.comparison import compare_all  # loads the driver, too
 
@@ -242,6 +247,7 @@ def budget_curve(
     min_size: int = 2,
     max_size: int | None = None,
     max_per_query: int | None = None,
+    largest_first: bool = False,
     planner_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """Images against what remains: planners within budgets up to what exactness takes.
@@ -250,10 +256,11 @@ def budget_curve(
     -------
     pandas.DataFrame
         A row for each planner and budget: ``planner``, ``budget``, ``images``, ``remaining``,
-        ``gap_after``, ``widest_gap``, ``widened``.
+        ``gap_after``, ``widest_gap``, ``widened``. With `largest_first` both ways to spend a
+        budget, see `plan`.
     """
     found = _measured(source, max_size)
-    options = PlanOptions(min_size, max_size, max_per_query)
+    options = PlanOptions(min_size, max_size, max_per_query, largest_first=largest_first)
     from app.services.ordering.comparison import budget_curve as curve_of
 
     return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners)

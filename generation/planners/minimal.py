@@ -137,10 +137,8 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     >>> found.images.tolist(), found.proven, found.bound
     ([[0, 10], [12, 0], [0, 0]], True, 22.0)
     """
-    smallest, largest = options.resolve(cliques)
+    rows = options.rows(cliques)
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
-    sizes = cliques.sizes()
-    rows = np.flatnonzero((sizes >= smallest) & (sizes <= largest))
     weights = _weights(cliques, own.weights)[rows]
     if not weights.any() or len(cliques.classes) < 2:
         return PlannedImages(images, proven=True, bound=0.0)

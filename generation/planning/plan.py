@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from generation.planning.budget import share_budget
+from generation.planning.budget import close_largest_gaps, share_budget
 from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.errors import OptionError
@@ -32,6 +32,9 @@ class PlanOptions:
     budget : int or None
         At most so many images in all, shared out as `generation.planning.budget.share_budget`
         does; None for as many as it takes.
+    largest_first : bool
+        Spend the budget on the largest gaps, as `generation.planning.budget.close_largest_gaps`
+        does. It changes nothing without a budget.
 
     Raises
     ------
@@ -43,6 +46,7 @@ class PlanOptions:
     max_size: int | None = None
     max_per_query: int | None = None
     budget: int | None = None
+    largest_first: bool = False
 
     def __post_init__(self) -> None:
         for option, images in (("max_per_query", self.max_per_query), ("budget", self.budget)):
@@ -73,6 +77,19 @@ class PlanOptions:
                     f"Mine them up to {size}, or ask for at most {mined}."
                 )
         return self.min_size, mined if self.max_size is None else self.max_size
+
+    def rows(self, cliques: Cliques) -> IntArray:
+        """Find the rows of the cliques of these sizes, ascending.
+
+        Raises
+        ------
+        OptionError
+            The cliques were mined up to a smaller size.
+        """
+        smallest, largest = self.resolve(cliques)
+        sizes = cliques.sizes()
+        rows: IntArray = np.flatnonzero((sizes >= smallest) & (sizes <= largest))
+        return rows
 
     def cap(self, images: IntArray) -> IntArray:
         """Limit the images of each query to `max_per_query`.
@@ -230,12 +247,18 @@ def run_planner(cliques: Cliques, planner: Planner, options: PlanOptions) -> Pla
         Images to make of each class that contain exactly each clique; none above
         `options.max_per_query`, and their sum not above `options.budget`.
     """
+    budget, largest_first = options.budget, options.largest_first
+    if largest_first:  # of the whole plan, while some planners have a use of their own for a budget
+        options = replace(options, budget=None)
     found = planner(cliques, options)
     result = found if isinstance(found, PlannedImages) else PlannedImages(found)
     images = options.cap(result.images)
-    if options.budget is not None:
-        images = share_budget(images, options.budget)
-    return replace(result, images=images)
+    if budget is None or images.sum() <= budget:
+        return replace(result, images=images)
+    if largest_first:
+        kept = close_largest_gaps(cliques, images, budget, options.rows(cliques))
+        return PlannedImages(kept)
+    return replace(result, images=share_budget(images, budget))
 
 
 def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...]:

@@ -28,6 +28,7 @@ class _Options(_Strict):
     max_size: Annotated[int, Field(ge=1)] | None = None
     max_per_query: Annotated[int, Field(ge=1)] | None = None
     budget: Annotated[int, Field(ge=1)] | None = None
+    largest_first: bool = False
 
 
 class _Query(_Strict):
@@ -82,7 +83,8 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     {"class": "urban", "concepts": ["cow", "road"], "n": 3}
     ]}
     """
-    options = {name: value for name, value in asdict(plan.options).items() if value is not None}
+    set_ = asdict(plan.options).items()
+    options = {name: value for name, value in set_ if value not in (None, False)}
     limits = f'"options": {_dump(options)},\n' if plan.options != PlanOptions() else ""
     head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
     queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)

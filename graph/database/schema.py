@@ -164,6 +164,7 @@ PLAN = Node(
         Property("images", int, "that it asks for"),
         Property("max_per_query", int, "the limit it was made with"),
         Property("budget", int, "the limit it was made with"),
+        Property("largest_first", bool, "whether the budget was spent on the largest gaps"),
         Property("planner_options", Json, "the planner's own options"),
     ),
 )

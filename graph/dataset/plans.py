@@ -26,6 +26,7 @@ _PLAN_OPTIONS: dict[str, str | int | None] = {
     "max_size": None,
     "max_per_query": None,
     "budget": None,
+    "largest_first": None,
 }
 """The options of planning that a plan's node keeps, with their defaults."""
 
@@ -41,6 +42,7 @@ def write_plan(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
+    largest_first: bool = False,
     planner_options: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> None:
@@ -53,7 +55,7 @@ def write_plan(
     ----------
     min_size, max_size : int or None
         Of its cliques; None where it edits images.
-    max_per_query, budget : int or None
+    max_per_query, budget, largest_first
         The limits that it was made with, for `planned_again` to repeat.
     planner_options : mapping, optional
         The planner's own options; anything that JSON can hold.
@@ -93,6 +95,7 @@ def write_plan(
         "images": sum(query.n for query in queries),
         "max_per_query": max_per_query,
         "budget": budget,
+        "largest_first": largest_first or None,
         "planner_options": json.dumps(dict(planner_options or {}), ensure_ascii=False),
     }
     store.write(
@@ -207,9 +210,10 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
 
     Examples
     --------
-    >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40}
+    >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40,
+    ...         "largest_first": True}
     >>> print(*planned_again(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
-    run `plan('zoo', name='small', min_size=1, max_size=2, budget=40)`
+    run `plan('zoo', name='small', min_size=1, max_size=2, budget=40, largest_first=True)`
     >>> edits = {"images_digest": 1, "planner": "resampled", "planner_options": '{"limit": 9}'}
     >>> print(*planned_again(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
     run `plan_counterfactuals('zoo', recipe='resampled', name='small', limit=9)`

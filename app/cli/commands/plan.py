@@ -78,6 +78,13 @@ def plan(
             "least imbalance is left.",
         ),
     ] = None,
+    largest_first: Annotated[
+        bool,
+        typer.Option(
+            "--largest-first",
+            help="Spend the budget on the largest gaps, one after the other, and leave the others.",
+        ),
+    ] = False,
     supported_only: Annotated[
         bool,
         typer.Option(
@@ -217,6 +224,7 @@ def plan(
         "--max-size": max_size,
         "--max-per-query": max_per_query,
         "--budget": budget,
+        "--largest-first": largest_first or None,
         "--supported-only": supported_only or None,
         "--compare": compare or None,
         "--seed": seed,
@@ -252,7 +260,9 @@ def plan(
         )
     planner = planner or "conbias"
     own = assigned(setting)
-    options = PlanOptions(2 if min_size is None else min_size, max_size, max_per_query, budget)
+    options = PlanOptions(
+        2 if min_size is None else min_size, max_size, max_per_query, budget, largest_first
+    )
     if planner in BASELINES:
         taken = ("--planner", "--min-size", "--max-size", "--seed")
         others = {flag: value for flag, value in of_planner.items() if flag not in taken}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +24,7 @@ from graph.progress import Progress, silent
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
 BUDGET_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+LARGEST_FIRST = ", largest gaps first"
 SOLVER = {"seconds": 1.0, "solver_gap": 0.01}
 """Of points of a curve, unless the planner's own options say otherwise."""
 
@@ -101,13 +103,16 @@ def budget_curve(
 ) -> pd.DataFrame:
     """Images against what remains: planners within budgets up to all that exactness takes.
 
+    Where the options spend budgets on the largest gaps first, each planner's own way is there, too.
+
     Returns
     -------
     pandas.DataFrame
-        A row for each planner and budget: ``planner``, ``budget``, ``images``, ``remaining``,
-        ``gap_after``, ``widest_gap``, ``widened``; the first of each planner has no image.
+        A row for each planner and budget: ``planner``, which may say `LARGEST_FIRST` too,
+        ``budget``, ``images``, ``remaining``, ``gap_after``, ``widest_gap``, ``widened``; the
+        first of each planner has no image.
     """
-    free = replace(options, budget=None)
+    free = replace(options, budget=None, largest_first=False)
     within = _within(cliques, chosen, options)
     full = compare_planners(cliques, within, {"": PLANNERS.open("conbias")}, free)
     most = int(full["images"].iloc[0])
@@ -115,17 +120,16 @@ def budget_curve(
     columns = ["images", "remaining", "gap_after", "widest_gap", "widened"]
     none = measure(cliques, cliques, np.zeros_like(cliques.counts), within)
     rows = []
-    for name in planners:
+    ways = (False, True) if options.largest_first else (False,)
+    for name, largest_first in product(planners, ways):
         opened = PLANNERS.open(name, _quick(name, (own or {}).get(name, {})))
-        rows.append({"planner": name, "budget": 0, **{key: none[key] for key in columns}})
+        title = f"{name}{LARGEST_FIRST}" if largest_first else name
+        rows.append([title, 0, *(none[key] for key in columns)])
         for budget in budgets if most else []:
-            limited = replace(options, budget=budget)
+            limited = replace(options, budget=budget, largest_first=largest_first)
             found = compare_planners(cliques, within, {name: opened}, limited)
             if len(found):
-                point = found[columns].iloc[0].tolist()
-                rows.append(
-                    {"planner": name, "budget": budget, **dict(zip(columns, point, strict=True))}
-                )
+                rows.append([title, budget, *found[columns].iloc[0].tolist()])
     return pd.DataFrame(rows, columns=["planner", "budget", *columns])
 
 
@@ -141,7 +145,7 @@ def tolerance_curve(
         tolerances that the caps forbid are left out.
     """
     columns = ["images", "remaining", "gap_after", "widest_gap", "widened"]
-    free, rows = replace(options, budget=None), []
+    free, rows = replace(options, budget=None, largest_first=False), []
     within = _within(cliques, chosen, options)
     kept = {key: value for key, value in (own or {}).items() if key not in ("gap", "significance")}
     for tolerance in (0.0, *TOLERANCES):

@@ -125,6 +125,7 @@ def keep_plan(
         max_size=max_size,
         max_per_query=plan.options.max_per_query,
         budget=plan.options.budget,
+        largest_first=plan.options.largest_first,
         planner_options=plan.planner_options,
         progress=progress,
     )

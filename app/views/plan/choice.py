@@ -33,6 +33,7 @@ from ingest.concepts.plurals import counted
 from ingest.concepts.wording import readable
 
 SELECTED, BY_FILTER = "Selected", "By filter"
+EVENLY, LARGEST = "Evenly", "Largest gaps first"
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,28 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         budget = _limit(
             "Budget",
             "budget",
-            "Images in all. Every query is cut to the same share, so that every gap closes by the "
-            "same share; the total is exact.",
+            "Images in all.",
         )
+        largest_first = budget is not None and _choose_largest_first()
         cap = _limit("Most per query", "cap", "Images of one class for one clique.")
-    options = PlanOptions(*sizes, max_per_query=cap, budget=budget)
+    options = PlanOptions(*sizes, cap, budget, largest_first)
     return PlanRequest(current.state, choice, planner, options, tuple(own.items()))
+
+
+def _choose_largest_first() -> bool:
+    """Draw how a budget is spent; return whether on the largest gaps first."""
+    chosen = st.segmented_control(
+        "Spend it",
+        (EVENLY, LARGEST),
+        default=EVENLY,
+        **choice_in_url("spend"),
+        required=True,
+        help=f"- **{EVENLY}**: every query is cut to the same share, so that every gap closes by "
+        "the same share; the planner minimal leaves the least imbalance.\n"
+        f"- **{LARGEST}**: the largest gaps close as in the whole plan, one after the other; the "
+        "one at which the budget ends closes in part, and smaller ones stay.",
+    )
+    return chosen == LARGEST
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:

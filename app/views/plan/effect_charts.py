@@ -203,7 +203,7 @@ def planners(compared: pd.DataFrame, current: str) -> None:
 
 
 def budgets(curve: pd.DataFrame, budget: int | None) -> None:
-    """Draw images against what remains, and the budget in use as a rule.
+    """Draw images against what remains, as gaps and as cliques, and the budget in use as a rule.
 
     Parameters
     ----------
@@ -212,23 +212,34 @@ def budgets(curve: pd.DataFrame, budget: int | None) -> None:
     budget : int or None
         The budget in use.
     """
-    lines = (
-        alt.Chart(curve)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
-            y=alt.Y("gap_after:Q", title="sum of gaps left", axis=alt.Axis(format=",.0f")),
-            color=alt.Color("planner:N", title=None, legend=alt.Legend(orient="top")),
-            strokeDash=alt.StrokeDash("planner:N", legend=None),
-            tooltip=["planner", "images", "remaining", "gap_after", "widest_gap", "widened"],
+    for place, measured, title in zip(
+        st.columns(2),
+        ("gap_after", "remaining"),
+        ("sum of gaps left", "cliques with a gap left"),
+        strict=True,
+    ):
+        lines = (
+            alt.Chart(curve)
+            .mark_line(point=True)
+            .encode(
+                x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
+                y=alt.Y(f"{measured}:Q", title=title, axis=alt.Axis(format=",.0f")),
+                color=alt.Color(
+                    "planner:N",
+                    title=None,
+                    legend=alt.Legend(orient="top", columns=2, labelLimit=240, symbolType="stroke"),
+                ),
+                strokeDash=alt.StrokeDash("planner:N", legend=None),
+                tooltip=["planner", "images", "remaining", "gap_after", "widest_gap", "widened"],
+            )
         )
-    )
-    layers = [lines]
-    if budget is not None:
-        layers.append(alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(budget)))
-    st.altair_chart(
-        alt.layer(*layers).properties(height=260),
-        width="stretch",
-        key="_plan_curve",
-        alt="Images to make against the sum of gaps left, by planner",
-    )
+        layers = [lines]
+        if budget is not None:
+            rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False)
+            layers.append(rule.encode(x=alt.datum(budget)))
+        place.altair_chart(
+            alt.layer(*layers).properties(height=280),
+            width="stretch",
+            key="_plan_curve" if measured == "gap_after" else f"_plan_curve_{measured}",
+            alt=f"Images to make against the {title}, by planner",
+        )

@@ -37,7 +37,7 @@ from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app
 from generation.planning.effects import measure, touched_rows
-from generation.planning.plan import Plan, PlannedImages, PlanOptions, queries_of
+from generation.planning.plan import Plan, PlannedImages, queries_of
 from generation.planning.plan_file import plan_to_json
 from generation.planning.simulation import simulate_images
 from graph.arrays import IntArray
@@ -129,14 +129,10 @@ def page() -> None:
     for name, why in left_out.items():
         st.caption(escape(f"{name} is left out: {why}"))
     offer_lists(current, cliques, chosen)
-    curve = budgets_compared(cliques, replace(request, options=free_of_budget(request)))
+    both = replace(request.options, budget=None, largest_first=True)
+    curve = budgets_compared(cliques, replace(request, options=both))
     _drag_budget(int(curve["budget"].max()), request.options.budget)
     effect_charts.budgets(curve, request.options.budget)
-
-
-def free_of_budget(request: PlanRequest) -> PlanOptions:
-    """The limits without a budget, for all budgets give the same curve."""
-    return replace(request.options, budget=None)
 
 
 def _drag_budget(most: int, budget: int | None) -> None:

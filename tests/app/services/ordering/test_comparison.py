@@ -70,6 +70,18 @@ def test_more_images_leave_less(cliques):
     assert (np.diff(wide["images"]) <= 0).all()
 
 
+def test_both_ways_to_spend_a_budget(cliques):
+    every = np.arange(len(cliques))
+    options = PlanOptions(1, budget=5, largest_first=True)
+    curve = budget_curve(cliques, every, options, planners=["conbias"])
+    ways = ["conbias", "conbias, largest gaps first"]
+    assert list(dict.fromkeys(curve["planner"])) == ways
+    left = curve.pivot_table("remaining", "budget", "planner")
+    assert (left[ways[1]] <= left["conbias"]).all()
+    assert left[ways[1]].is_monotonic_decreasing
+    assert left[ways[1]].iloc[[0, -1]].tolist() == [86, 0]
+
+
 def test_nothing_to_plan(cliques):
     none = cliques.take(np.zeros(0, dtype=np.int64))
     assert budget_curve(none, np.zeros(0, dtype=np.int64), PlanOptions(1))["images"].tolist() == [

@@ -85,6 +85,22 @@ def test_the_budget_is_met_exactly(open_page: OpenPage, cars: str) -> None:
     assert not app.exception
 
 
+def test_a_budget_for_the_largest_gaps_first(
+    open_page: OpenPage, store: GraphStore, cars: str
+) -> None:
+    app = open_page("plan", dataset=cars, plan_sizes=["1", "2"], budget="7")
+    evenly = queries(app)
+    app.button_group(key="spend").set_value("Largest gaps first").run()
+    assert not app.exception
+    options = PlanOptions(1, 2, budget=7, largest_first=True)
+    plan = plan_dataset(store, cars, "conbias", options).plan
+    expected = [(query.class_name, query.concepts, query.n) for query in plan.queries]
+    assert set(queries(app)) == set(expected) != set(evenly)
+    app.button_group(key="plan_view").set_value("Planners side by side").run()
+    assert not app.exception
+    assert app.slider(key="_plan_budget").value == 7
+
+
 def test_caps_that_leave_no_plan_are_named(open_page: OpenPage, cars: str) -> None:
     app = open_page("plan", dataset=cars, planner="minimal", max_per_class="1")
     assert not app.exception
