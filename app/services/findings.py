@@ -12,6 +12,7 @@ from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, disagreements
 from graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from graph.diagnosis.selection import find_rows
 from graph.errors import Text
+from graph.queries.own_effects import OWN
 from ingest.concepts.plurals import counted
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
@@ -103,6 +104,11 @@ however many images each class has.
         return (
             f"Sorted by evidence: combinations with a q-value of at most {MAX_Q_VALUE} {ends}, the "
             f"{'largest' if largest else 'smallest'} difference of rates first."
+        )
+    if by == OWN:
+        return (
+            f"Only combinations that stand on their own: a q-value of at most {MAX_Q_VALUE} beyond "
+            "what their parts explain, the largest own effect first."
         )
     name = {"gap": "count gap (ConBias)", "q_value": "q-value", "p_value": "p-value"}.get(by)
     said = f"{name or by.replace('_', ' ')}, the {'largest' if largest else 'smallest'} first"

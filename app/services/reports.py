@@ -282,15 +282,16 @@ def disagreement_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Columns of what is a clique's own, from those of `own_effects`."""
+    """Columns of what is a clique's own, from those of `own_effects` that the frame has."""
     effects = zip(frame["own_effect"], frame["own_over"], strict=True)
+    q_values = frame.get("own_q_value")
     return {
         "own effect": [
             "-" if is_missing(over) else f"+{effect:.1%} {safe_text(str(over))}"
             for effect, over in effects
         ],
         "by its parts": rate_texts(frame["explained"]),
-        "own q-value": [q_text(q) for q in frame["own_q_value"]],
+        **({} if q_values is None else {"own q-value": [q_text(q) for q in q_values]}),
     }
 
 

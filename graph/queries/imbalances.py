@@ -8,6 +8,7 @@ import pandas as pd
 
 from graph.database import schema
 from graph.database.store import Cypher, GraphStore
+from graph.dataset.state import dataset_state
 from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST, evidence_columns
 from graph.diagnosis.selection import fold_repeats
@@ -46,6 +47,8 @@ class Ranking:
         Only cliques with at most this q-value.
     limit : int
         Most rows to return.
+    any_of : tuple of str
+        Only cliques that contain one or more of these; empty for all.
     """
 
     by: str = EVIDENCE
@@ -56,6 +59,7 @@ class Ranking:
     max_size: int | None = None
     max_q_value: float | None = None
     limit: int = 20
+    any_of: tuple[str, ...] = ()
 
     @property
     def largest_first(self) -> bool:
@@ -86,6 +90,7 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
         "dataset": dataset,
         "class": ranking.class_name,
         "concepts": list(ranking.concepts) or None,
+        "any_of": list(ranking.any_of) or None,
         "min_size": ranking.min_size,
         "max_size": ranking.max_size,
         "max_q_value": ranking.max_q_value,
@@ -104,6 +109,38 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
         bound |= {"by": by, "by_class": by_class, "descending": ranking.largest_first}
         bound.setdefault("concepts", [])
     return _as_table(store.read_frame(text, **bound), sizes)
+
+
+def read_imbalances_of(
+    store: GraphStore, dataset: str, cliques: Sequence[tuple[str, ...]]
+) -> pd.DataFrame:
+    """Read the imbalances of cliques by name, in the order given; those not mined are left out.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    wanted = [list(names) for names in cliques]
+    text = statements.IMBALANCES_OF
+    found = _as_table(
+        store.read_frame(text, dataset=dataset, cliques=wanted), dict(state.mined_classes)
+    )
+    place = {names: at for at, names in enumerate(cliques)}
+    order = found["concepts"].map(place.__getitem__).argsort(kind="stable")
+    return found.iloc[order].reset_index(drop=True)
+
+
+def leaning_of_groups(
+    store: GraphStore, dataset: str, groups: Sequence[Sequence[str]]
+) -> list[int]:
+    """Count the cliques that lean to a class and have a concept of each group."""
+    text = statements.LEANING_OF_GROUPS
+    rows = store.read(text, dataset=dataset, groups=[list(names) for names in groups])
+    counts = {row["place"]: row["cliques"] for row in rows}
+    return [counts.get(place, 0) for place in range(len(groups))]
 
 
 def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:

@@ -17,6 +17,22 @@ ORDER BY rank, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN.replace("WITH q,", 
 ORDER BY rank, size, concepts""",
 )
 
+IMBALANCES_OF = Statement(
+    "The mined cliques of these concepts.",
+    f"""
+UNWIND $cliques AS names
+MATCH (q:Clique {{dataset: $dataset, concepts: names}}){CLIQUE_RETURN}""",
+)
+
+LEANING_OF_GROUPS = Statement(
+    "How many cliques that lean have a concept of each group.",
+    """
+MATCH (q:Clique {dataset: $dataset}) WHERE q.leans
+UNWIND range(0, size($groups) - 1) AS place
+WITH q, place WHERE any(name IN q.concepts WHERE name IN $groups[place])
+RETURN place, count(*) AS cliques""",
+)
+
 CHANGED_SINCE = Statement(
     "The job that a dataset was rebalanced by, if the original was written later.",
     """

@@ -4,15 +4,19 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from app.services.facets import Facet, read_facets
 from app.services.glossary import meaning
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.state.url import choice_in_url, id_in_url, in_url, number_in_url
+from app.views.widgets.theme import shorten
 from graph.diagnosis.evidence import EVIDENCE
 from graph.queries.imbalances import GAP, Ranking
+from graph.queries.own_effects import OWN
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 ORDERS = {
     EVIDENCE: "Evidence",
+    OWN: "Stands on its own",
     GAP: "Count gap (ConBias)",
     "log_odds_ratio": "Strongest odds",
     "q_value": "Smallest q-value",
@@ -45,22 +49,45 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
             format_func=ORDERS.__getitem__,
             **choice_in_url("by", EARLIER_ORDERS),
             width=190,
-            help="Evidence: q-values of at most 0.05 first, by the difference of rates.",
+            help="Evidence: q-values of at most 0.05 first, by the difference of rates. Stands on "
+            "its own: only what the parts of a combination do not explain, by that effect.",
         )
         rows = st.selectbox(
             "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
         )
+        facet = choose_facet(current.read(read_facets))
         chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
     return Ranking(
         by=order,
         descending=order != "q_value",
         class_name=under,
         concepts=tuple(chosen),
+        any_of=() if facet is None else facet.concepts,
         min_size=size,
         max_size=size,
         max_q_value=max_q_value,
         limit=rows,
     )
+
+
+def choose_facet(facets: Sequence[Facet]) -> Facet | None:
+    """Draw the filter by a group of concepts, of which a clique has one or more; None for all."""
+    if not facets:
+        return None
+    known = {facet.id: facet for facet in facets}
+    chosen = st.selectbox(
+        "Group of concepts",
+        list(known),
+        index=None,
+        format_func=lambda one: f"{shorten(known[one].name, 60)} · {known[one].leaning:,}",
+        **id_in_url("group", known),
+        placeholder="any group",
+        width=190,
+        help="Categories of attributes that were labelled, and concepts that occur together "
+        "(communities of the graph), by their most frequent concepts; with how many combinations "
+        "of each lean to a class.",
+    )
+    return None if chosen is None else known[chosen]
 
 
 def choose_class(classes: Iterable[str]) -> str | None:

@@ -14,6 +14,7 @@ from app.services.reports import (
     disagreement_texts,
     effect_texts,
     log_odds_texts,
+    own_texts,
     q_text,
     rate_texts,
 )
@@ -21,6 +22,7 @@ from app.views.widgets.tables import count_column
 from graph.diagnosis.evidence import EVIDENCE
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.queries.imbalances import GAP
+from graph.queries.own_effects import OWN
 
 _SHORTER = {
     "fewest images, not the lowest rate": "fewest, not lowest rate",
@@ -68,6 +70,22 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
             width=100,
             help="Whether the imbalance is left once the errors of models' labels are taken off, "
             "as people found them. A dash: no model labelled these concepts.",
+        ),
+        "own effect": config.TextColumn(
+            "Own effect",
+            width=115,
+            help="Of the difference of rates, what the parts of the combination do not explain: "
+            "observed less expected rate, in the class where that is largest less in the one where "
+            "it is smallest (log-linear model without the highest interaction).",
+        ),
+        "by its parts": config.TextColumn(
+            "By its parts",
+            width=90,
+            alignment="right",
+            help="Share of the rate difference that the parts of the combination explain.",
+        ),
+        "own q-value": config.TextColumn(
+            "Own q-value", width=85, help="Of no effect of its own, over all combinations."
         ),
         "size": config.NumberColumn("Size", width=50),
         "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
@@ -127,10 +145,16 @@ def imbalance_view(
                 shown[RATE + name] = rate_texts(frame[RATE + name])
     else:
         shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
+    own = own_texts(frame) if "own_effect" in frame else {}
+    for name, texts in own.items():
+        shown[name] = texts
     shown["gap"] = frame["gap"].to_numpy()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
     shown["size"] = frame["size"].to_numpy()
     shown["log odds ratio"] = log_odds_texts(frame)
     if by == GAP:
         shown.insert(1, "gap", shown.pop("gap"))
+    if by == OWN:
+        for place, name in enumerate(own, 1):
+            shown.insert(place, name, shown.pop(name))
     return shown

@@ -59,6 +59,7 @@ from graph.evaluations.reading import Evaluation
 from graph.queries.contrasts import read_contrasts
 from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from graph.queries.overview import Overview, read_overview
+from graph.queries.own_effects import OWN, passing, read_own_effects, read_standing
 from graph.queries.progress import DatasetProgress, dataset_progress
 from graph.queries.summary import read_summary
 from ingest.concepts.plurals import counted
@@ -137,17 +138,29 @@ def _emphasised(name: str) -> str:
 
 def _rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
     """Read the rows, those with the same images as one; draw the choice to see all."""
-    folded = current.read(read_folded_imbalances, ranking)
-    repeats = int(folded["repeats"].map(len).sum())
-    if not repeats and not st.session_state.get(REPEATS):
+    folded = _folded(current, ranking)
+    if ranking.by == OWN:
         return folded
-    opened = st.checkbox(
-        f"Show repeats: {counted(repeats, 'rows')} with the same images as others",
-        **in_url(REPEATS),
-        help="A combination within a larger one, with the same counts in every class, has the "
-        "same images. Such rows are shown as the largest; how many it stands for is beside it.",
-    )
-    return current.read(read_imbalances, ranking) if opened else folded
+    repeats, opened = int(folded["repeats"].map(len).sum()), False
+    if repeats or st.session_state.get(REPEATS):
+        opened = st.checkbox(
+            f"Show repeats: {counted(repeats, 'rows')} with the same images as others",
+            **in_url(REPEATS),
+            help="A combination within a larger one, with the same counts in every class, has the "
+            "same images. Such rows are shown as the largest, and how many it stands for.",
+        )
+    frame = current.read(read_imbalances, ranking) if opened else folded
+    if frame.empty:
+        return frame
+    own = current.read(read_own_effects, tuple(frame["concepts"]))
+    return pd.concat([frame, own], axis=1)
+
+
+def _folded(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
+    """Read the rows of an order; those with the same images are one."""
+    if ranking.by == OWN:
+        return passing(current.read(read_standing), ranking)
+    return current.read(read_folded_imbalances, ranking)
 
 
 def _same_images(frame: pd.DataFrame, clique: url.Clique) -> None:
@@ -329,7 +342,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
         return
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
-        top = current.read(read_folded_imbalances, first)
+        top = _folded(current, first)
         charts.combinations(top, current.class_sizes, shares=bars == BARS[1])
         return
     selected = url.selected_cliques()

@@ -22,7 +22,8 @@ RETURN q.concepts AS concepts, q.size AS size, counts, q.gap AS gap,
 FILTER = """
   AND $min_size <= q.size AND q.size <= $max_size
   AND ($class IS NULL OR q.under_represented = $class)
-  AND ($max_q_value IS NULL OR q.q_value <= $max_q_value)"""
+  AND ($max_q_value IS NULL OR q.q_value <= $max_q_value)
+  AND ($any_of IS NULL OR any(name IN q.concepts WHERE name IN $any_of))"""
 
 _FILTER_PARAMETERS = {
     "min_gap": Parameter("the smallest gap, in images", int, 0),
@@ -30,6 +31,7 @@ _FILTER_PARAMETERS = {
     "min_size": Parameter("the smallest size", int, 1),
     "max_size": Parameter("the largest size", int, 100),
     "max_q_value": Parameter("the largest q-value", float),
+    "any_of": Parameter("only cliques with one of these concepts", list, None, schema.CONCEPT),
     "limit": LIMIT,
 }
 

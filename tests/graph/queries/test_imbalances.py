@@ -3,11 +3,19 @@
 import pandas as pd
 
 from graph.counting.cliques import mine_cliques
-from graph.dataset.cliques import clique_totals
+from graph.dataset.cliques import clique_totals, load_cliques
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.read import load_incidence
 from graph.diagnosis.imbalance import imbalance_table
-from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
+from graph.diagnosis.own_effect import own_effects
+from graph.queries.imbalances import (
+    Ranking,
+    leaning_of_groups,
+    read_folded_imbalances,
+    read_imbalances,
+    read_imbalances_of,
+)
+from graph.queries.own_effects import passing, read_own_effects, read_standing
 from graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
@@ -21,6 +29,8 @@ def ranked(table, ranking):
         (ranking.max_q_value, table["q_value"] <= (ranking.max_q_value or 0)),
     ]
     kept = table["concepts"].map(set(ranking.concepts).issubset)
+    if ranking.any_of:
+        kept &= ~table["concepts"].map(set(ranking.any_of).isdisjoint)
     for value, passes in asked:
         if value is not None:
             kept &= passes
@@ -47,7 +57,15 @@ RANKINGS = (
     Ranking(class_name="class 2", min_size=2, limit=50),
     Ranking(concepts=("}) DETACH DELETE n //",), max_size=2, limit=50),
     Ranking(max_q_value=0.9, limit=1000),
+    Ranking(any_of=("concept 1", HOSTILE[1]), limit=60),
+    Ranking(by="gap", any_of=("concept 1",), concepts=("concept 0",), limit=60),
+    Ranking(by="lift", any_of=("concept 1",), limit=60),
 )
+
+
+def everything(ranking):
+    """The same order without filters."""
+    return Ranking(by=ranking.by, descending=ranking.descending, limit=100_000)
 
 
 def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
@@ -68,6 +86,15 @@ def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
         pd.testing.assert_frame_equal(
             found, expected.reset_index(drop=True), check_dtype=False, check_categorical=False
         )
+        assert passing(read_imbalances(store, dataset, everything(ranking)), ranking).equals(found)
+    names = table["concepts"].tolist()[::-7]
+    by_name = read_imbalances_of(store, dataset, [*names, ("not mined",)])
+    assert by_name["concepts"].tolist() == names
+    groups = [("concept 0",), (), (HOSTILE[1], "concept 1")]
+    assert leaning_of_groups(store, dataset, groups) == [
+        int((table["leans"] & ~table["concepts"].map(set(group).isdisjoint)).sum())
+        for group in groups
+    ]
     totals = clique_totals(store, dataset)
     assert totals.leaning == (table["q_value"] <= 0.05).sum()
     assert totals.unproven == ((table["q_value"] > 0.05) & (table["gap"] > 0)).sum()
@@ -95,3 +122,35 @@ def test_rows_with_the_same_images_are_folded_beyond_the_last_row(store, load):
     folded = read_folded_imbalances(store, dataset, Ranking(limit=1000))
     assert len(plain) == len(folded) + len(same)
     assert folded.columns.tolist() == [*plain.columns, "repeats"]
+
+
+def test_what_stands_on_its_own_is_what_all_effects_say(store, load, random_annotations):
+    random = random_annotations(120, seed=3).records()
+    pair = tuple(map(Mention, ("one", "other")))
+    lamp = tuple(map(Mention, ("lamp", "person")))
+    groups = [("class 0", pair, 40), ("class 0", (), 40), ("class 1", pair[:1], 40)]
+    groups += [("class 1", pair[1:], 40), ("class 2", pair, 9), ("class 2", lamp, 90)]
+    records = [
+        ImageRecord(f"{name} {mentions} {i}", name, mentions)
+        for name, mentions, images in groups
+        for i in range(images)
+    ]
+    dataset = load(Annotations.from_records([*random, *records]), MiningOptions(2, common=()))
+    cliques = load_cliques(store, dataset)
+    effects = own_effects(cliques).set_index(pd.Index(cliques.names(), tupleize_cols=False))
+    stands = effects[(effects["own_q_value"] <= 0.05) & (effects["own_effect"] > 0)]
+    found = read_standing(store, dataset)
+    assert found["own_effect"].round(12).is_monotonic_decreasing
+    listed = [{one, *same} for one, same in zip(found["concepts"], found["repeats"], strict=True)]
+    assert {*stands.index} <= set.union(*listed)
+    for group, effect, q in zip(listed, found["own_effect"], found["own_q_value"], strict=True):
+        of_group = stands[stands.index.isin(group)]
+        assert effect == of_group["own_effect"].max()
+        assert q in of_group["own_q_value"].tolist()
+    # lamp and person have the same images: each alone leans, and together nothing more.
+    assert {("lamp", "person"), ("lamp",), ("person",)} in listed
+    assert {("one", "other")} in listed
+    names = tuple(cliques.names()[::5])
+    few = read_own_effects(store, dataset, names)
+    whole = effects.iloc[::5].reset_index(drop=True)[["own_effect", "own_over", "explained"]]
+    pd.testing.assert_frame_equal(few, whole, rtol=1e-6)

@@ -253,3 +253,21 @@ def test_bars_of_combinations_are_shares_where_classes_are_unequal(
     assert not app.exception
     assert app.selectbox(key="bars").value == "% of class"
     assert "3 more classes have no bars" in shown_text(app)  # of 15, as there are 12 colours
+
+
+def test_the_order_of_what_stands_on_its_own_and_a_group_of_concepts(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    sea, town = ("boat", "gull"), ("bus", "tram")
+    groups = [("a", sea, 60), ("b", sea, 5), ("b", town, 30), ("a", town, 20), ("a", ("tram",), 9)]
+    write_dataset(dataset, groups)
+    app = open_page("diagnose", dataset=dataset)
+    assert {"own effect", "by its parts"} <= {*app.dataframe[0].value}
+    app = open_page("diagnose", dataset=dataset, by="Stands on its own")
+    assert app.dataframe[0].value.columns[1] == "own effect"
+    # bus: 30 of 35 images of b, 20 of 89 of a, all with a tram
+    assert (cliques(app)[0], app.dataframe[0].value["repeats"][0]) == (town, "+1")
+    assert "Only combinations that stand on their own" in shown_text(app)
+    app = open_page("diagnose", dataset=dataset, group="together:tram, bus")
+    assert {*cliques(app)} == {town, ("tram",)}
+    assert "tram, bus · " in app.selectbox(key="_id_group").options[1]

@@ -1,0 +1,75 @@
+"""Groups of concepts to filter by: categories of attributes, and what occurs together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph.annotations.attributes import list_attributes
+from graph.database.store import GraphStore
+from graph.dataset.cliques import load_cliques
+from graph.diagnosis.summary import communities
+from graph.queries.imbalances import leaning_of_groups
+
+NAMED = 3
+"""Concepts that a group is called by: the most frequent ones."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A group of concepts.
+
+    Parameters
+    ----------
+    id : str
+        For links.
+    name : str
+        A category, or the most frequent concepts.
+    concepts : tuple of str
+        In ascending order.
+    leaning : int
+        Mined combinations with one or more of them that lean to a class.
+    """
+
+    id: str
+    name: str
+    concepts: tuple[str, ...]
+    leaning: int
+
+
+def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
+    """The categories of a dataset's attributes, then communities of its co-occurrence graph.
+
+    Categories are those of attributes that have become concepts, see `list_attributes`. Communities
+    are those of `graph.diagnosis.summary.communities` with two concepts and more, the largest
+    first. What is one group of all concepts is left out, as it filters nothing.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    cliques = load_cliques(store, dataset)
+    mined = {*cliques.concepts}
+    groups: dict[tuple[str, str], list[str]] = {}
+    attributes = list_attributes(store, dataset)
+    for category, concept in zip(attributes["category"], attributes["concept"], strict=True):
+        if concept in mined:
+            groups.setdefault(("category", category), []).append(concept)
+    sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)
+    pairs, single = sizes == 2, sizes == 1
+    frequency = np.zeros(len(mined), dtype=np.int64)
+    frequency[cliques.members[single, 0]] = images[single]
+    if pairs.any():
+        found = communities(cliques.members[pairs][:, :2], images[pairs], len(mined))
+        for code in range(int(found.max()) + 1):
+            within = np.flatnonzero(found == code)
+            first = within[np.argsort(-frequency[within], kind="stable")]
+            names = [cliques.concepts[at] for at in first.tolist()]
+            if len(names) > 1:
+                groups["together", ", ".join(names[:NAMED])] = names
+    useful = {key: names for key, names in groups.items() if {*names} < mined}
+    leaning = leaning_of_groups(store, dataset, [*useful.values()])
+    return tuple(
+        Facet(f"{kind}:{name}", name, tuple(sorted({*names})), number)
+        for ((kind, name), names), number in zip(useful.items(), leaning, strict=True)
+    )
