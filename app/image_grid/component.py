@@ -93,46 +93,77 @@ def image_grid(
     on_overlay : callable
         Takes whether the person wants boxes and outlines.
     """
-    library, grid = browser_part("image_grid")
+    data = grid_data(images, key=key, label=label, row_px=row_px, overlay=overlay, opened=opened)
+    draw_part(
+        "image_grid",
+        key,
+        data,
+        on_asked_change=opening(key, images, on_open),
+        on_overlay_change=switching(key, "overlay", on_overlay),
+    )
+
+
+def grid_data(
+    images: Sequence[GridImage],
+    *,
+    key: str,
+    label: str,
+    row_px: int,
+    overlay: bool,
+    opened: OpenedImage | None,
+) -> dict[str, Any]:
+    """What the browser is sent to draw images in rows; parameters are those of `image_grid`."""
+    return {
+        "images": [
+            {
+                "id": image.id,
+                "alt": image.alt,
+                "aspect": round(image.plain.width_px / image.plain.height_px, 3),
+                **_addresses(image.plain, image.drawn, f"{key}.{place}"),
+            }
+            for place, image in enumerate(images)
+        ],
+        "opened": opened
+        and {
+            "id": opened.id,
+            "caption": opened.caption,
+            **_addresses(opened.plain, opened.drawn, f"{key}.opened"),
+        },
+        "overlay": overlay,
+        "row_px": row_px,
+        "label": label,
+    }
+
+
+def draw_part(part: str, key: str, data: dict[str, Any], **callbacks: Any) -> None:
+    """Draw a part that runs in the browser with its data."""
+    library, drawn = browser_part(part)
+    with st.container(gap=None):
+        library(key=f"{key}.library")
+        drawn(key=key, data=data, **callbacks)
+
+
+def opening(
+    key: str, images: Sequence[GridImage], on_open: Callable[[str | None], None]
+) -> Callable[[], None]:
+    """A callback for the image that a person asks for; what is none of `images` is not passed."""
+    known = {image.id for image in images}
 
     def asked() -> None:
-        wanted = st.session_state[key].get("asked") or {}
-        id_ = wanted.get("id")
+        id_ = (st.session_state[key].get("asked") or {}).get("id")
         if id_ is None or id_ in known:
             on_open(id_)
 
-    def switched() -> None:
-        wanted = st.session_state[key].get("overlay") or {}
-        on_overlay(bool(wanted.get("on")))
+    return asked
 
-    known = {image.id for image in images}
-    with st.container(gap=None):
-        library(key=f"{key}.library")
-        grid(
-            key=key,
-            data={
-                "images": [
-                    {
-                        "id": image.id,
-                        "alt": image.alt,
-                        "aspect": round(image.plain.width_px / image.plain.height_px, 3),
-                        **_addresses(image.plain, image.drawn, f"{key}.{place}"),
-                    }
-                    for place, image in enumerate(images)
-                ],
-                "opened": opened
-                and {
-                    "id": opened.id,
-                    "caption": opened.caption,
-                    **_addresses(opened.plain, opened.drawn, f"{key}.opened"),
-                },
-                "overlay": overlay,
-                "row_px": row_px,
-                "label": label,
-            },
-            on_asked_change=asked,
-            on_overlay_change=switched,
-        )
+
+def switching(key: str, name: str, on_switch: Callable[[bool], None]) -> Callable[[], None]:
+    """A callback for something that a person turns on or off."""
+
+    def switched() -> None:
+        on_switch(bool((st.session_state[key].get(name) or {}).get("on")))
+
+    return switched
 
 
 def _addresses(plain: Picture, drawn: Picture | None, place: str) -> dict[str, Any]:

@@ -93,6 +93,13 @@ def list_candidates(
     return CandidatePage(tuple(map(candidate_of, found["candidates"])), found["total"])
 
 
+def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
+    """Count a job's candidates that a person has decided on, of one query or of all."""
+    (row,) = store.read(reads.COUNT_DECIDED, job=job, query=query)
+    candidates: int = row["candidates"]
+    return candidates
+
+
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     """Read a candidate's provenance as its worker recorded it; JobNotFoundError without one."""
     rows = store.read(reads.PROVENANCE, candidate=candidate)

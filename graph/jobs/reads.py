@@ -121,6 +121,14 @@ CANDIDATES_OF_JOB = Statement(
 
 CANDIDATES_OF_QUERY = Statement("The same of one query.", _page("query: $query"))
 
+COUNT_DECIDED = Statement(
+    "How many of a job's candidates a person has decided on, of one query or of all.",
+    """
+MATCH (c:Candidate {job: $job})
+WHERE c.decided_by IS NOT NULL AND ($query IS NULL OR c.query = $query)
+RETURN count(c) AS candidates""",
+)
+
 COUNT_EDITED = Statement(
     "How many images a job edits.",
     """

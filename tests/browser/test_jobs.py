@@ -16,8 +16,9 @@ from graph.jobs.candidates import NewCandidate, record_made
 from graph.jobs.lifecycle import create_job, query_id
 from graph.jobs.reports import finish_queries, start_queries
 from graph.records import Annotations, ImageRecord, Mention
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import WebApp, running
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +112,46 @@ def test_a_dataset_without_jobs_leads_to_the_plan(
     screenshot(page, "jobs-none")
     page.get_by_role("button", name="Go to Plan").click()
     page.wait_for_url("**/plan**")
+
+
+def test_keys_decide_faster_than_the_server_answers(
+    browser: Browser, pages: Pages, store: GraphStore, dataset: str, job: str, images: Path
+) -> None:
+    """Across two pages, with nothing lost: one key an image, some undone, some selected first."""
+    query, n = query_id(job, 0), 46
+    start_queries(store, job, 0, [query])
+    made = [candidate(images, query, index, "accepted") for index in range(n)]
+    record_made(store, job, {query: made})
+    finish_queries(store, job, {query: ""})
+    page = pages.open(f"/jobs?dataset={dataset}&images_view=Review+by+keyboard")
+    cells = page.get_by_test_id("image-grid").get_by_role("button")
+    expect(page.get_by_text(f"0 of {n} decided by hand")).to_be_visible()
+    expect(cells).to_have_count(40)
+    settle(page)
+    assert barriers(page) == []
+    cells.first.focus()
+    expected = ["ar"[index % 3 == 0] for index in range(n)]
+    for key in expected:
+        page.keyboard.press(key)
+    expect(page.get_by_text(f"{n} of {n} decided by hand")).to_be_visible()
+    expect(cells).to_have_count(n - 40)
+    screenshot(page, "jobs-review-grid")
+
+    def decided() -> dict[int, str]:
+        found = list_candidates(store, job, per_page=n).candidates
+        by_hand = [one for one in found if one.decided_by is not None]
+        return {int(one.id.rpartition("/")[2]): one.verdict for one in by_hand}
+
+    verdicts = {"a": "accepted", "r": "rejected"}
+    assert decided() == {index: verdicts[key] for index, key in enumerate(expected)}
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    expect(page.get_by_text(f"{n - 2} of {n} decided by hand")).to_be_visible()
+    cells.nth(1).focus()
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("x")
+    expect(page.locator("[data-verdict=rejected]")).to_have_count(3)
+    changed = {index: verdicts[key] for index, key in enumerate(expected[:-2])}
+    changed |= dict.fromkeys((41, 42, 43), "rejected")
+    until(lambda: decided() == changed)

@@ -40,7 +40,6 @@ _LAST = ("chunk", "settings", "software")
 
 def show(job: Job) -> None:
     """Draw the candidates of a job, page by page; new ones join at the end while it runs."""
-    st.subheader("Candidates", anchor=False)
     refreshing(REFRESH_S if job.is_active else None)(_candidates)(job.id)
 
 
@@ -50,7 +49,7 @@ def _candidates(job: str) -> None:
             verdict = st.segmented_control(
                 "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict"), required=True
             )
-            query = _choose_query(job)
+            query = choose_query(job)
         show_kept_error(PROBLEM)
         read = partial(
             list_candidates,
@@ -81,13 +80,13 @@ def _candidates(job: str) -> None:
                 st.caption(f"{found.total:,} candidates")
 
 
-def _choose_query(job: str) -> str | None:
+def choose_query(job: str) -> str | None:
     """Draw the choice of a query; None for all."""
     queries = read_queries(session.store(), job, limit=MOST_QUERIES)
     columns = ("id", "position", "class_name", "concepts", "source_image")
     rows = zip(*(queries[name].tolist() for name in columns), strict=True)
     labels = {
-        name: f"{position + 1}. {_asked(class_name, concepts, source_image)}"
+        name: f"{position + 1}. {asked_for(class_name, concepts, source_image)}"
         for name, position, class_name, concepts, source_image in rows
     }
     if st.session_state.get("query") not in (None, *labels):
@@ -104,7 +103,7 @@ def _choose_query(job: str) -> str | None:
     return chosen
 
 
-def _asked(class_name: str, concepts: Sequence[str], source_image: str | None = None) -> str:
+def asked_for(class_name: str, concepts: Sequence[str], source_image: str | None = None) -> str:
     """What a query asks for: a class with concepts, or an image edited to show a group."""
     if source_image:
         return f"{class_name} in {source_image}"
@@ -145,7 +144,7 @@ def _card(candidate: Candidate) -> None:
         st.text(candidate.reason)
     st.caption(
         escape(
-            _asked(candidate.class_name, candidate.concepts)
+            asked_for(candidate.class_name, candidate.concepts)
             + "".join(f" · {name} {score:.3g}" for name, score in candidate.scores.items())
         )
     )

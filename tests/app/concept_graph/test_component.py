@@ -320,7 +320,7 @@ class TestBuild:
             digest.update(f"{name}\0".encode() + (FRONTEND / name).read_bytes() + b"\0")
         assert [file.name for file in BUILT] == [
             f"{part}{half}.js"
-            for part in ("concept_graph", "image_grid")
+            for part in ("concept_graph", "image_grid", "review_grid")
             for half in ("", "_mount")
         ]
         for file in BUILT:

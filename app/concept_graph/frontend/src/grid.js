@@ -13,6 +13,7 @@ export class ImageGrid {
   constructor(parent) {
     this.cells = [];
     this.shown = ""; // the images that are drawn, as JSON
+    this.ids = ""; // their ids
     this.focused = 0;
     this.list = element("div", { className: "cells", attributes: { role: "group" } });
     this.lightbox = new Lightbox({
@@ -48,11 +49,20 @@ export class ImageGrid {
     const drawn = JSON.stringify([images, overlay]);
     if (drawn !== this.shown) {
       this.shown = drawn;
-      this.focused = 0;
-      this.cells = images.map((image, index) => this.cell(image, index, overlay));
-      this.list.replaceChildren(...this.cells);
+      this.replace(images, overlay);
     }
     this.lightbox.update(images, opened, overlay);
+  }
+
+  /** Draw the images anew; of the same ones, the keyboard stays where it is. */
+  replace(images, overlay) {
+    const hadFocus = this.list.contains(this.list.getRootNode().activeElement);
+    const ids = JSON.stringify(images.map(({ id }) => id));
+    if (ids !== this.ids) this.focused = 0;
+    this.ids = ids;
+    this.cells = images.map((image, index) => this.cell(image, index, overlay));
+    this.list.replaceChildren(...this.cells);
+    if (hadFocus) this.focus(this.focused);
   }
 
   cell(image, index, overlay) {
@@ -62,7 +72,7 @@ export class ImageGrid {
       alt: image.alt,
       src: overlay && image.drawn ? image.drawn : image.src,
     });
-    const button = element("button", { type: "button", tabIndex: index ? -1 : 0, title: image.id }, [picture]);
+    const button = element("button", { type: "button", tabIndex: index === this.focused ? 0 : -1, title: image.id }, [picture]);
     button.style.setProperty("--aspect", Math.max(NARROWEST, Math.min(WIDEST, image.aspect)));
     button.addEventListener("click", () => {
       this.focus(index);

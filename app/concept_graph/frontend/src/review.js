@@ -1,0 +1,147 @@
+/**
+ * Images that are accepted and rejected by keys, as fast as they are pressed.
+ *
+ * What is pressed is drawn at once and kept in a log, of which Python hears what it has not taken
+ * over yet. So nothing is lost when keys come faster than answers, or when an answer is late.
+ */
+
+import { element } from "./dom.js";
+import { ImageGrid } from "./grid.js";
+import { DecisionLog } from "./log.js";
+
+const PUSH_DELAY_MS = 250; // one report for a run of keys
+const KEYS = ["a", "r", "x", "u", "o", "m", "n", " "];
+const MARKS = { accepted: "✓", rejected: "✗", pending: "…" };
+const SAID = { accepted: "accepted", rejected: "rejected", pending: "being compared" };
+
+export class ReviewGrid extends ImageGrid {
+  /** @param {ParentNode & Node} parent */
+  constructor(parent) {
+    super(parent);
+    this.log = new DecisionLog(crypto.randomUUID());
+    this.marked = new Set(); // ids of the cells that the next key is about, if there are any
+    this.waiting = null; // keys that were pressed while the next page was on its way
+    this.note = element("p", { className: "note", attributes: { role: "status" } });
+    this.root.classList.add("review");
+    this.root.append(this.note);
+    this.root.addEventListener("keydown", (event) => this.press(event));
+    this.list.addEventListener("focusin", () => this.tell());
+  }
+
+  destroy() {
+    clearTimeout(this.pushTimer);
+    super.destroy();
+  }
+
+  /** Take over what Python sends. */
+  update(host) {
+    const { taken, verdicts, notes } = host.data;
+    const before = this.ids;
+    this.log.take(taken, verdicts);
+    this.notes = notes;
+    super.update(host);
+    if (this.ids !== before) {
+      this.marked.clear();
+      const keys = this.waiting;
+      this.waiting = null;
+      if (keys) {
+        this.focus(0);
+        keys.forEach((key) => this.act(key));
+      }
+    }
+    this.paint();
+  }
+
+  cell(image, index, overlay) {
+    const cell = super.cell(image, index, overlay);
+    cell.append(element("span", { className: "mark", attributes: { "aria-hidden": "true" } }));
+    return cell;
+  }
+
+  move(event) {
+    const from = this.images[this.focused];
+    super.move(event);
+    if (!event.shiftKey || !event.key.startsWith("Arrow")) return;
+    this.marked.add(from.id).add(this.images[this.focused].id);
+    this.paint();
+  }
+
+  press(event) {
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey || event.altKey || !KEYS.includes(key)) return;
+    event.preventDefault(); // the space bar would open the image
+    this.act(key);
+  }
+
+  /** Do what a key means. */
+  act(key) {
+    if (this.waiting) {
+      this.waiting.push(key);
+      return;
+    }
+    if (key === "a") this.decide("accepted");
+    if (key === "r" || key === "x") this.decide("rejected");
+    if (key === "u") this.undo();
+    if (key === " ") this.mark(this.focused);
+    if (key === "n") this.on();
+    if (key === "o") this.host.setTriggerValue("original", { on: !this.host.data.original });
+    if (key === "m") this.host.setTriggerValue("overlay", { on: !this.host.data.overlay });
+    this.paint();
+  }
+
+  mark(index) {
+    const { id } = this.images[index];
+    if (!this.marked.delete(id)) this.marked.add(id);
+  }
+
+  decide(verdict) {
+    if (!this.images.length) return;
+    const opened = this.lightbox.index;
+    const ids = this.marked.size && opened === null ? [...this.marked] : [this.images[opened ?? this.focused].id];
+    this.log.add(verdict, ids);
+    this.push();
+    const single = !this.marked.size;
+    this.marked.clear();
+    if (opened !== null) this.lightbox.step(1);
+    else if (single) this.on();
+  }
+
+  undo() {
+    const ids = this.log.undo();
+    if (!ids) return;
+    this.push();
+    const index = this.images.findIndex(({ id }) => id === ids[0]);
+    if (index >= 0 && this.lightbox.index === null) this.focus(index);
+  }
+
+  /** Go to the next image, which may be the first of the next page. */
+  on() {
+    if (this.focused + 1 < this.cells.length) this.focus(this.focused + 1);
+    else if (this.host.data.more) {
+      this.waiting = [];
+      this.host.setTriggerValue("page", { after: this.images.at(-1).id });
+    }
+  }
+
+  push() {
+    clearTimeout(this.pushTimer);
+    this.pushTimer = setTimeout(() => this.host.setStateValue("log", this.log.report()), PUSH_DELAY_MS);
+  }
+
+  paint() {
+    this.images.forEach(({ id }, index) => {
+      const cell = this.cells[index];
+      const verdict = this.log.verdict(id);
+      cell.dataset.verdict = verdict;
+      cell.classList.toggle("marked", this.marked.has(id));
+      cell.querySelector(".mark").textContent = MARKS[verdict];
+      cell.setAttribute("aria-label", `${index + 1}: ${SAID[verdict]}${this.marked.has(id) ? ", selected" : ""}`);
+    });
+    this.tell();
+  }
+
+  tell() {
+    const image = this.images[this.focused];
+    if (image) this.note.textContent = `${this.focused + 1} of ${this.images.length}: ${this.notes[image.id] ?? ""}`;
+  }
+}
