@@ -159,6 +159,30 @@ def test_from_a_file_of_ones_own_to_its_imbalances(pages: Pages, store: GraphSto
     drop_dataset(store, "pets")
 
 
+def test_what_columns_hold_is_chosen_by_keyboard(pages: Pages) -> None:
+    page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations", width=1680)
+    rows = "".join(f"{i}.jpg,{'in' if i % 2 else 'out'},{'abc'[i % 3]},x|y\n" for i in range(60))
+    content = f"photo,place,kind,shown\n{rows}".encode()
+    table = {"name": "pets.csv", "mimeType": "text/csv", "buffer": content}
+    page.locator("input[type=file]").set_input_files(table)
+    heads = {name: page.get_by_role("combobox", name=name) for name in ("photo", "place", "kind")}
+    heads["kind"].wait_for()
+    settle(page)
+    assert barriers(page) == []
+    tops = {round(head.bounding_box()["y"]) for head in heads.values()}
+    assert len(tops) == 1
+    for name, value in (("place", "out"), ("kind", "a")):  # values stand below their own head
+        left = page.get_by_text(name, exact=True).first.bounding_box()["x"]
+        below = page.locator("[data-testid=stText]").filter(has_text=value).first
+        assert abs(below.bounding_box()["x"] - left) <= 1, name
+    heads["kind"].focus()
+    page.keyboard.type("Class")
+    page.keyboard.press("Enter")
+    page.get_by_text("It is in the column kind").wait_for()
+    settle(page)
+    screenshot(page, "import-heads")
+
+
 @pytest.fixture(scope="module")
 def hostile(store: GraphStore) -> Iterator[str]:
     records = [

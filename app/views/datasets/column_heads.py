@@ -1,7 +1,5 @@
 """The preview of a table, with what each column holds chosen on its head."""
 
-from collections.abc import Callable, Iterable
-
 import streamlit as st
 
 from app.views.datasets.chosen_file import ChosenFile
@@ -17,76 +15,99 @@ _INDICATOR: Roles = ("concept_columns",)
 _BOTH: Roles = ("id", "uri")
 _NAMES: dict[Roles, str] = {
     ("id",): LABELS["table.id"],
-    _BOTH: "Image id and picture",
+    _BOTH: "Id and picture",
     **{(role,): LABELS[f"table.{role}"] for role in USUAL_NAMES if role != "id"},
     _INDICATOR: LABELS["table.concept_columns"],
     NOT_USED: "Not used",
 }
-_MOST_HEADS = 48
+_FEW = 12  # columns that all have heads
+_MOST_HEADS = 24
 _VALUES = 4
-_HEAD_PX = 186
+_FURTHER = "class of more columns"
+_HEAD_PX = 156  # two side by side on a phone
 _NEEDED = {"id": "an image's id", "class_name": "its class", "concepts": "its concepts"}
 
 
 def draw_heads(chosen: ChosenFile, sample: TableSample) -> TableOptions:
     """Draw the columns with their first values; return what they hold.
 
-    Those that seem to be of no use, or one concept each, come last in a table of very many columns,
-    and are chosen below it.
+    In a table of many columns those of one concept each are listed below the others, and one of
+    them may be the class.
     """
-    shown = sorted(sample.columns, key=lambda name: sample.guesses[name].roles in ((), _INDICATOR))
-    shown = sample.columns if len(shown) <= _MOST_HEADS else shown[:_MOST_HEADS]
-    keys = {name: chosen.key(f"column {name}") for name in shown}
+    columns, guesses = sample.columns, sample.guesses
+    shown = columns
+    if len(columns) > _FEW:
+        others = [name for name in columns if guesses[name].roles != _INDICATOR]
+        shown = sorted(others, key=lambda name: guesses[name].roles == NOT_USED)[:_MOST_HEADS]
+    keys = [*(chosen.key(f"column {name}") for name in shown), chosen.key(_FURTHER)]
     roles: dict[str, Roles] = {}
     with st.container(horizontal=True, gap="small"):
-        for name in shown:
+        for name, key in zip(shown, keys, strict=False):
             with st.container(width=_HEAD_PX, gap="xsmall"):
-                roles[name] = _draw_head(name, sample, keys)
+                roles[name] = _draw_head(name, key, sample, keys)
+    if len(shown) < len(columns):
+        roles |= _draw_more([name for name in columns if name not in roles], chosen, sample, keys)
     of = {role: name for name, given in roles.items() for role in given if given != _INDICATOR}
-    indicators = [name for name, given in roles.items() if given == _INDICATOR]
-    more = [name for name in sample.columns if name not in roles]
-    if more:
-        indicators += st.multiselect(
-            f"Of {len(more):,} more columns, those of one concept each, with 0 or 1",
-            more,
-            [name for name in more if sample.guesses[name].roles == _INDICATOR],
-            key=chosen.key("more columns"),
-        )
-    return TableOptions(
-        **of, concept_columns=() if "concepts" in of else tuple(indicators), by_name=False
+    indicators = tuple(name for name, given in roles.items() if given == _INDICATOR)
+    return TableOptions(**of, concept_columns=() if "concepts" in of else indicators, by_name=False)
+
+
+def _draw_more(
+    names: list[str], chosen: ChosenFile, sample: TableSample, keys: list[str]
+) -> dict[str, Roles]:
+    """Draw the columns that have no heads: which are concepts, and which one is the class."""
+    of_class, concepts = st.columns([1, 3])
+    label = of_class.selectbox(
+        f"Class, if it is one of the other {len(names):,} columns",
+        names,
+        index=None,
+        placeholder="none of them",
+        key=chosen.key(_FURTHER),
+        on_change=_release,
+        args=(chosen.key(_FURTHER), keys),
     )
+    indicators = concepts.multiselect(
+        f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
+        names,
+        [name for name in names if sample.guesses[name].roles == _INDICATOR],
+        key=chosen.key("more columns"),
+    )
+    roles = dict.fromkeys(indicators, _INDICATOR)
+    return roles if label is None else {**roles, label: ("class_name",)}
 
 
-def _draw_head(name: str, sample: TableSample, keys: dict[str, str]) -> Roles:
+def _draw_head(name: str, key: str, sample: TableSample, keys: list[str]) -> Roles:
     """Draw a column: its head, its first values, and why it seems to hold what it does."""
-    guess, key = sample.guesses[name], keys[name]
+    guess = sample.guesses[name]
     if key not in st.session_state:
         st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
     found: Roles = st.selectbox(
-        f"**{escape(shorten(name, 24))}**",
+        f"**{escape(shorten(name, 20))}**",
         list(_NAMES),
         format_func=_NAMES.__getitem__,
         key=key,
-        on_change=_release(key, keys.values()),
+        on_change=_release,
+        args=(key, keys),
     )
     values = sample.rows[name].head(_VALUES).tolist()
-    st.text("\n".join(shorten(" ".join((value or "–").split()), 26) for value in values))
+    st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
     if guess.why and found == guess.roles:
         st.caption(f":material/help: {escape(guess.why)}")
     return found
 
 
-def _release(key: str, others: Iterable[str]) -> Callable[[], None]:
+def _release(key: str, keys: list[str]) -> None:
     """Take what a column was chosen for from the column that had it."""
-
-    def release() -> None:
-        taken = set(st.session_state[key]) - set(_INDICATOR)
-        for other in others:
-            if other != key:
-                left = tuple(role for role in st.session_state.get(other, ()) if role not in taken)
-                st.session_state[other] = left
-
-    return release
+    chosen = st.session_state[key]
+    roles = {"class_name"} if isinstance(chosen, str) else {*(chosen or ())} - {*_INDICATOR}
+    for other in keys:
+        had = st.session_state.get(other)
+        if other == key or not had:
+            continue
+        if isinstance(had, tuple):
+            st.session_state[other] = tuple(role for role in had if role not in roles)
+        elif "class_name" in roles:  # one of the columns without heads
+            st.session_state[other] = None
 
 
 def say_missing(table: TableOptions, *, class_elsewhere: bool, searched: bool) -> None:

@@ -176,7 +176,7 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
     names = ("picture", "kind", "place", "things", "extra")
     heads = {name: widget(app, "selectbox", f"**{name}**") for name in names}
-    roles = ["Image id and picture", "Class", "Not used", "Concepts", "Not used"]
+    roles = ["Id and picture", "Class", "Not used", "Concepts", "Not used"]
     assert [heads[name].format_func(heads[name].value) for name in names] == roles
     assert "2 different values. “place” would do, too." in shown_text(app).replace("\\", "")
     assert table(check(app), "Classes (2)") == {"country": 3, "urban": 6}
@@ -186,6 +186,23 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     widget(app, "selectbox", "**things**").set_value(()).run()
     assert "No column holds its concepts yet" in shown_text(app)
     assert "no column looks like concepts" in shown_text(check(app))
+
+
+def test_the_class_may_be_one_of_many_columns_of_0_and_1(loading, dataset) -> None:
+    names = [f"A{number}" for number in range(14)]
+    rows = [
+        ",".join([f"{row}.jpg", *(str((row >> (at % 4)) & 1) for at in range(14))]) + "\n"
+        for row in range(16)
+    ]
+    content = f"image_id,{','.join(names)}\n{''.join(rows)}".encode()
+    app = choose_files(loading, dataset, ("faces.csv", content, "text/csv"))
+    assert "No column holds its class yet" in shown_text(app)
+    widget(app, "selectbox", "Class, if it is one of the other 14 columns").select("A3").run()
+    assert table(check(app), "Classes (2)") == {"0": 8, "1": 8}
+    assert set(table(app, "Concepts (13)")) == set(names) - {"A3"}
+    widget(app, "selectbox", "**image\\_id**").set_value(("class_name",)).run()
+    other = widget(app, "selectbox", "Class, if it is one of the other 14 columns")
+    assert other.value is None
 
 
 def coco() -> bytes:
