@@ -236,11 +236,27 @@ class StaleError(StoreError):
     """Derived data (cliques, a plan) is out of date with the images."""
 
 
-class QueryRefusedError(CobalanceError):
+class QueryTextError(CobalanceError):
+    """A console query that is not run, or that fails.
+
+    Parameters
+    ----------
+    *parts : str, Setting or Action
+        The message.
+    offset : int, optional
+        Where in the query the mistake is, in characters, if it is anywhere.
+    """
+
+    def __init__(self, *parts: Part, offset: int | None = None) -> None:
+        self.offset = offset
+        super().__init__(*parts)
+
+
+class QueryRefusedError(QueryTextError):
     """A console query that is not read-only; it is not sent to the database."""
 
 
-class QueryError(CobalanceError):
+class QueryError(QueryTextError):
     """A console query that the server rejects, or whose result is too large."""
 
 

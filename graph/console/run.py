@@ -1,6 +1,7 @@
 """Run a read-only query with hard limits on time, rows and size."""
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -39,6 +40,7 @@ LIMIT 20"""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
 _STOPPING_S = 2.0  # until a local server has stopped a query that is past its limit
+_PLACE = re.compile(r"\(line \d+, column \d+ \(offset: (?P<offset>\d{1,9})\)\)")
 _LEAST_S = 0.01  # the driver takes no limit of zero
 
 _RUNNING = BoundedSemaphore(MAX_RUNNING)
@@ -165,7 +167,7 @@ def run_console_query(
         given_up.set()
         raise _timed_out(timeout_s) from error
     except (Neo4jError, DriverError) as error:
-        raise _our_error(error, timeout_s, database) from error
+        raise _our_error(error, timeout_s, database, text) from error
     finally:
         # In a thread, too: closing may wait for the server.
         closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
@@ -252,7 +254,9 @@ def _timed_out(timeout_s: float) -> QueryTimeoutError:
     )
 
 
-def _our_error(error: Neo4jError | DriverError, timeout_s: float, database: str) -> CobalanceError:
+def _our_error(
+    error: Neo4jError | DriverError, timeout_s: float, database: str, text: str
+) -> CobalanceError:
     """The driver's error as ours, with what to do."""
     unavailable = unavailable_error(error, database)
     if unavailable is not None:
@@ -270,4 +274,13 @@ def _our_error(error: Neo4jError | DriverError, timeout_s: float, database: str)
         return QueryError(
             f"The server has not enough memory for this query: {message}. Return or collect less."
         )
-    return QueryError(message)
+    return QueryError(message, offset=_offset(message, text))
+
+
+def _offset(message: str, text: str) -> int | None:
+    """Where the server finds the mistake, in characters of the query; it counts as UTF-16 does."""
+    told = _PLACE.search(message)
+    if told is None:
+        return None
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * int(told["offset"])]
+    return len(before.decode("utf-16-le", "replace"))

@@ -75,7 +75,9 @@ def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedErr
     """
     before = text[:offset].replace("\r\n", "\n").replace("\r", "\n")
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-    return QueryRefusedError(f"query, line {line}, column {column}: {reason}. {remedy}")
+    return QueryRefusedError(
+        f"query, line {line}, column {column}: {reason}. {remedy}", offset=offset
+    )
 
 
 def tokenize(text: str) -> Iterator[Token]:

@@ -1,11 +1,11 @@
 """The Cypher page in the browser: a link runs nothing, and a plan's steps are set in."""
 
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import expect
 
 from app.demo import NAME
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, barriers, screenshot, settle
 
 
 def link(text: str) -> str:
@@ -16,7 +16,7 @@ def link(text: str) -> str:
 
 def test_a_link_fills_the_editor_and_a_person_runs_it(pages: Pages) -> None:
     page = pages.open(link("UNWIND range(1, 7) AS n RETURN n"))
-    expect(page.get_by_label("Cypher that only reads")).to_have_value(
+    expect(page.get_by_label("Cypher that only reads")).to_have_text(
         "UNWIND range(1, 7) AS n RETURN n"
     )
     expect(page.get_by_text("Press Run for the result")).to_be_visible()
@@ -35,3 +35,35 @@ def test_a_plan_is_a_table(pages: Pages) -> None:
     expect(page.get_by_role("radio", name="Graph")).to_have_count(0)
     settle(page)
     screenshot(page, "cypher-plan")
+
+
+def test_a_query_is_written_by_keyboard_and_its_mistake_underlined(pages: Pages) -> None:
+    page = pages.open("/cypher?dataset=urbancars&cypher_ask=Your+own")
+    editor = page.get_by_label("Cypher that only reads")
+    editor.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("MATCH (c:Conc")
+    expect(page.get_by_role("option", name="Concept")).to_be_visible()
+    assert barriers(page) == []
+    page.keyboard.press("Enter")
+    page.keyboard.press("End")  # behind the bracket that closed itself
+    page.keyboard.type(" RETURN c.nam")
+    expect(page.get_by_role("option", name="name")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.type(", missing")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".cm-lintRange-error")).to_have_text("missing")
+    expect(page.get_by_text("Variable `missing` not defined").first).to_be_visible()
+    for _ in ", missing":
+        page.keyboard.press("Backspace")
+    page.keyboard.type(" LIMIT 3")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("3 rows")).to_be_visible()
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)
+    expect(editor).to_have_text("MATCH (c:Concept) RETURN c.name LIMIT 3")
+    assert "c.name LIMIT 3" in parse_qs(urlsplit(page.url).query)["cypher_text"][0]
+    page.keyboard.press("Tab")  # sets in
+    expect(editor).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(editor).not_to_be_focused()

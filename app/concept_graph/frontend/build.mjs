@@ -25,7 +25,7 @@ const minifiedCss = {
 };
 
 await build({
-  entryPoints: ["concept_graph", "image_grid", "review_grid"].flatMap((name) => [`src/${name}.js`, `src/${name}_mount.js`]),
+  entryPoints: ["concept_graph", "cypher_editor", "image_grid", "review_grid"].flatMap((name) => [`src/${name}.js`, `src/${name}_mount.js`]),
   outdir: "../build",
   bundle: true,
   minify: true,

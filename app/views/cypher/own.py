@@ -6,45 +6,49 @@ from typing import Any
 
 import streamlit as st
 
+from app.cypher_editor.component import Mistake, cypher_editor, plain_lines
 from app.services.console import ConsoleQuery
 from app.views.cypher import query_form
 from app.views.cypher.query_form import MOST_ROWS
-from app.views.state import session
+from app.views.state import background, session
+from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
-from app.views.state.url import number_in_url
+from app.views.state.url import came_back, number_in_url, write
 from app.views.widgets.messages import show_error
 from graph.console.run import EXAMPLE
 from graph.database import schema
-from graph.errors import OptionError
+from graph.errors import OptionError, QueryTextError
 
 ASK = "cypher_ask"  # the key of the choice between a saved query and one's own
 SAVED, OWN = "Saved query", "Your own"
+TEXT = "cypher_text"  # the query, in the session and in the link
 
-_TEXT, _JSON, _ROWS = "cypher_text", "cypher_parameters", "cypher_rows"
+_JSON, _ROWS = "cypher_parameters", "cypher_rows"
 
 
 def edit_copy(text: str, given: Mapping[str, Any]) -> None:
     """Fill the fields of a free query with a saved one and its parameters."""
     rest = {name: value for name, value in given.items() if name != session.DATASET}
     st.session_state[ASK] = OWN
-    st.session_state[_TEXT] = text
+    st.session_state[TEXT] = text
     st.session_state[_JSON] = json.dumps(rest, ensure_ascii=False) if rest else ""
 
 
 def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
     """Draw the fields of a free query; return it, and whether to run it now."""
-    binding = query_form.binding_of(_TEXT, _JSON)
+    _restore()
     left, right = st.columns([3, 2])
     with st.container():
         with left.form("_cypher_own_form"):
-            text = st.text_area(
-                "Cypher that only reads",
-                EXAMPLE,
-                height=180,
-                key=_TEXT,
-                bind=binding,
-                persist_state="session",
+            text = cypher_editor(
+                st.session_state[TEXT],
+                key="_cypher_editor",
+                label="Cypher that only reads",
+                parameters=_names(current),
+                mistake=mistake_of(st.session_state.get(background.RUN)),
             )
+            st.session_state[TEXT] = text
+            binding = query_form.binding_of(TEXT, _JSON)
             given = st.text_input(
                 "Parameters as JSON",
                 key=_JSON,
@@ -57,11 +61,12 @@ def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool
                 seconds = query_form.seconds_field()
                 rows = st.number_input("Maximum rows", 1, MOST_ROWS, 1000, **number_in_url(_ROWS))
             submitted = st.form_submit_button(
-                "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in a field"
+                "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in the editor"
             )
         with right:
             st.code(schema_in_cypher(), language="cypher", wrap_lines=True, height=390)
             st.caption("Every node has its `dataset`, too.")
+    write(TEXT, [text] if binding is not None and text != EXAMPLE else [])
     query_form.note_if_not_in_link(binding)
     try:
         parameters = read_parameters(given or "")
@@ -70,12 +75,35 @@ def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool
         return None, False
     if current is not None:
         parameters = {session.DATASET: current.name, **parameters}
-    if not (text or "").strip():
+    if not text.strip():
         return None, False
-    query = ConsoleQuery(
-        text or "", is_saved=False, given=parameters, most_rows=rows, timeout_s=seconds
-    )
+    query = ConsoleQuery(text, is_saved=False, given=parameters, most_rows=rows, timeout_s=seconds)
     return query, submitted
+
+
+def _restore() -> None:
+    """Take the text of a link, or that of the browser's Back; else keep the session's."""
+    if TEXT not in st.session_state or came_back():
+        st.session_state[TEXT] = plain_lines(st.query_params.get(TEXT, EXAMPLE))
+
+
+def _names(current: CurrentDataset | None) -> list[str]:
+    """The names of the parameters that are given, to complete."""
+    try:
+        given = read_parameters(st.session_state.get(_JSON) or "")
+    except OptionError:
+        given = {}
+    return sorted({*given, *([] if current is None else [session.DATASET])})
+
+
+def mistake_of(run: Run | None) -> Mistake | None:
+    """Where a query of one's own went wrong, if it did and the error says where."""
+    if run is None or run.query.is_saved or not run.outcome.done():
+        return None
+    error = run.outcome.exception()
+    if not isinstance(error, QueryTextError) or error.offset is None:
+        return None
+    return Mistake(run.query.text, error.offset, str(error).splitlines()[0])
 
 
 def read_parameters(text: str) -> dict[str, Any]:

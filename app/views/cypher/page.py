@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from app.services.console import ConsoleQuery
-from app.views.cypher.own import ASK, OWN, SAVED, own_query
+from app.views.cypher.own import ASK, OWN, SAVED, mistake_of, own_query
 from app.views.cypher.result import show_result
 from app.views.cypher.saved import saved_query
 from app.views.state import background, session
@@ -33,6 +33,8 @@ def page() -> None:
     if submitted or (is_new and query.is_saved and (first or _is_quick(query))):
         run = background.start(session.store(), query)
         st.session_state[background.RUN] = run
+        if mistake_of(run) is not None:
+            rerun_page()  # the editor, which is drawn by now, underlines it
     if run is None or run.query != query:
         st.caption("Press Run for the result.")
     elif run.outcome.done():

@@ -320,7 +320,7 @@ class TestBuild:
             digest.update(f"{name}\0".encode() + (FRONTEND / name).read_bytes() + b"\0")
         assert [file.name for file in BUILT] == [
             f"{part}{half}.js"
-            for part in ("concept_graph", "image_grid", "review_grid")
+            for part in ("concept_graph", "cypher_editor", "image_grid", "review_grid")
             for half in ("", "_mount")
         ]
         for file in BUILT:
@@ -330,7 +330,7 @@ class TestBuild:
     @pytest.mark.parametrize("file", BUILT, ids=lambda file: file.name)
     def test_it_asks_no_other_host(self, file):
         text = file.read_text(encoding="utf-8")
-        addresses = re.findall(r"(?:https?|wss?):/{1,2}[^\s\"'`)]*", text)
+        addresses = re.findall(r"\b(?:https?|wss?):/{1,2}[^\s\"'`)]*", text)
         assert set(addresses) <= {"http://www.w3.org/2000/svg"}  # a namespace
         called = re.search(
             r"\b(?:fetch|importScripts|import|XMLHttpRequest|WebSocket|EventSource|sendBeacon)\(",
@@ -343,6 +343,16 @@ class TestBuild:
         for file in BUILT:
             assert re.search(r"export\{[\w$]+ as default\};\s*$", file.read_text(encoding="utf-8"))
 
+    @staticmethod
+    def shipped() -> dict[str, str]:
+        """The versions of the packages that the built files hold."""
+        packages = json.loads((FRONTEND / "package-lock.json").read_text())["packages"]
+        return {
+            name.removeprefix("node_modules/"): entry["version"]
+            for name, entry in packages.items()
+            if name and not entry.get("dev")
+        }
+
     def test_licences_are_there(self):
         licences = (BUILD / "LICENSES").read_text(encoding="utf-8")
         for name in (
@@ -352,18 +362,28 @@ class TestBuild:
             "Engelschall",
             "Renaudeau",
             "jQuery",
+            "style-mod",
         ):
             assert name in licences
         version = json.loads((FRONTEND / "package.json").read_text())["dependencies"]["cytoscape"]
         assert f"Cytoscape.js {version}" in licences
+        for name, version in self.shipped().items():
+            assert name == "cytoscape" or f"{name} {version}" in " ".join(licences.split()), name
 
     def test_packages_are_pinned_by_content_and_not_by_address(self):
         lock = json.loads((FRONTEND / "package-lock.json").read_text())
         packages = {name: entry for name, entry in lock["packages"].items() if name}
         assert all("resolved" not in entry for entry in packages.values())
         assert all(entry["integrity"].startswith("sha512-") for entry in packages.values())
-        shipped = [name for name, entry in packages.items() if not entry.get("dev")]
-        assert shipped == ["node_modules/cytoscape"]
+        assert {name.split("/")[0] for name in self.shipped()} == {
+            "@codemirror",
+            "@lezer",
+            "@marijn",
+            "crelt",
+            "cytoscape",
+            "style-mod",
+            "w3c-keyname",
+        }
         manifest = json.loads((FRONTEND / "package.json").read_text())
         versions = [*manifest["dependencies"].values(), *manifest["devDependencies"].values()]
         assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions)

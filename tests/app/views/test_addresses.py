@@ -39,7 +39,17 @@ MANY = {
     "many-cliques": [json.dumps([f"x{i}", "cow"]) for i in range(900)],
     "mixed": ["1", "x", "inf", "", "[", "9" * 400],
 }
-ALSO = ("clique", "dataset", "compare_after", "backend", "width", "height", "job", "query")
+ALSO = (
+    "clique",
+    "dataset",
+    "compare_after",
+    "backend",
+    "width",
+    "height",
+    "job",
+    "query",
+    "cypher_text",
+)
 
 
 def bound(app: AppTest) -> list[str]:

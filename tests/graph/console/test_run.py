@@ -263,6 +263,22 @@ def test_the_server_s_own_message_comes_through(ask, query, said):
         ask(query)
 
 
+@pytest.mark.parametrize(
+    ("query", "offset"),
+    [
+        ("MATCH (n)\nRETURN m", 17),
+        ("RETURN '\U0001f600' AS a, unknown(1)", 17),  # two characters for the server
+        ("RETURN 1 +", 10),
+        ("MATCH (n)\nDETACH DELETE n", 10),  # refused by the guard
+        ("RETURN 1 / 0 AS x", None),
+    ],
+)
+def test_a_mistake_s_place_is_known(ask, query, offset):
+    with pytest.raises((QueryError, QueryRefusedError)) as raised:
+        ask(query)
+    assert raised.value.offset == offset
+
+
 @pytest.mark.parametrize("value", [object(), 2**70])
 def test_a_parameter_that_no_server_takes(ask, value):
     with pytest.raises(QueryError, match="A parameter cannot be sent"):

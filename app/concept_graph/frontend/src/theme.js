@@ -160,6 +160,12 @@ export class Theme {
   }
 }
 
+/** Whether Streamlit's theme has a dark ground, where a component is. */
+export function isDark(element) {
+  const ground = getComputedStyle(element).getPropertyValue("--st-background-color").trim() || "#ffffff";
+  return luminance(parseColor(asRgb(ground), WHITE)) < 0.18;
+}
+
 /** Whatever a style sheet may call a colour, as hex or rgb(). */
 function asRgb(css) {
   const context = document.createElement("canvas").getContext("2d");

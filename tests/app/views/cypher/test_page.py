@@ -160,6 +160,12 @@ def test_names_may_be_anything(
 # --- Queries of one's own -------------------------------------------------------------------------
 
 
+def write(app: AppTest, text: str) -> AppTest:
+    """Write a query as the editor, which is the browser's, leaves it in the session."""
+    app.session_state["cypher_text"] = text
+    return app
+
+
 def own(open_page: OpenPage, cars: str, text: str, parameters: str = "", **more: str) -> AppTest:
     """Open a link to a query of one's own, and press Run."""
     given = {"cypher_text": text, "cypher_parameters": parameters, **more}
@@ -169,7 +175,7 @@ def own(open_page: OpenPage, cars: str, text: str, parameters: str = "", **more:
 def test_a_link_fills_the_editor_and_a_person_runs_it(open_page: OpenPage, cars: str) -> None:
     given = {"cypher_text": "RETURN $x AS n", "cypher_parameters": '{"x": 7}', "cypher_rows": "9"}
     app = open_page("cypher", dataset=cars, cypher_ask="Your own", **given)
-    assert app.text_area(key="cypher_text").value == "RETURN $x AS n"
+    assert app.session_state["cypher_text"] == "RETURN $x AS n"
     assert "_cypher_run" not in app.session_state
     assert "Press Run" in shown_text(app)
     app.run()  # nor does it when the page is drawn again
@@ -196,8 +202,7 @@ def test_a_query_of_ones_own_with_parameters(open_page: OpenPage, cars: str) -> 
 
 def test_an_edited_query_is_asked_when_it_is_run(open_page: OpenPage, cars: str) -> None:
     app = own(open_page, cars, "RETURN 1 AS n")
-    app.text_area(key="cypher_text").input("RETURN 2 AS n")
-    assert table(run(app))["n"].tolist() == [2]
+    assert table(run(write(app, "RETURN 2 AS n")))["n"].tolist() == [2]
 
 
 def test_what_writes_is_refused_with_the_reason(
@@ -245,8 +250,7 @@ def test_more_rows_than_asked_for_are_said(open_page: OpenPage, cars: str) -> No
 def test_a_long_query_is_not_in_the_link(open_page: OpenPage, cars: str) -> None:
     app = own(open_page, cars, "RETURN 1 AS n")
     assert "cypher_text" in app.query_params
-    app.text_area(key="cypher_text").input(f"RETURN '{'x' * 2500}' AS n")
-    run(app)
+    run(write(app, f"RETURN '{'x' * 2500}' AS n"))
     assert table(app)["n"].str.len().tolist() == [2500]
     assert "cypher_text" not in app.query_params
     assert "the address" in shown_text(app)
@@ -257,7 +261,7 @@ def test_a_saved_query_can_be_edited(open_page: OpenPage, cars: str) -> None:
         "cypher", dataset=cars, cypher_saved="imbalance-of-concepts", cypher_concepts=["cow"]
     )
     app.button(key="_cypher_copy").click().run()
-    assert app.text_area(key="cypher_text").value == CATALOGUE["imbalance-of-concepts"].text
+    assert app.session_state["cypher_text"] == CATALOGUE["imbalance-of-concepts"].text
     assert json.loads(app.text_input(key="cypher_parameters").value) == {
         "concepts": ["cow"],
         "split": None,

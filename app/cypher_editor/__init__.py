@@ -1,0 +1,1 @@
+"""An editor for Cypher, as a Streamlit component."""
