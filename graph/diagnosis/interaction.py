@@ -105,13 +105,7 @@ def _block(
     from scipy.stats import chi2
 
     sign = signs(cells.shape[1].bit_length() - 1)
-    low = -cells[:, sign > 0].min(axis=1)
-    high = cells[:, sign < 0].min(axis=1)
-    free = low < high
-    # all classes at their bound on the same side: their amounts add up to 0 in this table alone
-    testable = (low.sum(axis=1) < 0) & (high.sum(axis=1) > 0) & (free.sum(axis=1) > 1)
-    amounts = np.zeros(low.shape)
-    amounts[testable] = _fit(cells[testable], sign, low[testable], high[testable])
+    amounts, free, testable = _amounts(cells, sign)
     fitted = cells + sign[:, None] * amounts[:, None]
     g2 = 2 * (xlogy(cells, cells) - xlogy(cells, np.maximum(fitted, 1e-300))).sum(axis=(1, 2))
     n_free = free.sum(axis=1)
@@ -134,6 +128,32 @@ def _block(
     p_values[even], tests[even] = 1.0, np.where(n_free[even] == 2, EXACT, EXACT_PAIR)
     expected = np.asarray(cells[:, -1] + amounts, dtype=np.float64)
     return expected, p_values, tests.astype(np.int8)
+
+
+def expected_images(cells: IntArray) -> FloatArray:
+    """Return what `interaction` expects, shape (n, n_classes), without testing it.
+
+    Examples
+    --------
+    >>> expected_images(np.array([[[40, 70], [10, 10], [10, 10], [40, 10]]])).round(1).tolist()
+    [[38.5, 11.5]]
+    """
+    amounts, _, _ = _amounts(cells, signs(cells.shape[1].bit_length() - 1))
+    return np.asarray(cells[:, -1] + amounts, dtype=np.float64)
+
+
+def _amounts(
+    cells: IntArray, sign: IntArray
+) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The fitted amount of each class, which classes are free, and which rows can be tested."""
+    low = -cells[:, sign > 0].min(axis=1)
+    high = cells[:, sign < 0].min(axis=1)
+    free = low < high
+    # all classes at their bound on the same side: their amounts add up to 0 in this table alone
+    testable = (low.sum(axis=1) < 0) & (high.sum(axis=1) > 0) & (free.sum(axis=1) > 1)
+    amounts = np.zeros(low.shape)
+    amounts[testable] = _fit(cells[testable], sign, low[testable], high[testable])
+    return amounts, free, testable
 
 
 def _fit(cells: IntArray, sign: IntArray, low: IntArray, high: IntArray) -> FloatArray:

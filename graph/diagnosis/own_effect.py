@@ -8,7 +8,7 @@ import pandas as pd
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.counting.cliques import Cliques
 from graph.diagnosis.association import q_values
-from graph.diagnosis.interaction import INTERACTION_TESTS, interaction
+from graph.diagnosis.interaction import INTERACTION_TESTS, expected_images, interaction
 
 MISSING = -1
 EXPECTED = "expected_"
@@ -130,13 +130,16 @@ def presence_tables(counts: IntArray) -> IntArray:
     return cells
 
 
-def own_effects(cliques: Cliques) -> pd.DataFrame:
+def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
     """Return what of each clique's imbalance its parts explain, and what is its own.
 
     Parameters
     ----------
     cliques : Cliques
         All mined cliques.
+    tests : bool
+        Whether to test each effect, which takes most of the time. Without, ``own_p_value``,
+        ``own_q_value`` and ``own_test`` are left out.
 
     Returns
     -------
@@ -171,7 +174,7 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
     n, n_classes = cliques.counts.shape
     parts = Parts(cliques)
     expected, p_values = np.full((n, n_classes), np.nan), np.full(n, np.nan)
-    tests = np.zeros(n, dtype=np.int8)
+    codes = np.zeros(n, dtype=np.int8)
     for size in range(1, cliques.members.shape[1] + 1):
         all_rows, all_subsets = parts.of_size(size)
         whole = (all_subsets[:, 1:] != MISSING).all(axis=1)
@@ -179,14 +182,19 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
         for some in np.array_split(np.arange(len(rows)), 1 + subsets.size * n_classes // BLOCK):
             counts = cliques.counts[subsets[some]]
             counts[:, 0] = cliques.class_sizes
-            found = interaction(presence_tables(counts), cliques.class_sizes)
+            cells = presence_tables(counts)
+            if not tests:
+                expected[rows[some]] = expected_images(cells)
+                continue
+            found = interaction(cells, cliques.class_sizes)
             expected[rows[some]] = found.expected
-            p_values[rows[some]], tests[rows[some]] = found.p_values, found.tests
-    q = np.full(n, np.nan)
-    q[~np.isnan(p_values)] = q_values(p_values[~np.isnan(p_values)])
+            p_values[rows[some]], codes[rows[some]] = found.p_values, found.tests
+    q, tested = np.full(n, np.nan), ~np.isnan(p_values)
+    if tested.any():
+        q[tested] = q_values(p_values[tested])
     effect, over, under = _largest_difference(cliques, expected)
     names = pd.Index(list(cliques.classes))
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             **{EXPECTED + name: expected[:, i] for i, name in enumerate(cliques.classes)},
             "explained": _explained(cliques, expected),
@@ -195,10 +203,11 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
             "own_under": pd.Categorical.from_codes(under, names),
             "own_p_value": p_values,
             "own_q_value": q,
-            "own_test": pd.Categorical.from_codes(tests, pd.Index(list(INTERACTION_TESTS))),
+            "own_test": pd.Categorical.from_codes(codes, pd.Index(list(INTERACTION_TESTS))),
             "closed": closed_cliques(cliques, parts),
         }
     )
+    return frame if tests else frame.drop(columns=["own_p_value", "own_q_value", "own_test"])
 
 
 def _explained(cliques: Cliques, expected: FloatArray) -> FloatArray:

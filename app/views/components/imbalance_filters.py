@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.services.facets import Facet, read_facets
 from app.services.glossary import meaning
@@ -14,6 +15,7 @@ from graph.queries.imbalances import GAP, Ranking
 from graph.queries.own_effects import OWN
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
+GROUP = "group"  # the parameter of the filter by a group of concepts
 ORDERS = {
     EVIDENCE: "Evidence",
     OWN: "Stands on its own",
@@ -28,13 +30,20 @@ Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
 ROWS = (200, 1000, 5000)
 
 
-def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
+def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, DeltaGenerator | None]:
     """Draw the filters; return the ranking that they select.
 
     Parameters
     ----------
     concepts : list of str
         The dataset's concepts, to choose from.
+
+    Returns
+    -------
+    ranking : Ranking
+    place : DeltaGenerator or None
+        Where `choose_facet` is still to draw the groups of concepts, which take longest to read,
+        once the rest of the page is there; None if one of them is chosen.
     """
     sizes = list(range(1, current.mining.max_size + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
@@ -55,9 +64,11 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
         rows = st.selectbox(
             "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
         )
-        facet = choose_facet(current.read(read_facets))
+        place = st.container(width="content")
+        chosen_group = {st.session_state.get(f"_id_{GROUP}"), st.query_params.get(GROUP)} - {None}
+        facet = choose_facet(current, place) if chosen_group else None
         chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
-    return Ranking(
+    found = Ranking(
         by=order,
         descending=order != "q_value",
         class_name=under,
@@ -68,19 +79,21 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> Ranking:
         max_q_value=max_q_value,
         limit=rows,
     )
+    return found, None if chosen_group else place
 
 
-def choose_facet(facets: Sequence[Facet]) -> Facet | None:
+def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None:
     """Draw the filter by a group of concepts, of which a clique has one or more; None for all."""
+    facets = current.read(read_facets)
     if not facets:
         return None
     known = {facet.id: facet for facet in facets}
-    chosen = st.selectbox(
+    chosen = place.selectbox(
         "Group of concepts",
         list(known),
         index=None,
         format_func=lambda one: f"{shorten(known[one].name, 60)} · {known[one].leaning:,}",
-        **id_in_url("group", known),
+        **id_in_url(GROUP, known),
         placeholder="any group",
         width=190,
         help="Categories of attributes that were labelled, and concepts that occur together "

@@ -96,7 +96,7 @@ def page() -> None:
     first = st.container()
     _metrics(current)
     _take_nodes_from_graph()
-    ranking = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
+    ranking, of_groups = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
     left, right = st.columns([8, 7])
     with left:
         model = model_accuracy.choose(current)
@@ -110,6 +110,8 @@ def page() -> None:
     if cell is not None:
         gallery.show(current, cell.clique, cell.counts, cell.class_name)
         _same_images(frame, cell.clique)
+    if of_groups is not None:
+        imbalance_filters.choose_facet(current, of_groups)
     with first:
         _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
 
