@@ -30,6 +30,7 @@ from cobalance.display import ALL, Result
 from cobalance.making.jobs import Job
 from cobalance.models.annotations import Annotated
 from cobalance.models.evaluations import Evaluations
+from cobalance.people.tags import Tagged
 from cobalance.questions import Questions
 from cobalance.wording import methods_speak_python
 from generation.planning.plan import PlanOptions
@@ -50,7 +51,7 @@ from graph.queries.splits import compare_dataset_splits
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Questions, Annotated, Result):
+class Dataset(Questions, Annotated, Tagged, Result):
     """A dataset of a `Store`, by its name.
 
     `graph`, `settings` and `progress` are those of the store; `remarks` are what `Job.rebalance`

@@ -300,6 +300,7 @@ def graph() -> str:
         ("Jobs", schema.JOB_NODES),
         ("Evaluations", schema.EVALUATION_NODES),
         ("Annotations by models", schema.ANNOTATION_NODES),
+        ("What people note", schema.MARK_NODES),
         ("Copies", schema.COPIES),
         ("The store as a whole", schema.STORE_NODES),
     ):

@@ -28,6 +28,7 @@ from app.cli.commands import (
     report,
     results,
     server,
+    tags,
     web,
 )
 from app.cli.common import notes
@@ -63,6 +64,7 @@ app.command()(demo.demo)
 app.command("app")(web.app)
 app.command()(load.ingest)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(tags.app, name="tags")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
 app.command()(check.check)

@@ -10,6 +10,7 @@ from graph.dataset.sampled import Sample, write_sampled
 from graph.dataset.state import dataset_state
 from graph.dataset.write import IngestReport, write_annotations
 from graph.errors import needs_extra
+from graph.marks.applying import apply_tags
 from graph.names import clean_name
 from graph.progress import Progress, silent
 from graph.records import Annotations
@@ -48,7 +49,7 @@ def load_dataset(
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
-    What accepted annotation runs found is added to them again.
+    What accepted annotation runs found is added to them again, and what tags say is applied.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ def load_dataset(
             from app.services.annotations.decisions import apply_accepted
             from generation.output.folder import OutputFolder
         apply_accepted(store, OutputFolder(settings.output_folder()), dataset, progress)
+    apply_tags(store, dataset, progress=progress)
     return report
 
 

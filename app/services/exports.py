@@ -23,6 +23,7 @@ from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
 from graph.jobs.merge import generated_id
 from graph.jobs.status import Job
+from graph.marks.applying import left_out_by_tags
 from graph.progress import Progress, silent
 from ingest.captions.image_texts import read_image_texts
 from ingest.images.image_file import ImageFileError
@@ -64,6 +65,7 @@ def export_job(
     has_images = format_ != "weights"
     made = _accepted(store, output, job, check=has_images)
     held = _images(store, job.dataset, progress)
+    held = held[~held["id"].isin(left_out_by_tags(store, job.dataset))]
     splits = dict(zip(held["id"], held["split"], strict=True))
     composed = compose_job(store, job, lambda: held, result)
     if composed is not None:

@@ -6,6 +6,7 @@ from graph.database.store import GraphStore
 from graph.dataset.mining import MiningReport, mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
+from graph.marks.applying import apply_tags
 from graph.progress import Progress, silent
 
 Engine = Literal["auto", "memory", "spark"]
@@ -23,6 +24,8 @@ def mine(
 ) -> MiningReport:
     """Mine a dataset as `graph.dataset.mining.mine_dataset` does, on an engine of choice.
 
+    What tags say of images is applied to them first.
+
     Parameters
     ----------
     engine : {"auto", "memory", "spark"}
@@ -35,6 +38,7 @@ def mine(
     MissingExtraError
         The extra ``spark`` is needed and not installed.
     """
+    apply_tags(store, dataset, progress=progress)
     elsewhere = dataset_state(store, dataset).images_at is not None
     if engine == "memory" or (engine == "auto" and not elsewhere):
         return mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)

@@ -232,6 +232,20 @@ MIGRATIONS = (
             "ON (n.dataset, n.leans, n.effect)",
         ),
     ),
+    Migration(
+        15,
+        "tags, notes, images left out and saved views",
+        (
+            "CREATE CONSTRAINT tag_key IF NOT EXISTS FOR (n:Tag) "
+            "REQUIRE (n.dataset, n.name) IS UNIQUE",
+            "CREATE CONSTRAINT imagenote_key IF NOT EXISTS FOR (n:ImageNote) "
+            "REQUIRE (n.dataset, n.id) IS UNIQUE",
+            "CREATE CONSTRAINT excludedimage_key IF NOT EXISTS FOR (n:ExcludedImage) "
+            "REQUIRE (n.dataset, n.id) IS UNIQUE",
+            "CREATE CONSTRAINT savedview_key IF NOT EXISTS FOR (n:SavedView) "
+            "REQUIRE (n.dataset, n.name) IS UNIQUE",
+        ),
+    ),
 )
 
 

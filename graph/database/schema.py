@@ -6,6 +6,7 @@ from graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE, AUDIT, AU
 from graph.database.declarations import Edge, Json, Node, Property
 from graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
 from graph.database.job_nodes import ASKED, CANDIDATE, EDITED, JOB, JOB_QUERY
+from graph.database.mark_nodes import EXCLUDED_IMAGE, IMAGE_NOTE, SAVED_VIEW, TAG
 from graph.database.study_nodes import STUDY, STUDY_ANSWER
 
 _DIGEST = Property("digest", int, "of its content, to find what has changed")
@@ -38,6 +39,7 @@ DATASET_NODE = Node(
         Property("images_at", Json, "Parquet files in which Spark finds all images"),
         Property("splits", list[str], 'where it keeps a sample; "" for none'),
         Property("split_images", list[int], "of each of these splits"),
+        Property("tag_concepts", list[str], "concepts that some of its images have by a tag"),
         Property("rebalanced_by", str, "the job whose images it has beside those of the original"),
     ),
     scope="none",
@@ -239,18 +241,36 @@ JUDGES = Edge("JUDGES", STUDY_ANSWER, CANDIDATE, "the edited image of the pair")
 AUDITS = Edge("AUDITS", AUDIT, ANNOTATION_RUN, "the run whose labels people check")
 AUDIT_GIVEN_IN = Edge("GIVEN_IN", AUDIT_ANSWER, AUDIT, "the answer is part of the audit")
 AUDIT_JUDGES = Edge("JUDGES", AUDIT_ANSWER, IMAGE, "the image, while it exists")
+TAGGED = Edge(
+    "TAGGED",
+    IMAGE,
+    TAG,
+    "somebody gave the image the tag; also of an ExcludedImage",
+    (Property("by", str, "who"), Property("at", datetime)),
+)
+ABOUT = Edge("ABOUT", IMAGE_NOTE, IMAGE, "the image, while it exists")
 
 NODES = (CLASS, CONCEPT, IMAGE, CLIQUE, PLAN, GENERATION_QUERY)
 """The concept graph and what is planned with it."""
 JOB_NODES = (JOB, JOB_QUERY, CANDIDATE)
 EVALUATION_NODES = (TASK, EVALUATION, SCORE, STUDY, STUDY_ANSWER)
 ANNOTATION_NODES = (ATTRIBUTE, ANNOTATION_RUN, AUDIT, AUDIT_ANSWER)
+MARK_NODES = (TAG, IMAGE_NOTE, EXCLUDED_IMAGE, SAVED_VIEW)
+"""What people note of a dataset."""
 COPIES = (CLIQUE_TABLE, INCIDENCE_TABLE, IMAGE_LIST)
 """Packed copies of other nodes, for reading all of them at once."""
 STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 """Nodes that belong to no dataset."""
 
-ALL_NODES = (*NODES, *JOB_NODES, *EVALUATION_NODES, *ANNOTATION_NODES, *COPIES, *STORE_NODES)
+ALL_NODES = (
+    *NODES,
+    *JOB_NODES,
+    *EVALUATION_NODES,
+    *ANNOTATION_NODES,
+    *MARK_NODES,
+    *COPIES,
+    *STORE_NODES,
+)
 EDGES = (
     LABELED,
     CONTAINS,
@@ -285,4 +305,6 @@ EDGES = (
     AUDITS,
     AUDIT_GIVEN_IN,
     AUDIT_JUDGES,
+    TAGGED,
+    ABOUT,
 )

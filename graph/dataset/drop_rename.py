@@ -21,6 +21,7 @@ _DROP_ORDER = (
     schema.PLAN,
     *schema.COPIES,
     schema.CLIQUE,
+    *schema.MARK_NODES,
     schema.IMAGE,
     schema.CONCEPT,
     schema.CLASS,

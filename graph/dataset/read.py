@@ -1,7 +1,7 @@
 """Read a dataset from the graph: annotations, the incidence matrix, files of each class."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,14 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     state.require_all_images("Reading images")
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     total = int(counted["images"])
+    rows = store.stream(statements.IMAGES, dataset=dataset)
+    return annotations_of(rows, lambda done: progress("read images", done, total))
+
+
+def annotations_of(
+    rows: Iterable[Mapping[str, Any]], progress: Callable[[int], None] | None = None
+) -> Annotations:
+    """Collect images by id from rows as `statements.IMAGES` reads them."""
     images: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
     lengths: list[int] = []
     concepts: list[str] = []
@@ -53,7 +61,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     scores: list[float] = []
     counts: list[int] = []
     known: dict[str, str] = {}  # each name is kept once
-    for row in store.stream(statements.IMAGES, dataset=dataset):
+    for row in rows:
         mentions = row["mentions"]
         for name, column in images.items():
             column.append(row[name])
@@ -63,9 +71,10 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
             sources.append(known.setdefault(source, source))
             scores.append(np.nan if score is None else score)
             counts.append(count)
-        if len(lengths) % _STEP == 0:
-            progress("read images", len(lengths), total)
-    progress("read images", total, total)
+        if progress and len(lengths) % _STEP == 0:
+            progress(len(lengths))
+    if progress:
+        progress(len(lengths))
     order = sorted(range(len(lengths)), key=images["id"].__getitem__)
     frame = image_frame({name: [column[at] for at in order] for name, column in images.items()})
     place = np.empty(len(order), dtype=np.int64)

@@ -126,14 +126,23 @@ COUNT_IMAGES = Statement(
     "Number of images.", "RETURN COUNT { MATCH (:Image {dataset: $dataset}) } AS images"
 )
 
-IMAGES = Statement(
-    "All images with class and concepts.",
-    """
-MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
+_CONTENT = """
 RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width_px AS width_px,
   i.height_px AS height_px, i.synthetic AS synthetic,
   COLLECT { MATCH (i)-[e:CONTAINS]->(c:Concept) RETURN [c.name, e.source, e.score, e.count] }
-  AS mentions""",
+  AS mentions"""
+
+IMAGES = Statement(
+    "All images with class and concepts.",
+    f"""
+MATCH (i:Image {{dataset: $dataset}})-[:LABELED]->(y:Class){_CONTENT}""",
+)
+
+SOME_IMAGES = Statement(
+    "Some images with class and concepts.",
+    f"""
+UNWIND $ids AS id
+MATCH (i:Image {{dataset: $dataset, id: id}})-[:LABELED]->(y:Class){_CONTENT}""",
 )
 
 IMAGE_CONCEPTS = Statement(

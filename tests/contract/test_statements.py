@@ -20,6 +20,7 @@ from graph.jobs import reads as job_reads
 from graph.jobs import statements as job_statements
 from graph.jobs import verdict_statements
 from graph.jobs.counters import RECOUNT
+from graph.marks import statements as mark_statements
 from graph.queries import statements as query_statements
 from graph.queries.catalogue import CATALOGUE
 from graph.studies import statements as study_statements
@@ -38,7 +39,7 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
 ALL = named(
     *(database_statements, dataset_statements, query_statements),
     *(job_reads, job_statements, verdict_statements, task_statements, evaluation_statements),
-    *(study_statements, annotation_statements, audit_statements),
+    *(study_statements, annotation_statements, audit_statements, mark_statements),
 )
 EVALUATIONS = named(task_statements, evaluation_statements, study_statements)
 JOBS = named(job_reads, job_statements, verdict_statements)

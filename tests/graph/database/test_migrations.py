@@ -32,6 +32,7 @@ FROZEN = {
     12: "caabe0f50d6e2c4582aaf962dd37d4cf5d5a9169f67c12c4b7334c8d080023dd",
     13: "2af10918dc51ca7255150b9472c4bc44d3b692c100250d6c8b7de5ccc21492a2",
     14: "e1bc2ba889b759f5d36315736f306ad22f6544993562f9243975ff64974c5324",
+    15: "5649b605a556648ee9e65951fdfd20489918c0b3e2fe87dde5af9fbdd2f1a073",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}

@@ -1,0 +1,84 @@
+"""Tags and notes of a dataset's images, from Python."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from cobalance.wording import methods_speak_python
+from graph.database.store import GraphStore
+from graph.marks.applying import TagChanges, apply_tags
+from graph.marks.tags import (
+    TagRole,
+    delete_tag,
+    images_of_tag,
+    list_notes,
+    list_tags,
+    set_role,
+    tag_images,
+    untag_images,
+    write_note,
+)
+from graph.progress import Progress
+
+
+@methods_speak_python
+class Tagged:
+    """Tags that people give a dataset's images, and what they do to counts."""
+
+    graph: GraphStore
+    name: str
+    progress: Progress
+
+    def tag(
+        self, tag: str, images: Sequence[str], *, role: TagRole | None = None, by: str = ""
+    ) -> int:
+        """Give images a tag; return how many have been named.
+
+        Parameters
+        ----------
+        tag : str
+            Its name; made if it does not exist.
+        images : sequence of str
+            Ids.
+        role : {"tag", "concept", "exclude"}, optional
+            What the tag does: nothing more, its images show it as a concept, or they are left out
+            of counts and exports. Counts follow with the next `mine`.
+        by : str
+            Who says so, for others to read.
+
+        Raises
+        ------
+        OptionError
+            The dataset has no such image, or no tag can have this name; nothing is written.
+        """
+        tagged = tag_images(self.graph, self.name, tag, list(images), by=by)
+        if role is not None:
+            set_role(self.graph, self.name, tag, role)
+        return tagged
+
+    def untag(self, tag: str, images: Sequence[str] | None = None) -> None:
+        """Take a tag from images; without these, delete it. What it changed is undone."""
+        if images is None:
+            delete_tag(self.graph, self.name, tag)
+        else:
+            untag_images(self.graph, self.name, tag, list(images))
+
+    def tags(self) -> pd.DataFrame:
+        """A row a tag: ``tag``, ``role``, ``images``, ``shown``, ``left_out``, who and when."""
+        return list_tags(self.graph, self.name)
+
+    def tagged(self, tag: str) -> pd.DataFrame:
+        """A row an image with a tag: ``image``, ``class``, ``left_out``, who and when."""
+        return images_of_tag(self.graph, self.name, tag)
+
+    def apply_tags(self) -> TagChanges:
+        """Make images show what tags say and leave out what they leave out, as `mine` does."""
+        return apply_tags(self.graph, self.name, progress=self.progress)
+
+    def note(self, image: str, text: str, *, by: str = "") -> None:
+        """Write about an image, in place of what was written before; no text deletes that."""
+        write_note(self.graph, self.name, image, text, by=by)
+
+    def notes(self) -> pd.DataFrame:
+        """A row a note: ``image``, ``note``, who and when."""
+        return list_notes(self.graph, self.name)
