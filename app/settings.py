@@ -31,7 +31,8 @@ ENVIRONMENT = (
     (
         "COBALANCE_HOME",
         "the user's data folder",
-        "Data of the local server, and boxes and outlines of images of any server. What is created "
+        "Data of the local server, boxes and outlines of images of any server, and exports of the "
+        "web app. What is created "
         "here is for its user alone; folders that exist keep their permissions.",
     ),
     ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
@@ -263,6 +264,10 @@ class Settings(BaseSettings):
         if self.cobalance_queue is not None:
             return self.cobalance_queue.get_secret_value()
         return f"sqlite:///{self.cobalance_home.expanduser().absolute() / 'queue.sqlite'}"
+
+    def exports_folder(self) -> Path:
+        """The folder of exports that the web app writes."""
+        return self.cobalance_home.expanduser() / "exports"
 
     def regions_folder(self) -> Path:
         """The folder with the boxes and outlines of all datasets."""

@@ -1,24 +1,20 @@
 """Use a job's accepted images: build a rebalanced dataset, export for training."""
 
-import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app.services.results import merge_job
-from app.views.jobs import twins
+from app.views.jobs import exports, twins
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, number_in_url
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import bold
-from generation.export import EXPORTERS
 from generation.planning.composition import INCOMPLETE, REAL_IMAGES, ResultOptions
 from generation.recipes import RECIPES
 from graph.jobs.status import Job, read_job
@@ -33,7 +29,6 @@ _REAL = {
     "images.",
     "none": "What was made for every group alone, without any real image.",
 }
-_NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
 
 
 def show(current: CurrentDataset, job: Job) -> None:
@@ -46,7 +41,7 @@ def show(current: CurrentDataset, job: Job) -> None:
     with left.container(border=True, height="stretch", key="_job_merge"):
         _merge(current, job, result)
     with right.container(border=True, height="stretch", key="_job_export"):
-        _export(job, result)
+        exports.draw(job, result)
 
 
 def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
@@ -141,26 +136,6 @@ def _choose_images(job: Job) -> dict[str, Any]:
     return changed_options(ResultOptions(real, share, incomplete or usual.incomplete), usual)
 
 
-def export_command(job: Job, format_: str, result: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """The command that exports a job's dataset.
-
-    The folder is named after the dataset, in characters that any shell and file system takes.
-
-    Parameters
-    ----------
-    result : mapping
-        Of a job that edits images, what differs from the recipe's `ResultOptions`.
-    """
-    stem = _NOT_IN_FOLDERS.sub("-", job.dataset).strip("-.")[:80] or "dataset"
-    folder = f"{stem}-rebalanced"
-    options = [text for name, value in result.items() for text in (f"--{name}", _plain(value))]
-    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_, *options])
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None:
     st.markdown("**Diagnose again**")
     which = "those images" if twins.edited(job) else "the images"
@@ -228,11 +203,3 @@ def _start(
         return " ".join([*said, *merged.remarks])
 
     tasks.start(key, f"Writing {into}", work)
-
-
-def _export(job: Job, result: Mapping[str, Any]) -> None:
-    st.markdown("**Train on them**")
-    st.caption("The dataset with the accepted images as files, by this command in a terminal:")
-    format_ = st.selectbox("Format", list(EXPORTERS), **choice_in_url("export_as"), width=180)
-    st.caption(EXPORTERS[format_].purpose)
-    st.code(export_command(job, format_, result), language=None, wrap_lines=True)

@@ -15,6 +15,7 @@ _TYPES = {
     ".log": "text/plain",
     ".parquet": "application/vnd.apache.parquet",
     ".tex": "application/x-tex",
+    ".zip": "application/zip",
 }
 
 

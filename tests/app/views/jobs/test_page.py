@@ -1,6 +1,7 @@
 """The Jobs page: progress, control, candidates with real pictures, and decisions by hand."""
 
 import shlex
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,13 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from app.services import export_files
 from app.services.workers import run_here
 from app.settings import Settings
-from app.views.jobs import candidates, results
+from app.views.jobs import candidates, exports
 from app.views.jobs.candidates import provenance_of
 from app.views.state import tasks
-from generation.export import EXPORTERS
+from generation.export import EXPORTERS, ExportOptions
 from graph.database.store import GraphStore
 from graph.dataset.cliques import mined_with
 from graph.dataset.drop_rename import drop_dataset
@@ -453,6 +455,71 @@ def test_the_export_is_a_command_to_copy(open_page: OpenPage, cars: str, report:
     assert app.selectbox(key="export_as").options == list(EXPORTERS)
 
 
+def exported(app: AppTest, job: str) -> tasks.Task:
+    """Ask for an export as a folder, and wait for it."""
+    app.button(key="_export").click().run()
+    task = tasks.find(f"export {job} folder")
+    assert task is not None
+    assert task.wait(60)
+    app.run()
+    assert not app.exception
+    return task
+
+
+def test_an_export_is_written_downloaded_and_deleted(
+    open_page: OpenPage,
+    store: GraphStore,
+    settings: Settings,
+    cars: str,
+    small_job: str,
+    make: Make,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make(small_job)
+    app = open_page("jobs", dataset=cars)
+    assert exported(app, small_job).error is not None  # it has no real image's file
+    assert "leave such images out (“Leave out images that cannot be read”)" in shown_text(app)
+    app.checkbox(key="export_skip").check().run()
+    assert app.code[-1].value.endswith(" --as folder --skip-missing")
+    assert exported(app, small_job).error is None
+    said = "10 generated images, 20 real images left out; "
+    assert said in shown_text(app)
+    later = open_page("jobs", dataset=cars)  # and in another session
+    assert said in shown_text(later)
+    (folder,) = [Path(code.value) for code in later.code if code.value.startswith("/")]
+    assert folder.parent == settings.exports_folder()
+    assert folder.parent.stat().st_mode & 0o077 == 0
+    zipped = folder.with_name(f"{folder.name}.zip")
+    with zipfile.ZipFile(zipped) as archive:
+        assert archive.testzip() is None
+        inside = {name: archive.read(name) for name in archive.namelist()}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert inside == {str(path.relative_to(folder.parent)): path.read_bytes() for path in files}
+    assert sum(path.suffix == ".png" for path in files) >= 10
+    (button,) = [one for one in later.get("download_button") if "ZIP" in one.proto.label]
+    assert button.proto.label.startswith("Download as ZIP (0.")
+    # Cancelled, it leaves the earlier one; too large, it has no ZIP file.
+    job, own = read_job(store, small_job), Settings.from_environment()
+    task = tasks.Task("export", "Exporting")
+    task.cancel()
+    with pytest.raises(tasks.CancelledError):
+        export_files.write_export(
+            *(store, own, job, "folder", ExportOptions(skip_missing=True)),
+            real=True,
+            result={},
+            progress=task.report,
+        )
+    assert zipped.exists()
+    monkeypatch.setattr(export_files, "MOST_ZIP_MB", 0)
+    assert exported(app, small_job).error is None
+    assert not zipped.exists()
+    assert "too large to download from here" in shown_text(app)
+    app.button(key="_export_delete").click().run()
+    assert not app.exception
+    assert list(settings.exports_folder().iterdir()) == []
+    assert said not in shown_text(app)
+
+
 @pytest.mark.parametrize(
     "name", ["a b; rm -rf /", "$(id)", "../../etc", "--as", "\u0634 'x'", "..."]
 )
@@ -461,7 +528,7 @@ def test_the_export_command_holds_no_name_that_a_shell_reads(
 ) -> None:
     write_dataset(dataset, [("a", ("x",), 1), ("b", ("x",), 2)], mine=False)
     job = read_job(store, create_job(store, dataset, "p", [("a", ("x",), 1)]))
-    words = shlex.split(results.export_command(replace(job, dataset=name), "folder"))
+    words = shlex.split(exports.export_command(replace(job, dataset=name), "folder"))
     assert len(words) == 6
     assert "/" not in words[3]
     assert not words[3].startswith(("-", "."))
