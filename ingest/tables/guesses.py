@@ -14,6 +14,7 @@ _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
 _SPLITS = frozenset(["train", "training", "val", "valid", "validation", "dev", "test", "testing"])
 _MOST_CLASSES = 100
+_MOST_RIVALS = 2
 _CAPTION_WORDS = 5.0
 _JOINED = "Some rows have the same: together they are one image."
 
@@ -28,10 +29,16 @@ class Guess:
         Names of `TableOptions`: ``id`` and ``uri`` may share a column; empty for nothing known.
     why : str
         For people, where the values decided or are in doubt; a sentence or two, else empty.
+    rivals : tuple of str
+        Columns that would do as well.
+    contested : str
+        The role that they would have.
     """
 
     roles: tuple[str, ...] = ()
     why: str = ""
+    rivals: tuple[str, ...] = ()
+    contested: str = ""
 
 
 def guess_columns(
@@ -142,12 +149,14 @@ class _Search:
     def __init__(self, columns: Mapping[str, _Values], named: dict[str, str]) -> None:
         self.columns, self.of = columns, named
         self.why: dict[str, str] = {}
+        self.rivals: dict[str, tuple[str, list[str]]] = {}
 
     def guess_of(self, name: str, indicators: Collection[str]) -> Guess:
         roles = tuple(role for role in USUAL_NAMES if self.of.get(role) == name)
         if not roles and name in indicators and "concepts" not in self.of:
             roles = ("concept_columns",)
-        return Guess(roles, self.why.get(name, ""))
+        contested, rivals = self.rivals.get(name, ("", []))
+        return Guess(roles, self.why.get(name, ""), tuple(rivals), contested)
 
     def guess(self, indicators: Collection[str]) -> None:
         self._doubt_names()
@@ -192,7 +201,8 @@ class _Search:
             else:
                 other = usual_column("class_name", [name for name in self._free() if name != label])
                 if other is not None:
-                    self.why[label] = f"“{other}” is named like a class, too."
+                    self.why[label] = "Not the only one that is named like a class."
+                    self.rivals[label] = "class_name", [other]
         if ids is not None and (rows := self.columns[ids]).distinct < rows.filled:
             self.why[ids] = _JOINED
 
@@ -202,12 +212,10 @@ class _Search:
             return
         first, *others = candidates
         self.of[role] = first
-        why = why.format(self.columns[first].distinct)
-        if others:
-            named = ", ".join(f"“{name}”" for name in others[:3])
-            why = f"{why} {named} would do, too.".strip()
         if why:
-            self.why[first] = why
+            self.why[first] = why.format(self.columns[first].distinct)
+        if others:
+            self.rivals[first] = role, others[:_MOST_RIVALS]
 
     def _fitting(self, fits: Callable[[_Values], bool]) -> list[str]:
         return [name for name in self._free() if fits(self.columns[name])]

@@ -1,5 +1,7 @@
 """The preview of a table, with what each column holds chosen on its head."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from app.views.datasets.chosen_file import ChosenFile
@@ -23,7 +25,6 @@ _NAMES: dict[Roles, str] = {
 _FEW = 12  # columns that all have heads
 _MOST_HEADS = 24
 _VALUES = 4
-_FURTHER = "class of more columns"
 _HEAD_PX = 156  # two side by side on a phone
 _NEEDED = {"id": "an image's id", "class_name": "its class", "concepts": "its concepts"}
 
@@ -39,75 +40,107 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> TableOptions:
     if len(columns) > _FEW:
         others = [name for name in columns if guesses[name].roles != _INDICATOR]
         shown = sorted(others, key=lambda name: guesses[name].roles == NOT_USED)[:_MOST_HEADS]
-    keys = [*(chosen.key(f"column {name}") for name in shown), chosen.key(_FURTHER)]
+    keys = {name: chosen.key(f"column {name}") for name in shown}
+    heads = _Heads(sample, keys, chosen.key("class of more columns"))
     roles: dict[str, Roles] = {}
     with st.container(horizontal=True, gap="small"):
-        for name, key in zip(shown, keys, strict=False):
+        for name in shown:
             with st.container(width=_HEAD_PX, gap="xsmall"):
-                roles[name] = _draw_head(name, key, sample, keys)
+                roles[name] = heads.draw(name)
     if len(shown) < len(columns):
-        roles |= _draw_more([name for name in columns if name not in roles], chosen, sample, keys)
+        more = [name for name in columns if name not in roles]
+        roles |= heads.draw_more(more, chosen.key("more columns"))
     of = {role: name for name, given in roles.items() for role in given if given != _INDICATOR}
     indicators = tuple(name for name, given in roles.items() if given == _INDICATOR)
     return TableOptions(**of, concept_columns=() if "concepts" in of else indicators, by_name=False)
 
 
-def _draw_more(
-    names: list[str], chosen: ChosenFile, sample: TableSample, keys: list[str]
-) -> dict[str, Roles]:
-    """Draw the columns that have no heads: which are concepts, and which one is the class."""
-    of_class, concepts = st.columns([1, 3])
-    label = of_class.selectbox(
-        f"Class, if it is one of the other {len(names):,} columns",
-        names,
-        index=None,
-        placeholder="none of them",
-        key=chosen.key(_FURTHER),
-        on_change=_release,
-        args=(chosen.key(_FURTHER), keys),
-    )
-    indicators = concepts.multiselect(
-        f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
-        names,
-        [name for name in names if sample.guesses[name].roles == _INDICATOR],
-        key=chosen.key("more columns"),
-    )
-    roles = dict.fromkeys(indicators, _INDICATOR)
-    return roles if label is None else {**roles, label: ("class_name",)}
+@dataclass(frozen=True, eq=False)
+class _Heads:
+    """The heads of columns, each a widget; a role is of one column alone.
 
+    Parameters
+    ----------
+    keys : dict of str to str
+        The widgets' keys by column.
+    class_key : str
+        Key of the choice of the class among columns without heads.
+    """
 
-def _draw_head(name: str, key: str, sample: TableSample, keys: list[str]) -> Roles:
-    """Draw a column: its head, its first values, and why it seems to hold what it does."""
-    guess = sample.guesses[name]
-    if key not in st.session_state:
-        st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
-    found: Roles = st.selectbox(
-        f"**{escape(shorten(name, 20))}**",
-        list(_NAMES),
-        format_func=_NAMES.__getitem__,
-        key=key,
-        on_change=_release,
-        args=(key, keys),
-    )
-    values = sample.rows[name].head(_VALUES).tolist()
-    st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
-    if guess.why and found == guess.roles:
-        st.caption(f":material/help: {escape(guess.why)}")
-    return found
+    sample: TableSample
+    keys: dict[str, str]
+    class_key: str
 
+    def draw(self, name: str) -> Roles:
+        """Draw a column: its head, its first values, and why it seems to hold what it does."""
+        guess, key = self.sample.guesses[name], self.keys[name]
+        if key not in st.session_state:
+            st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
+        found: Roles = st.selectbox(
+            f"**{escape(shorten(name, 20))}**",
+            list(_NAMES),
+            format_func=_NAMES.__getitem__,
+            key=key,
+            on_change=self._release,
+            args=(key,),
+        )
+        values = self.sample.rows[name].head(_VALUES).tolist()
+        st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
+        if found != guess.roles:
+            return found
+        if guess.why:
+            st.caption(f":material/help: {escape(guess.why)}")
+        for rival in guess.rivals:
+            if rival in self.keys:
+                st.button(
+                    f"“{escape(shorten(rival, 16))}” instead",
+                    key=f"{key} or {rival}",
+                    type="tertiary",
+                    icon=":material/swap_horiz:",
+                    on_click=self._move,
+                    args=(guess.contested, rival),
+                )
+        return found
 
-def _release(key: str, keys: list[str]) -> None:
-    """Take what a column was chosen for from the column that had it."""
-    chosen = st.session_state[key]
-    roles = {"class_name"} if isinstance(chosen, str) else {*(chosen or ())} - {*_INDICATOR}
-    for other in keys:
-        had = st.session_state.get(other)
-        if other == key or not had:
-            continue
-        if isinstance(had, tuple):
-            st.session_state[other] = tuple(role for role in had if role not in roles)
-        elif "class_name" in roles:  # one of the columns without heads
-            st.session_state[other] = None
+    def draw_more(self, names: list[str], key: str) -> dict[str, Roles]:
+        """Draw the columns that have no heads: which are concepts, and which one is the class."""
+        of_class, concepts = st.columns([1, 3])
+        label = of_class.selectbox(
+            f"Class, if it is one of the other {len(names):,} columns",
+            names,
+            index=None,
+            placeholder="none of them",
+            key=self.class_key,
+            on_change=self._release,
+            args=(self.class_key,),
+        )
+        indicators = concepts.multiselect(
+            f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
+            names,
+            [name for name in names if self.sample.guesses[name].roles == _INDICATOR],
+            key=key,
+        )
+        roles = dict.fromkeys(indicators, _INDICATOR)
+        return roles if label is None else {**roles, label: ("class_name",)}
+
+    def _release(self, key: str) -> None:
+        """Take what a column was chosen for from the column that had it."""
+        chosen = st.session_state[key]
+        if key == self.class_key:
+            chosen = () if chosen is None else ("class_name",)
+        elif "class_name" in chosen and self.class_key in st.session_state:
+            st.session_state[self.class_key] = None
+        for other in self.keys.values():
+            if other != key and chosen != _INDICATOR:
+                left = [role for role in st.session_state.get(other, ()) if role not in chosen]
+                st.session_state[other] = tuple(left)
+
+    def _move(self, role: str, rival: str) -> None:
+        """Give a role to another column."""
+        key = self.keys[rival]
+        both = {*st.session_state.get(key, ()), role} == {*_BOTH}
+        st.session_state[key] = _BOTH if both else (role,)
+        self._release(key)
 
 
 def say_missing(table: TableOptions, *, class_elsewhere: bool, searched: bool) -> None:

@@ -50,11 +50,14 @@ def test_without_pictures_the_column_whose_values_differ_is_the_id():
     assert roles(kept) == {"kind": ("class_name",), "n": ("id",), "seen": ("concepts",)}
 
 
-def test_a_second_candidate_is_named():
+def test_other_candidates_are_named():
     other = {**COLUMNS, "place": ["in", "out"] * (ROWS // 2)}
-    guesses = guess_columns(other, {})
-    assert guesses["kind"].roles == ("class_name",)
-    assert guesses["kind"].why == "3 different values. “place” would do, too."
+    guess = guess_columns(other, {})["kind"]
+    assert (guess.roles, guess.why) == (("class_name",), "3 different values.")
+    assert (guess.rivals, guess.contested) == (("place",), "class_name")
+    both = {"label": ["a", "b", "a"], "target": ["c", "d", "d"], "id": ["1", "2", "3"]}
+    guess = guess_columns(both, {"class_name": "label", "id": "id"})["label"]
+    assert guess.rivals == ("target",)
 
 
 def test_numbers_are_classes_where_no_text_is():
