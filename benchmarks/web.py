@@ -22,6 +22,7 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
+from app.services.facets import read_facets
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database import schema
@@ -35,9 +36,11 @@ from graph.jobs.status import list_jobs, measured_speeds, read_queries
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
 from graph.queries.clique_images import read_clique_images
-from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.contrasts import read_contrasts
+from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from graph.queries.neighbourhood import read_neighbourhood, shortest_link
 from graph.queries.overview import read_overview
+from graph.queries.own_effects import read_own_effects
 from tests.browser import chromium
 from tests.browser.server import environment_of, running
 
@@ -50,6 +53,7 @@ def page_reads(store: GraphStore, dataset: str) -> dict[str, Callable[[int], obj
     concepts = [row["concept"] for row in rows]
 
     class_name = next(iter(class_sizes(store, dataset)))
+    top = tuple(read_imbalances(store, dataset, Ranking(limit=200))["concepts"])
 
     def of_clique(i: int) -> object:
         pair = sorted((concepts[i % 20], concepts[i % 20 + 3]))
@@ -64,7 +68,13 @@ def page_reads(store: GraphStore, dataset: str) -> dict[str, Callable[[int], obj
         "all pages: datasets": lambda _: list_datasets(store),
         "all pages: classes": lambda _: class_sizes(store, dataset),
         "diagnose: totals": lambda _: clique_totals(store, dataset),
-        "diagnose: table": lambda _: read_imbalances(store, dataset, Ranking(limit=200)),
+        "diagnose: table": lambda _: read_folded_imbalances(store, dataset, Ranking(limit=200)),
+        "diagnose: own effects of the table": lambda _: read_own_effects(store, dataset, top),
+        "diagnose: heat map, strongest contrast": lambda _: read_contrasts(store, dataset),
+        "diagnose: table of a group": lambda i: read_folded_imbalances(
+            store, dataset, Ranking(any_of=tuple(concepts[i % 20 : i % 20 + 15]), limit=200)
+        ),
+        "diagnose: groups of concepts": lambda _: read_facets(store, dataset),
         "diagnose: table by count gap": lambda _: read_imbalances(
             store, dataset, Ranking(by="gap", limit=200)
         ),
