@@ -38,6 +38,8 @@ def concept_graph(
     *,
     key: str,
     highlighted: Sequence[Sequence[str]] = (),
+    cliques: Sequence[Sequence[str]] = (),
+    groups: Sequence[Sequence[str]] = (),
     selected: Sequence[str] = (),
     step: str | None = None,
     height_px: int = 560,
@@ -58,7 +60,13 @@ def concept_graph(
         The widget's key, which no other widget of the page has.
     highlighted : sequence of sequences of str
         Cliques. Their nodes and the edges between them stand out, those edges included that the
-        picture lacks; the rest is dimmed. Ids that are not in the picture are left out.
+        picture lacks, and each has an outline; the rest is dimmed. Ids that are not in the picture
+        are left out.
+    cliques : sequence of sequences of str
+        Further cliques, the most telling first. The first of those that contain what is pointed at
+        are outlined meanwhile.
+    groups : sequence of sequences of str
+        Nodes that are outlined together, such as a community; nothing is dimmed for it.
     selected : sequence of str
         The initial selection, and a new one whenever it differs from that of the run before.
         Passing back the returned selection, for instance through the URL, keeps what a person
@@ -90,7 +98,14 @@ def concept_graph(
         library(key=f"{key}.library")
         result = graph(
             key=key,
-            data=payload(picture, highlighted, exchange, shown, height_px=height_px, label=label),
+            data=payload(
+                picture,
+                Outlines(highlighted, cliques, groups),
+                exchange,
+                shown,
+                height_px=height_px,
+                label=label,
+            ),
             on_selected_change=no_callback,
             on_expanded_change=no_callback,
             on_step_change=no_callback,
@@ -153,9 +168,18 @@ def next_exchange(
     return Exchange(request, wanted, effective)
 
 
+@dataclass(frozen=True, slots=True)
+class Outlines:
+    """Nodes to outline together, as the parameters of `concept_graph` of these names."""
+
+    highlighted: Sequence[Sequence[str]] = ()
+    cliques: Sequence[Sequence[str]] = ()
+    groups: Sequence[Sequence[str]] = ()
+
+
 def payload(
     picture: GraphPicture | GraphStory,
-    highlighted: Sequence[Sequence[str]],
+    outlines: Outlines,
     exchange: Exchange,
     step: Exchange,
     *,
@@ -169,6 +193,7 @@ def payload(
     """
     steps = picture.steps if isinstance(picture, GraphStory) else ()
     drawn = _first(picture)
+    known = {node.id for node in drawn.nodes}
     return {
         "nodes": [
             {
@@ -204,7 +229,13 @@ def payload(
         "sizes": [[round(size, 1), text] for size, text in drawn.sizes],
         "left_color": drawn.left_color,
         "right_color": drawn.right_color,
-        "highlighted": [[str(id_) for id_ in clique] for clique in highlighted],
+        "highlighted": [[str(id_) for id_ in clique] for clique in outlines.highlighted],
+        "cliques": [
+            [str(id_) for id_ in clique]
+            for clique in outlines.cliques
+            if len(clique) > 1 and known.issuperset(clique)
+        ],
+        "groups": [[str(id_) for id_ in group if id_ in known] for group in outlines.groups],
         "selected": list(exchange.effective),
         "request": exchange.request,
         "height_px": height_px,

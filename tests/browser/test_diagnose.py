@@ -82,7 +82,14 @@ def test_a_row_highlights_its_clique(pages: Pages) -> None:
     assert graph(page, "identity.mark") == "the same", "the graph was made anew"
     assert graph(page, "zoom()") == zoom, "the graph was laid out anew"
     until(lambda: selected_in_url(page) == ['["cow","forest_road"]'])
+    assert graph(page, "hulls()") == [["selected", "c:cow", "c:forest_road"]]
     screenshot(page, "diagnose-selected")
+    # Of what is pointed at, the strongest cliques that the table lists, and not the selected one.
+    at = graph(page, "renderedPositions()")["c:forest_road"]
+    page.mouse.move(at["x"], at["y"])
+    until(lambda: len(graph(page, "hulls()")) == 4)
+    assert all("c:forest_road" in hull for hull in graph(page, "hulls()"))
+    assert [hull[0] for hull in graph(page, "hulls()")] == ["selected"] + ["pointed"] * 3
 
 
 def test_a_node_filters_the_table_and_a_link_reproduces_it(pages: Pages) -> None:

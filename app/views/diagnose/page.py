@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -37,7 +38,7 @@ from app.views.components import (
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.components.stepper import draw_steps
-from app.views.diagnose import charts, heat_map, table
+from app.views.diagnose import charts, from_graph, heat_map, table
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -79,7 +80,7 @@ def page() -> None:
         frame = table.read_rows(current, ranking)
         cell = table.draw(current, frame, ranking, model)
     with right:
-        _pictures(current, ranking, model)
+        _pictures(current, frame, ranking, model)
     with next_step:
         _next_step(current, progress)
     _selection_bar(cell)
@@ -168,7 +169,9 @@ def _take_nodes_from_graph() -> None:
         st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
-def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | None) -> None:
+def _pictures(
+    current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
+) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         views = [GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS]
         if len(current.class_sizes) < 3:
@@ -198,7 +201,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
         charts.combinations(top, current.class_sizes, shares=bars == BARS[1])
         return
     selected = url.selected_cliques()
-    wanted = {name for clique in selected for name in clique}
+    wanted = {name for clique in selected for name in clique}.union(ranking.any_of)
     include = tuple(sorted(wanted.union(st.session_state[imbalance_filters.CONCEPTS])))
     if view == MATRIX:
         most = charts.MOST_IN_MATRIX
@@ -219,6 +222,8 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
         drawn,
         key=GRAPH,
         highlighted=[[node_id(name) for name in clique] for clique in selected],
+        cliques=[[node_id(name) for name in clique] for clique in frame.get("concepts", ())],
+        groups=[[node_id(name) for name in ranking.any_of]],
         selected=[node_id(name) for name in filtered],
         height_px=table.HEIGHT_PX - 60,
         label="Concepts between the classes that they lean to",
@@ -227,6 +232,7 @@ def _pictures(current: CurrentDataset, ranking: Ranking, model: Evaluation | Non
     if set(chosen) != set(filtered):
         st.session_state[_NODES] = chosen
         st.rerun()  # the filter stands above, and has been drawn already
+    from_graph.offer(current, filtered)
     if judged is not None:
         accuracy_colors.legend(judged)
     _legend(axis, overview)
@@ -239,7 +245,8 @@ def _legend(axis: Axis, overview: Overview) -> None:
         f"Left: more often in images of **{left}**; right: of **{right}**, by the difference of "
         "the two rates divided by their sum. Larger: more images. "
         + (f"{hidden:,} rarer concepts are not drawn. " if hidden else "")
-        + "Click a concept to filter the table."
+        + "Click a concept to filter the table, more with Shift; hover over one for its strongest "
+        "combinations."
     )
 
 

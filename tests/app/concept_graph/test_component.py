@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import app.concept_graph
 from app.concept_graph.browser_part import BUILD
-from app.concept_graph.component import Exchange, next_exchange, payload
+from app.concept_graph.component import Exchange, Outlines, next_exchange, payload
 from app.concept_graph.elements import (
     GraphEdge,
     GraphNode,
@@ -36,13 +36,14 @@ def picture(*ids: str, edges: tuple[tuple[str, str], ...] = ()) -> GraphPicture:
     )
 
 
+OUTLINES = Outlines([["a", "b"]], [["b"], ["b", "a"], ["a", "gone"]], [["gone", "b", "a"]])
 NOTHING = Exchange(0, (), ())
 
 
 def sent(
     drawn: GraphPicture | GraphStory, exchange: Exchange = NOTHING, step: Exchange = NOTHING
 ) -> dict[str, object]:
-    return payload(drawn, [["a", "b"]], exchange, step, height_px=300, label="Links")
+    return payload(drawn, OUTLINES, exchange, step, height_px=300, label="Links")
 
 
 class TestPayload:
@@ -109,6 +110,8 @@ class TestPayload:
             "left_color": "#0072B2",
             "right_color": "#D55E00",
             "highlighted": [["a", "b"]],
+            "cliques": [["b", "a"]],
+            "groups": [["b", "a"]],
             "selected": ["a"],
             "request": 4,
             "height_px": 300,

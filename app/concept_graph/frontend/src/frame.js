@@ -2,6 +2,7 @@
 
 import { Axis } from "./axis.js";
 import { element, hidden, iconButton } from "./dom.js";
+import { Hulls } from "./hulls.js";
 import css from "./style.css";
 
 const POINTER_HINT = "Click selects · Shift + drag: an area · double-click expands · Ctrl + wheel zooms";
@@ -23,6 +24,7 @@ export class Frame {
   /** @param {ParentNode & Node} parent */
   constructor(parent) {
     this.axis = new Axis();
+    this.hulls = new Hulls();
     this.canvas = element("div", { className: "canvas", attributes: { "aria-hidden": "true" } });
     this.stage = element(
       "div",
@@ -35,7 +37,7 @@ export class Frame {
           "aria-describedby": "summary help",
         },
       },
-      [this.axis.svg, this.canvas],
+      [this.axis.svg, this.hulls.svg, this.canvas],
     );
     this.buttons = Object.fromEntries(
       Object.entries(ICONS).map(([label, path]) => [label, iconButton(label, path)]),

@@ -132,6 +132,7 @@ export class ConceptGraph {
     });
     this.applying = false;
     this.markBetween();
+    this.emphasise();
   }
 
   /** Texts and colours of the elements. */
@@ -149,10 +150,11 @@ export class ConceptGraph {
     });
   }
 
-  /** Dim what is neither highlighted nor a neighbour of what is pointed at. */
+  /** Dim what is neither highlighted nor a neighbour of what is pointed at, and links of neither. */
   emphasise() {
     const marked = this.cy.elements(".highlighted, .clique");
-    const pointed = this.hovered ?? (this.keys.used && this.focused !== null ? this.elements.get(this.focused) : null);
+    const pointed = this.pointed();
+    const selected = this.cy.nodes(":selected");
     const near = !pointed?.nonempty()
       ? this.cy.collection()
       : pointed.isNode()
@@ -162,11 +164,18 @@ export class ConceptGraph {
       this.cy.elements().removeClass("dim away near named focused");
       if (marked.nonempty()) this.cy.elements().not(marked).not(near).addClass("dim");
       else if (near.nonempty()) this.cy.elements().not(near).addClass("away");
+      else if (selected.nonempty()) this.cy.edges().not(selected.connectedEdges()).addClass("away");
       near.addClass("near");
       if (near.nodes().length <= MOST_NEIGHBOURS_NAMED) near.nodes().addClass("named");
       else pointed.addClass("named");
       if (this.keys.used && this.focused !== null) this.elements.get(this.focused).addClass("focused");
     });
+    if (this.view.mapping) this.view.drawHulls();
+  }
+
+  /** The node or edge under the pointer, else the node that the keyboard is on. */
+  pointed() {
+    return this.hovered ?? (this.keys.used && this.focused !== null ? this.elements.get(this.focused) : null);
   }
 
   /** Edges between two selected nodes stand out. */
@@ -218,6 +227,7 @@ export class ConceptGraph {
       this.settling = undefined;
       if (!this.alive()) return;
       this.markBetween();
+      this.emphasise();
       this.view.rescale();
       this.describe();
     });

@@ -41,7 +41,7 @@ export class Pointer {
     this.cy.on("pan", () => {
       this.panFrame ??= requestAnimationFrame(() => {
         this.panFrame = undefined;
-        if (this.graph.alive()) this.graph.view.drawAxis();
+        if (this.graph.alive()) this.graph.view.drawBehind();
       });
     });
     this.cy.on("zoom", () => {

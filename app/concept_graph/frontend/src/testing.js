@@ -30,6 +30,8 @@ export function testingInterface(graph) {
     dimmed: () => ids(graph.cy.nodes(".dim")),
     /** Ids of the nodes whose label is drawn. */
     labelled: () => ids(graph.cy.nodes().not(".unlabelled")),
+    /** ["group", "selected" or "pointed", ...ids] of each outline. */
+    hulls: () => graph.frame.hulls.drawn,
     focused: () => graph.focused,
     zoom: () => graph.cy.zoom(),
     pan: () => ({ ...graph.cy.pan() }),

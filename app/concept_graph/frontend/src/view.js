@@ -3,6 +3,7 @@
 import { AXIS_PX, axisScale } from "./axis.js";
 import { Elements } from "./elements.js";
 import { STRIP_PX } from "./frame.js";
+import { cliquesOf } from "./hulls.js";
 import { fitAxis, placeLabels } from "./placement.js";
 import { shorten } from "./text.js";
 
@@ -103,7 +104,27 @@ export class View {
     return { x, y, shrink, docked, bottom: height - AXIS_PX / 2 };
   }
 
-  /** The axis and the key of sizes follow the view. */
+  /** What is drawn behind the elements follows the view. */
+  drawBehind() {
+    this.drawAxis();
+    this.drawHulls();
+  }
+
+  /** Outlines of the selected cliques, and of those of what is pointed at. */
+  drawHulls() {
+    const { highlighted, cliques, groups } = this.graph.host.data;
+    const pointed = this.graph.pointed();
+    const ids = pointed ? (pointed.isNode() ? pointed : pointed.connectedNodes()).map((node) => Elements.idOf(node)) : [];
+    const known = new Set(highlighted.map((clique) => JSON.stringify([...clique].sort())));
+    const others = cliques.filter((clique) => !known.has(JSON.stringify([...clique].sort())));
+    const outlines = { group: groups, selected: highlighted, pointed: cliquesOf(others, ids) };
+    this.frame.hulls.draw(outlines, (id) => {
+      const node = this.elements.get(id);
+      return node.empty() ? null : { ...node.renderedPosition(), radius: node.renderedHeight() / 2 };
+    });
+  }
+
+  /** The axis and the key of sizes. */
   drawAxis() {
     const { axis, sizes } = this.graph.host.data;
     if (!axis || !this.mapping || !this.elements.nodes.size) return this.frame.axis.hide();
@@ -205,9 +226,9 @@ export class View {
         edge.data("w", (edge.is(".clique, .between") ? Math.max(2.5, width) : width) * lines);
       });
     });
-    if (this.graph.story.moving) return; // labels stay on their sides, or they would flicker
+    if (this.graph.story.moving) return this.drawHulls(); // labels stay on their sides, or they would flicker
     this.label();
-    this.drawAxis();
+    this.drawBehind();
   }
 
   /** Draw as many labels as find room, the important ones first. */

@@ -95,7 +95,7 @@ def test_a_link_selects_cliques(open_page: OpenPage, cars: str) -> None:
     assert "**1** clique selected" in shown_text(app)
     app.button(key="_clear").click().run()
     assert "selected" not in shown_text(app)
-    assert "clique" not in app.query_params
+    assert not app.query_params.get("clique")
 
 
 def test_a_link_that_nobody_wrote_selects_nothing(open_page: OpenPage, cars: str) -> None:
@@ -271,3 +271,25 @@ def test_the_order_of_what_stands_on_its_own_and_a_group_of_concepts(
     app = open_page("diagnose", dataset=dataset, group="together:tram, bus")
     assert {*cliques(app)} == {town, ("tram",)}
     assert "tram, bus · " in app.selectbox(key="_id_group").options[1]
+
+
+def test_concepts_selected_in_the_graph_are_a_clique_for_the_plan(
+    open_page: OpenPage, cars: str
+) -> None:
+    clique = '["cow","field"]'
+    app = open_page("diagnose", dataset=cars, concept=["field", "cow"])
+    add = app.button(key="_graph_to_plan")
+    assert (add.label.replace("\\", ""), add.disabled) == ("Add cow + field to the plan", False)
+    app = add.click().run()
+    assert app.query_params["clique"] in (clique, [clique])
+    app = app.button(key="_graph_to_plan").click().run()
+    assert not app.exception
+    assert not app.query_params.get("clique")
+    # No image shows these two.
+    assert (
+        open_page("diagnose", dataset=cars, concept=["alley", "cow"])
+        .button(key="_graph_to_plan")
+        .disabled
+    )
+    graphless = open_page("diagnose", dataset=cars)
+    assert "_graph_to_plan" not in [one.key for one in graphless.button]
