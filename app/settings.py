@@ -94,7 +94,8 @@ ENVIRONMENT = (
     (
         "COBALANCE_WORKERS",
         "`1` for a web app on loopback without a login, else `0`",
-        "How many workers editors may start from the web app, on its machine; they end with it.",
+        "How many workers editors may start from the web app, on its machine; they take its GPUs "
+        "in turn, and end with it.",
     ),
     (
         "COBALANCE_CHAT_URL",

@@ -51,6 +51,12 @@ def test_cancelled_and_taken_up_again(store, loaded, own, options, work, fails):
     assert_complete(store, own, job)
 
 
+def test_a_worker_that_has_long_had_nothing_to_do_ends(store, loaded, own, options):
+    job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
+    Worker(worker_resources(own), replace(options, until_idle=False, idle_s=0.1)).run()
+    assert_complete(store, own, job)
+
+
 def test_the_same_seed_makes_the_same_images(store, loaded, own, work, tmp_path):
     wanted = {"seed": "s", "filters": {}, "making": {"width_px": 32, "height_px": 32}}
     one, two = (create_job(store, loaded, "plan", QUERIES, settings=wanted) for _ in range(2))

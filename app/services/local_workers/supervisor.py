@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Literal
 
 from app.server.login import is_loopback
@@ -24,6 +25,7 @@ STEADY_S = 600.0
 """A worker that has run for so long has all its restarts again."""
 MOST_LINES, MOST_CHARACTERS = 5000, 2000
 _LAST_LINES_S = 5.0
+_DEVICES = Path("/dev")
 
 State = Literal["running", "restarting", "stopping", "ended", "failed"]
 
@@ -43,6 +45,32 @@ def workers_allowed(settings: Settings, address: str | None) -> int:
         return settings.cobalance_workers
     is_own = address is not None and is_loopback(address) and settings.cobalance_auth_file is None
     return int(is_own)
+
+
+def gpu_of(number: int, environment: Mapping[str, str], devices: Path = _DEVICES) -> dict[str, str]:
+    """The variable by which a worker sees one GPU of several; workers take them in turn.
+
+    Parameters
+    ----------
+    number : int
+        The worker's, from 1.
+    environment : mapping of str to str
+        CUDA_VISIBLE_DEVICES in it limits which GPUs there are.
+    devices : Path
+        The folder with the system's devices, of which no library need be asked.
+
+    Examples
+    --------
+    >>> gpu_of(3, {"CUDA_VISIBLE_DEVICES": "4,7"}), gpu_of(1, {"CUDA_VISIBLE_DEVICES": "4"})
+    ({'CUDA_VISIBLE_DEVICES': '4'}, {})
+    """
+    named = environment.get("CUDA_VISIBLE_DEVICES")
+    if named is None:
+        found = [path for path in devices.glob("nvidia*") if path.name[6:].isdigit()]
+        gpus = [str(at) for at in range(len(found))]
+    else:
+        gpus = [gpu.strip() for gpu in named.split(",")]
+    return {"CUDA_VISIBLE_DEVICES": gpus[(number - 1) % len(gpus)]} if len(gpus) > 1 else {}
 
 
 class LocalWorker:
@@ -252,7 +280,8 @@ class LocalWorkers:
                     "runs it can raise COBALANCE_WORKERS."
                 )
             number = next(n for n in range(1, most + 1) if n not in running)
-            worker = LocalWorker(number, self._command, environment, self._pauses_s)
+            own = {**environment, **gpu_of(number, environment)}
+            worker = LocalWorker(number, self._command, own, self._pauses_s)
             self._all = {**running, number: worker}
             return worker
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.services.local_workers.supervisor import LocalWorkers, workers_allowed
+from app.services.local_workers.supervisor import LocalWorkers, gpu_of, workers_allowed
 from app.settings import Settings
 from graph.errors import OptionError
 from tests.waiting import until
@@ -167,6 +167,17 @@ def test_how_many_are_allowed(
         cobalance_workers=number, cobalance_auth_file=Path("auth.toml") if login else None
     )
     assert workers_allowed(settings, address) == allowed
+
+
+def test_workers_take_gpus_in_turn(tmp_path: Path) -> None:
+    assert [gpu_of(n, {}, tmp_path) for n in (1, 2)] == [{}, {}]
+    for name in ("nvidia0", "nvidiactl", "nvidia-uvm"):
+        (tmp_path / name).touch()
+    assert gpu_of(2, {}, tmp_path) == {}
+    (tmp_path / "nvidia3").touch()
+    seen = [gpu_of(n, {}, tmp_path)["CUDA_VISIBLE_DEVICES"] for n in (1, 2, 3)]
+    assert seen == ["0", "1", "0"]
+    assert gpu_of(1, {"CUDA_VISIBLE_DEVICES": ""}, tmp_path) == {}
 
 
 APP = """
