@@ -14,6 +14,7 @@ from PIL import Image
 from app.pictures.cache import LIMIT_BYTES, PictureCache
 from app.pictures.drawing import draw_mask_edge, draw_regions, placeholder
 from app.settings import in_environment
+from graph.errors import Words
 from ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
 from ingest.images.image_file import ImageFile, ImageFileError
 from ingest.images.roots import ImageRoots
@@ -69,10 +70,19 @@ class ImageFiles:
         A folder for small pictures, of this class alone.
     cache_bytes : int
         How much is kept there.
+    words : Words
+        How placeholders name the setting that mends them.
     """
 
-    def __init__(self, roots: Sequence[str], cache: Path, cache_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(
+        self,
+        roots: Sequence[str],
+        cache: Path,
+        cache_bytes: int = LIMIT_BYTES,
+        words: Words = in_environment,
+    ) -> None:
         self._roots, self._cache = ImageRoots(roots), PictureCache(cache, cache_bytes)
+        self._words = words
 
     def thumbnail(self, uri: str | None, size_px: int = THUMBNAIL_PX) -> Picture:
         """Render an image upright, scaled to fit into a square.
@@ -85,7 +95,7 @@ class ImageFiles:
         try:
             return self._picture(self._roots.find(uri), size_px).shown
         except ImageFileError as error:
-            return _instead(error, uri, size_px)
+            return self._instead(error, uri, size_px)
 
     def with_regions(
         self,
@@ -129,7 +139,7 @@ class ImageFiles:
             draw_regions(image, regions, colors, scale=scale, labelled=labelled)
             return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
         except ImageFileError as error:
-            return _instead(error, uri, size_px)
+            return self._instead(error, uri, size_px)
 
     def with_mask(
         self, uri: str | None, mask_uri: str | None, color: str, size_px: int = THUMBNAIL_PX
@@ -147,7 +157,7 @@ class ImageFiles:
             file = self._roots.find(uri)
             base = self._picture(file, size_px)
         except ImageFileError as error:
-            return _instead(error, uri, size_px)
+            return self._instead(error, uri, size_px)
         if mask_uri is None:
             return base.shown
         try:
@@ -208,6 +218,11 @@ class ImageFiles:
         with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(pictures, images))
 
+    def _instead(self, problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
+        said = problem.worded(self._words)
+        image = placeholder(said, uri, size_px)
+        return Picture(_jpeg(image, sharp=True), *image.size, said)
+
     def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
         key = _key(file.identity, str(size_px), str(upright))
         kept = _opened(self._cache.get(key))
@@ -264,9 +279,3 @@ def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
     """Size of the image that the regions were annotated on; None if unknown."""
     width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
     return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
-
-
-def _instead(problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
-    said = problem.worded(in_environment)
-    image = placeholder(said, uri, size_px)
-    return Picture(_jpeg(image, sharp=True), *image.size, said)

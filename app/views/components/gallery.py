@@ -14,6 +14,7 @@ from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import came_back, in_url, number_in_url
 from app.views.widgets.theme import escape
+from app.views.widgets.wording import in_app
 from graph.queries.clique_images import read_clique_images, read_image_concepts
 from ingest.images.regions import read_regions
 
@@ -45,7 +46,7 @@ def image_files() -> ImageFiles:
 
 @st.cache_resource
 def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
-    return ImageFiles(roots, cache)
+    return ImageFiles(roots, cache, words=in_app)
 
 
 @st.fragment

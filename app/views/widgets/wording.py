@@ -49,6 +49,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "limits.mentions": "`--max-mentions` of `cobalance ingest`",
     "limits.table_mb": "`--max-table-mb` of `cobalance ingest`",
     "limits.skipped": "`--max-skipped` of `cobalance ingest`",
+    "images": "“Image folders” on the Datasets page",
     "timeout_s": "“Time limit in seconds”",
     "skip_missing": "“Leave out images that cannot be read”",
     "reference": "“Name real images by their addresses”",
@@ -123,6 +124,8 @@ def in_app(part: Setting | Action) -> str:
     --------
     >>> in_app(Setting("table.id")), in_app(Setting("on_error", "skip"))
     ('“Image id”', '“Malformed records” set to “Leave out, and list”')
+    >>> in_app(Setting("images"))
+    '“Image folders” on the Datasets page'
     >>> in_app(Action("mine", "zoo", max_size=3))
     'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
     """
