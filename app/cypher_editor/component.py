@@ -133,7 +133,7 @@ def plain_lines(text: str) -> str:
 
     Examples
     --------
-    >>> plain_lines("MATCH (n)\r\nRETURN n\r")
-    'MATCH (n)\nRETURN n\n'
+    >>> plain_lines("one\r\ntwo\r")
+    'one\ntwo\n'
     """
     return text.replace("\r\n", "\n").replace("\r", "\n")
