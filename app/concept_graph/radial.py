@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 
 import networkx as nx
 import numpy as np
@@ -20,6 +20,8 @@ _STEP_PX = 70.0  # between two rings, at least
 _GAP_PX = 6.0  # between two nodes
 _GROWTH = 1.06
 _MOST_ROWS = 5  # rows into which a crowded ring may be staggered
+_BESIDE_PX = 60.0  # from a node to one that is placed beside it, in height
+_TURNS = np.deg2rad([0, 20, -20, 40, -40, 60, -60, 80, -80])  # away from straight on
 _FAN = np.pi / 6  # the most that a node behind another may take of the circle
 
 
@@ -77,6 +79,63 @@ def radial_layout(
         (order, _place(order, children, lean, boxes)) for order, children in _trees(graph, centre)
     ]
     return np.round(_pack(placed, boxes), 2)
+
+
+def grow_layout(
+    placed: npt.ArrayLike,
+    links: npt.ArrayLike,
+    sizes_px: npt.ArrayLike,
+    label_widths_px: npt.ArrayLike,
+) -> FloatArray:
+    """Place further nodes around those that have a place, which keep it.
+
+    Parameters
+    ----------
+    placed : array, shape (n_placed, 2)
+        Places of the first nodes, one or more; the first is the middle.
+    links : int array, shape (n_links, 2)
+        Pairs of nodes. A node goes beside the first of its neighbours that has a place, away from
+        the middle.
+    sizes_px, label_widths_px : array, shape (n,)
+        As in `radial_layout`, of all nodes.
+
+    Returns
+    -------
+    float64 array, shape (n, 2)
+        Those of the others do not overlap anything. O(n^2) for each of some tens of places tried.
+
+    Examples
+    --------
+    >>> grow_layout([[0, 0], [176, 0]], [[0, 1], [1, 2]], [20] * 3, [40] * 3).tolist()
+    [[0.0, 0.0], [176.0, 0.0], [272.0, 0.0]]
+    """
+    boxes = _Boxes.of(sizes_px, label_widths_px)
+    at = np.asarray(placed, dtype=np.float64).reshape(-1, 2)
+    graph: nx.Graph[int] = nx.Graph(np.asarray(links, dtype=np.int64).reshape(-1, 2).tolist())
+    for node in range(len(at), len(boxes.above)):
+        near = min(graph[node], default=0) if node in graph else 0
+        at = np.vstack([at, _beside(at, near if near < node else 0, boxes)])
+    return np.round(at, 2)
+
+
+def _beside(at: FloatArray, near: int, boxes: "_Boxes") -> FloatArray:
+    """The first free place for the next node, outwards from a node that has one."""
+    node, others = len(at), np.arange(len(at))
+    outwards = (at[near] - at[0]) / (_WIDER, 1)
+    angle = np.arctan2(outwards[1], outwards[0]) + _TURNS
+    directions = np.column_stack([_WIDER * np.cos(angle), np.sin(angle)])
+    for step in count():
+        tried = at[near] + (_BESIDE_PX + step * _BESIDE_PX / 3) * directions
+        aside = np.abs(tried[:, None, 0] - at[None, :, 0])
+        wide = boxes.half_width[others] + boxes.half_width[node] + _GAP_PX
+        down = tried[:, None, 1] - at[None, :, 1]
+        over = (down - boxes.above[node] < boxes.below[others] + _GAP_PX) & (
+            -down - boxes.above[others] < boxes.below[node] + _GAP_PX
+        )
+        free = ~((aside < wide) & over).any(axis=1)
+        if free.any():
+            return np.asarray(tried[free.argmax()])
+    raise AssertionError("there is always room further out")
 
 
 @dataclass(frozen=True)

@@ -1,2 +1,2 @@
-/* sources 24fc0dac88c3605014053394ebc91408c8aee050e3b8a081270c466c1a54ac53; made by app/concept_graph/frontend, licences in LICENSES */
+/* sources 543e1cffebc16c5fa0e1e7c3479be5b957de55a0aa03709c740bfbe115a8561c; made by app/concept_graph/frontend, licences in LICENSES */
 var i=globalThis[Symbol.for("cobalance")]??={};function s(r){if(!i[r]){let o={};o.library=new Promise(l=>o.resolve=l),i[r]=o}return i[r]}var e=r=>s(r).library;var b=async r=>(await e("image_grid"))(r);export{b as default};

@@ -95,7 +95,7 @@ def _graph(
     axis: Axis,
     link: Link | None,
 ) -> None:
-    drawn = picture_of(found, axis)
+    drawn = picture_of(found, axis, choices.expanded)
     model, judged = model_accuracy.choose(current), None
     if model is not None:
         judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))

@@ -1,4 +1,4 @@
-"""Draw a neighbourhood on rings around its centre, and list its links."""
+"""Draw a neighbourhood around its centre, and list its links."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from app.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from app.concept_graph.colors import class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
-from app.concept_graph.radial import radial_layout
+from app.concept_graph.radial import grow_layout, radial_layout
 from app.views.components.imbalance_table import MAX_BARS
 from graph.arrays import FloatArray
 from graph.diagnosis.skew import skew
@@ -20,20 +20,21 @@ MOST_NODES = 150
 _CLASS_PX = 44.0
 
 
-def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
-    """Place a neighbourhood on rings around its centre, coloured by how they lean.
+def picture_of(found: Neighbourhood, axis: Axis, expanded: Sequence[str] = ()) -> GraphPicture:
+    """Place a neighbourhood around its centre, coloured by how its nodes lean.
 
-    Only the first `MOST_NODES` nodes are drawn.
+    Only the first `MOST_NODES` nodes are drawn. The centre's neighbours are on rings; those of the
+    expanded concepts, in the order of these, are where there is room, so that nothing moves when
+    one more is expanded.
     """
     nodes = found.nodes.head(MOST_NODES)
-    is_class = (nodes["kind"] == "class").to_numpy()
     ids = [node_id(name, kind) for name, kind in zip(nodes["name"], nodes["kind"], strict=True)]
     code_of = {node: code for code, node in enumerate(ids)}
     lean = _lean_of_nodes(nodes, found, axis)
-    sizes_px = np.full(len(nodes), _CLASS_PX)
-    sizes_px[~is_class] = node_sizes_px(nodes.loc[~is_class, "images"])
+    sizes_px = _sizes_px(nodes)
     edges, ends = _edges_between(found.edges, code_of)
-    places = radial_layout(ends, lean, sizes_px, label_widths_px(nodes["name"]), centre=0)
+    order = [code_of[node] for node in map(node_id, expanded) if node in code_of]
+    places = _places(_stages(len(nodes), ends, order), ends, lean, nodes)
     texts = descriptions(nodes, found.class_sizes)
     colors = class_colors([*found.class_sizes])
     drawn = [
@@ -70,6 +71,52 @@ def picture_of(found: Neighbourhood, axis: Axis) -> GraphPicture:
         )
     ]
     return GraphPicture(drawn, links, axis.left_color, axis.right_color)
+
+
+def _stages(n: int, links: Sequence[tuple[int, int]], expanded: Sequence[int]) -> list[list[int]]:
+    """The nodes as they came: the centre with its neighbours, then those of each expanded node."""
+    neighbours: dict[int, set[int]] = {}
+    for one, other in links:
+        neighbours.setdefault(one, set()).add(other)
+        neighbours.setdefault(other, set()).add(one)
+    stages, seen = [[0, *sorted(neighbours.get(0, set()) - {0})]], {0}
+    seen.update(stages[0])
+    for node in expanded:
+        stages.append(sorted(neighbours.get(node, set()) - seen))
+        seen.update(stages[-1])
+    return [*stages, sorted(set(range(n)) - seen)]  # last what a chain brings
+
+
+def _places(
+    stages: Sequence[Sequence[int]],
+    links: Sequence[tuple[int, int]],
+    lean: FloatArray,
+    nodes: pd.DataFrame,
+) -> FloatArray:
+    """Lay out the stages one after the other, each as if there were none to come."""
+    places = np.zeros((0, 2))
+    shown: list[int] = []
+    for stage in stages:
+        shown += stage
+        code_of = {node: code for code, node in enumerate(shown)}
+        some = nodes.iloc[shown]
+        ends = [(code_of[a], code_of[b]) for a, b in links if a in code_of and b in code_of]
+        sizes, labels = _sizes_px(some), label_widths_px(some["name"])
+        if len(places):
+            places = grow_layout(places, ends, sizes, labels)
+        else:
+            star = [pair for pair in ends if 0 in pair]
+            places = radial_layout(star, lean[shown], sizes, labels, centre=0)
+    found = np.empty_like(places)
+    found[shown] = places
+    return found
+
+
+def _sizes_px(nodes: pd.DataFrame) -> FloatArray:
+    is_class = (nodes["kind"] == "class").to_numpy()
+    sizes = np.full(len(nodes), _CLASS_PX)
+    sizes[~is_class] = node_sizes_px(nodes.loc[~is_class, "images"])
+    return sizes
 
 
 def _edges_between(

@@ -1,12 +1,14 @@
 """The radial layout: rings by distance, sides by skew, and nothing on anything else."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.concept_graph.beeswarm import LABEL_HEIGHT_PX
-from app.concept_graph.radial import radial_layout
+from app.concept_graph.radial import grow_layout, radial_layout
 
 
 def star(n: int) -> list[tuple[int, int]]:
@@ -100,3 +102,24 @@ def test_a_star_is_not_much_larger_than_its_labels_need(n: int) -> None:
     at = radial_layout(star(n), np.linspace(-1, 1, n), [30] * n, [110] * n)
     width, height = np.ptp(at, axis=0)
     assert width * height < 12 * n * 116 * 52 + 400 * 300
+
+
+@given(st.integers(1, 40), st.integers(0, 30), st.randoms(use_true_random=False))
+def test_what_has_a_place_keeps_it_and_what_comes_covers_nothing(
+    first: int, more: int, random: Random
+) -> None:
+    n = first + more
+    sizes = np.array([random.uniform(12, 48) for _ in range(n)])
+    labels = np.array([random.uniform(0, 160) for _ in range(n)])
+    placed = radial_layout(star(first), np.zeros(first), sizes[:first], labels[:first], centre=0)
+    links = [(random.randrange(i), i) for i in range(first, n)]
+    at = grow_layout(placed, [*star(first), *links], sizes, labels)
+    np.testing.assert_array_equal(at[:first], placed)
+    assert not overlapping(at, sizes, labels)
+    # More nodes change nothing of what was there.
+    np.testing.assert_array_equal(
+        grow_layout(
+            placed, links[: more // 2], sizes[: first + more // 2], labels[: first + more // 2]
+        ),
+        at[: first + more // 2],
+    )

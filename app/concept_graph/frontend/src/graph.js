@@ -77,6 +77,7 @@ export class ConceptGraph {
     const { data } = host;
     this.frame.setShape(data.label, data.height_px);
     const themed = this.dress(data);
+    const before = this.view.positions();
     const { changed, related } = this.elements.draw(data);
     if (changed && !related) this.view.moved = false;
     if (changed) this.hover(null);
@@ -95,6 +96,7 @@ export class ConceptGraph {
     if (themed || changed || marked) {
       this.paint();
       this.view.layOut();
+      if (changed && related) this.view.glide(before);
       this.emphasise();
     }
     this.describe();

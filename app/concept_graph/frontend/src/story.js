@@ -9,7 +9,7 @@ const ICONS = { Play: "M5 3l8 5-8 5z", Pause: "M5 3v10M11 3v10" };
 const KEYS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
 
 const eased = (share) => (share < 0.5 ? 4 * share ** 3 : 1 - 4 * (1 - share) ** 3);
-const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Story {
   /** @param {import("./graph.js").ConceptGraph} graph */

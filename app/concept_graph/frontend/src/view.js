@@ -5,6 +5,7 @@ import { Elements } from "./elements.js";
 import { STRIP_PX } from "./frame.js";
 import { cliquesOf } from "./hulls.js";
 import { fitAxis, placeLabels } from "./placement.js";
+import { wantsNoMotion } from "./story.js";
 import { shorten } from "./text.js";
 
 const FONT_PX = 12;
@@ -12,6 +13,7 @@ const CLASS_FONT_PX = 13;
 const MARGIN_PX = 14;
 const MIN_NODE_PX = 9; // what a mouse still hits
 const MAX_STRETCH = 4; // how far a small picture is pulled apart to fill the room
+const GLIDE_MS = 400;
 const MOST_FORCED_LABELS = 40;
 
 export class View {
@@ -29,6 +31,7 @@ export class View {
   layOut() {
     const { width, height } = this.frame.size();
     if (!width || !height) return;
+    this.cy.nodes().stop(true);
     this.cy.resize();
     if (!this.elements.nodes.size) return;
     if (!this.moved || !this.mapping) {
@@ -37,6 +40,21 @@ export class View {
     }
     this.place();
     this.frame.root.dataset.ready = "true";
+  }
+
+  positions() {
+    return new Map(this.cy.nodes().map((node) => [node.id(), { ...node.position() }]));
+  }
+
+  /** Let the nodes move from where they were to where they are, unless motion is unwanted. */
+  glide(before) {
+    if (wantsNoMotion()) return;
+    this.cy.nodes().forEach((node) => {
+      const [from, to] = [before.get(node.id()), { ...node.position() }];
+      if (!from || Math.hypot(to.x - from.x, to.y - from.y) < 1) return;
+      node.position(from);
+      node.animate({ position: to }, { duration: GLIDE_MS, easing: "ease-in-out", complete: () => this.drawHulls() });
+    });
   }
 
   /** Put the elements where they stand now, in the room that was fitted. */

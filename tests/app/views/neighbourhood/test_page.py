@@ -156,6 +156,25 @@ def test_the_picture_has_the_left_class_on_the_left(store: GraphStore, cars: str
     assert {edge.skew > 0 for edge in drawn.edges if edge.target == node_id("sign")} == {True}
 
 
+def test_nothing_moves_when_a_concept_is_expanded(
+    store: GraphStore, dataset: str, write_dataset: WriteDataset
+) -> None:
+    """Nor when a more frequent one comes with it, beside which all discs are smaller."""
+    rows = [(name, ("hub", f"c{i}"), i + 2) for i in range(6) for name in ("a", "b")]
+    rows += [("a", ("c1", f"d{i}"), 1) for i in range(9)] + [("b", ("c1", "often"), 90)]
+    rows += [("b", ("d3", f"e{i}"), 1) for i in range(5)]
+    write_dataset(dataset, rows)
+    axis = Axis.between(["a", "b"], "a", "b")
+    places: dict[str, tuple[float, float]] = {}
+    for expanded in ([], ["c1"], ["c1", "d3"]):
+        found = read_neighbourhood(store, dataset, "hub", expanded=expanded)
+        drawn = picture_of(found, axis, expanded)
+        now = {node.id: (node.x_px, node.y_px) for node in drawn.nodes}
+        assert len(now) > len(places)
+        assert {id_: now[id_] for id_ in places} == places
+        places = now
+
+
 def test_a_picture_is_cut_and_the_table_is_not(
     store: GraphStore, dataset: str, write_dataset: WriteDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
