@@ -10,6 +10,7 @@ from graph.database.query import describe_parameters
 from graph.database.store import GraphStore
 from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
+from graph.queries.nodes import name_of, read_names
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,24 @@ class ConsoleQuery:
             timeout_s=self.timeout_s,
             max_rows=self.most_rows,
         )
+
+
+def names_in(store: GraphStore, result: ConsoleResult) -> dict[str, str]:
+    """The names of a result's nodes by element id, those of relationships' other ends included."""
+    names, ends = dict[str, str](), dict[str, None]()
+    left: list[Any] = [value for row in result.rows for value in row]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            left.extend(value)
+        elif isinstance(value, dict):
+            if value.keys() == {"id", "labels", "properties"}:
+                names[value["id"]] = name_of(value["labels"], value["properties"])
+            elif value.keys() == {"id", "type", "start", "end", "properties"}:
+                ends |= dict.fromkeys((value["start"], value["end"]))
+            else:
+                left.extend(value.values())
+    return names | read_names(store, [end for end in ends if end not in names])
 
 
 def result_frame(result: ConsoleResult) -> pd.DataFrame:

@@ -56,9 +56,10 @@ def _field(
         return st.selectbox(label, known, index=None, placeholder=optional, **common)
     if parameter.type is list:
         free = parameter.names is None
-        return st.multiselect(
+        chosen = st.multiselect(
             label, known, default, placeholder=optional, accept_new_options=free, **common
         )
+        return chosen or default  # nothing chosen is no condition, not one that nothing meets
     if parameter.type in (int, float) and binding is not None:
         common |= number_in_url(key)
     if parameter.type is int:

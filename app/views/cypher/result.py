@@ -8,6 +8,8 @@ from app.services.console import ConsoleQuery
 from app.services.frames import to_csv
 from app.views.components.name_choices import names_of
 from app.views.cypher import answers
+from app.views.cypher.inspector import in_link, show_node
+from app.views.cypher.pictures import MOST_NODES, Elements, elements_in, picture_of
 from app.views.state import background, session, url
 from app.views.state.background import Run
 from app.views.state.session import CurrentDataset
@@ -20,7 +22,7 @@ from graph.errors import CobalanceError, StoreUnavailableError
 
 TABLE, GRAPH = "Table", "Graph"
 MOST_CLIQUES = 100  # that a result may hand to a plan
-_VIEW = "cypher_view"
+_VIEW, _NODE = "cypher_view", "cypher_node"
 
 
 def show_result(current: CurrentDataset | None, run: Run) -> None:
@@ -33,10 +35,11 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
         show_error(error)
         return
     result = run.outcome.result()
-    frame = answers.as_frame(result)
+    frame = answers.as_frame(result, run.names)
     classes = names_of(current, schema.CLASS) if current is not None else []
     concept = run.query.given.get("concept")
-    found = answers.elements_in(result, classes, concept if isinstance(concept, str) else None)
+    about = concept if isinstance(concept, str) else None
+    found = elements_in(result, classes, about, run.names)
     with st.container(horizontal=True, vertical_alignment="center"):
         rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
         st.markdown(f"**{rows}** in {result.elapsed_s:.2f} s")
@@ -55,24 +58,34 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
     if frame.empty:
         empty_state("No rows", "Nothing in the graph matches the query.")
     elif view == GRAPH:
-        _graph(found, classes)
+        _graph(current, found, classes)
     else:
         shown, columns = answers.as_table(frame)
         draw_table(shown, 560, columns, key="_cypher_table", alt="Rows that the query returned")
 
 
-def _graph(found: answers.Elements, classes: list[str]) -> None:
-    concept_graph(
-        answers.picture_of(found, classes),
-        key="_cypher_graph",
-        height_px=560,
-        label="Nodes and links that the query returned",
-    )
-    left_out = len(found.nodes) - answers.MOST_NODES
-    if left_out > 0:
-        st.caption(
-            f"The first {answers.MOST_NODES} of {len(found.nodes):,} nodes; the table has all."
-        )
+def _graph(current: CurrentDataset | None, found: Elements, classes: list[str]) -> None:
+    wanted = [node for node in url.texts(_NODE) if node]
+    ids = [id_ for id_, node in found.nodes.items() if in_link(node) in wanted]
+    left, right = st.columns([3, 2])
+    with left:
+        chosen = concept_graph(
+            picture_of(found, classes),
+            key="_cypher_graph",
+            selected=ids[:1],
+            height_px=560,
+            label="Nodes and links that the query returned",
+        ).nodes
+        left_out = len(found.nodes) - MOST_NODES
+        if left_out > 0:
+            st.caption(f"The first {MOST_NODES} of {len(found.nodes):,} nodes; the table has all.")
+    node = found.nodes[chosen[0]] if chosen else None
+    url.write(_NODE, [in_link(node)] if node else [])
+    with right:
+        if node is None:
+            st.caption("Click a node for its properties and relationships.")
+        else:
+            show_node(current, node)
 
 
 def _downloads(frame: pd.DataFrame, query: ConsoleQuery) -> None:

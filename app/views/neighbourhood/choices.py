@@ -7,6 +7,7 @@ import streamlit as st
 
 from app.concept_graph.overview import Axis
 from app.views.components import axis_choice
+from app.views.components.centre import CLASS, CONCEPT, EXPANDED, KIND, collapse_all
 from app.views.components.name_choices import read_names
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -15,8 +16,7 @@ from graph.queries.neighbourhood import Kind
 
 MOST_NEIGHBOURS = 60  # of one node
 NEIGHBOURS = 15
-_KIND, _CONCEPT, _CLASS = "near_kind", "near_concept", "near_class"
-_EXPANDED, _MOST, _TO = "near_expanded", "near_most", "near_to"
+_MOST, _TO = "near_most", "near_to"
 _TOGGLED = "_near_toggled"
 _KINDS: dict[str, Kind] = {"Concept": "concept", "Class": "class"}
 
@@ -41,16 +41,16 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             list(_KINDS),
             default="Concept",
             required=True,
-            **choice_in_url(_KIND),
-            on_change=_collapse_all,
+            **choice_in_url(KIND),
+            on_change=collapse_all,
         )
         chosen = chosen or "Concept"  # an address may have none of the choices
         kind = _KINDS[chosen]
-        names, first, key = concepts, str(frequent), _CONCEPT
+        names, first, key = concepts, str(frequent), CONCEPT
         if kind == "class":
-            names, first, key = list(current.class_sizes), next(iter(current.class_sizes)), _CLASS
+            names, first, key = list(current.class_sizes), next(iter(current.class_sizes)), CLASS
         centre = st.selectbox(
-            chosen, names, **named_in_url(key, first, names), on_change=_collapse_all, width=200
+            chosen, names, **named_in_url(key, first, names), on_change=collapse_all, width=200
         )
         centre = centre if centre in names else first
         most = st.number_input(
@@ -76,7 +76,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
         expanded = st.multiselect(
             "Expanded",
             [name for name in concepts if kind == "class" or name != centre],
-            **in_url(_EXPANDED),
+            **in_url(EXPANDED),
             width="stretch",
             placeholder="none; double-click a concept",
             help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
@@ -85,25 +85,14 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
     return Choices(kind, centre, tuple(expanded), most, to), axis
 
 
-def _collapse_all() -> None:
-    st.session_state[_EXPANDED] = []
-
-
-def make_centre(name: str) -> None:
-    """Make a concept the centre."""
-    st.session_state[_KIND] = "Concept"
-    st.session_state[_CONCEPT] = name
-    _collapse_all()
-
-
 def toggle(name: str) -> None:
     """Expand a concept, or collapse it if it is expanded."""
-    expanded = list(st.session_state.get(_EXPANDED) or ())
+    expanded = list(st.session_state.get(EXPANDED) or ())
     if name in expanded:
         expanded.remove(name)
     else:
         expanded.append(name)
-    st.session_state[_EXPANDED] = expanded
+    st.session_state[EXPANDED] = expanded
 
 
 def toggle_later(name: str) -> NoReturn:

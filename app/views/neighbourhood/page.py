@@ -9,6 +9,7 @@ from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id
 from app.services.frames import to_csv
 from app.views.components import accuracy_colors, model_accuracy
+from app.views.components.centre import make_centre
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
@@ -16,7 +17,6 @@ from app.views.neighbourhood.choices import (
     Choices,
     apply_toggle,
     choose,
-    make_centre,
     toggle,
     toggle_later,
 )

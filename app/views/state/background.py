@@ -8,7 +8,7 @@ from threading import BoundedSemaphore, Thread
 
 import streamlit as st
 
-from app.services.console import ConsoleQuery
+from app.services.console import ConsoleQuery, names_in
 from graph.console.run import ConsoleResult
 from graph.database.store import GraphStore
 from graph.errors import QueryRefusedError
@@ -26,6 +26,7 @@ class Run:
     query: ConsoleQuery
     outcome: "Future[ConsoleResult]" = field(default_factory=Future)
     started: float = field(default_factory=time.monotonic)
+    names: dict[str, str] = field(default_factory=dict)  # of the result's nodes, by element id
 
 
 def start(store: GraphStore, query: ConsoleQuery) -> Run:
@@ -34,7 +35,9 @@ def start(store: GraphStore, query: ConsoleQuery) -> Run:
 
     def work() -> None:
         try:
-            run.outcome.set_result(query.run(store))
+            result = query.run(store)
+            run.names.update(names_in(store, result))
+            run.outcome.set_result(result)
         except BaseException as error:  # noqa: BLE001 - the waiting page raises it
             run.outcome.set_exception(error)
         finally:

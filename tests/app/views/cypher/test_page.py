@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.concept_graph.colors import class_colors
 from app.services.frames import to_csv
-from app.views.cypher import answers
+from app.views.cypher import answers, pictures
 from app.views.cypher.result import MOST_CLIQUES
 from app.views.state import session
 from graph.console.run import ConsoleResult
@@ -278,9 +278,63 @@ def test_nodes_and_links_are_a_picture_too(open_page: OpenPage, cars: str) -> No
     assert "CO_OCCURS" in table(app)["p"].iloc[0]
     app.segmented_control(key="cypher_view").set_value("Graph").run()
     assert not app.exception
-    drawn = answers.elements_in(app.session_state["_cypher_run"].outcome.result())
+    drawn = pictures.elements_in(app.session_state["_cypher_run"].outcome.result())
     assert len(drawn.nodes) == 7
     assert len(drawn.links) == 9
+
+
+def test_a_node_is_inspected_and_opened_elsewhere(open_page: OpenPage, cars: str) -> None:
+    text = "MATCH (c:Concept {dataset: $dataset})-[r:CO_OCCURS]-(:Concept) RETURN c, r"
+    given = {"cypher_view": "Graph", "cypher_node": "Concept sign"}
+    app = answered(own(open_page, cars, text, **given))
+    assert not app.exception
+    told, degrees = (frame.value for frame in app.dataframe[-2:])
+    assert dict(told.to_numpy().tolist())["name"] == "sign"
+    counted = dict(degrees.to_numpy().tolist())
+    assert counted["CONTAINS"] == 10  # its images
+    assert counted["HAS"] >= 1
+    assert (
+        "not returned"
+        not in answers.as_frame(
+            app.session_state["_cypher_run"].outcome.result(),
+            app.session_state["_cypher_run"].names,
+        ).to_csv()
+    )
+    app.button(key="_cypher_near").click().run()
+    assert app.title[0].value == "Neighbourhood"
+    assert app.selectbox(key="near_concept").value == "sign"
+
+
+def test_a_name_alone_is_inspected_too(open_page: OpenPage, cars: str) -> None:
+    app = open_page(
+        "cypher",
+        dataset=cars,
+        cypher_saved="neighbourhood",
+        cypher_concept="cow",
+        cypher_view="Graph",
+        cypher_node="Concept field",
+    )
+    told, _ = (frame.value for frame in answered(app).dataframe[-2:])
+    assert dict(told.to_numpy().tolist())["name"] == "field"
+    app.button(key="_cypher_diagnose").click().run()
+    assert app.query_params["clique"] in ('["field"]', ['["field"]'])
+    assert app.title[0].value == "Diagnose"
+
+
+def test_results_have_names_and_no_ids(open_page: OpenPage, cars: str) -> None:
+    text = (
+        "MATCH (y:Class {dataset: $dataset, name: 'urban'})-[r:CO_OCCURS]->(c {name: 'sign'}) "
+        "RETURN y, r, [(y)-[s:CO_OCCURS]->(c) | s] AS all"
+    )
+    app = answered(own(open_page, cars, text))
+    row = table(app).iloc[0]
+    assert row["y"].startswith("urban · Class")
+    assert row["r"].startswith("urban \N{RIGHTWARDS ARROW} sign · CO_OCCURS · images: 9")
+    run = app.session_state["_cypher_run"]
+    (whole,) = answers.as_frame(run.outcome.result(), run.names).to_dict("records")
+    assert json.loads(whole["y"])["properties"]["name"] == "urban"
+    assert json.loads(whole["all"])[0]["start"] == "urban"
+    assert not any(id_ in str(whole) for id_ in run.names)
 
 
 def test_numbers_alone_are_no_picture(open_page: OpenPage, cars: str) -> None:
@@ -353,8 +407,8 @@ def test_columns_of_names_are_a_picture() -> None:
         truncated=False,
         elapsed_s=0.1,
     )
-    found = answers.elements_in(result, ["urban", "country"])
-    kinds = {(label, kind) for label, kind, _ in found.nodes.values()}
+    found = pictures.elements_in(result, ["urban", "country"])
+    kinds = {(node.name, node.kind) for node in found.nodes.values()}
     assert kinds == {
         ("urban", "class"),
         ("cow", "concept"),
@@ -362,7 +416,7 @@ def test_columns_of_names_are_a_picture() -> None:
         ("urban", "concept"),
     }
     classes = ["urban", "country", "tundra"]  # as many as there are, each in its own colour
-    picture = answers.picture_of(found, classes)
+    picture = pictures.picture_of(found, classes)
     colors = {(node.label, node.kind): node.color for node in picture.nodes}
     assert colors == dict.fromkeys(kinds) | {("urban", "class"): class_colors(classes)["urban"]}
     assert [edge.color for edge in picture.edges] == [class_colors(classes)["urban"], None, None]
@@ -371,9 +425,9 @@ def test_columns_of_names_are_a_picture() -> None:
 def test_a_large_picture_is_cut() -> None:
     rows = [("hub", f"concept {i}", i) for i in range(300)]
     result = ConsoleResult(("concept_1", "concept_2", "images"), rows, False, 0.1)
-    picture = answers.picture_of(answers.elements_in(result), [])
-    assert len(picture.nodes) == answers.MOST_NODES
-    assert len(picture.edges) == answers.MOST_NODES - 1
+    picture = pictures.picture_of(pictures.elements_in(result), [])
+    assert len(picture.nodes) == pictures.MOST_NODES
+    assert len(picture.edges) == pictures.MOST_NODES - 1
 
 
 def test_only_so_many_cliques_go_into_a_link(open_page: OpenPage, cars: str) -> None:
