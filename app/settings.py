@@ -278,6 +278,10 @@ class Settings(BaseSettings):
         """The folder with the captions and licences of all datasets' images."""
         return self.cobalance_home.expanduser() / "captions"
 
+    def embeddings_folder(self) -> Path:
+        """The folder with the embeddings of all datasets' images."""
+        return self.cobalance_home.expanduser() / "embeddings"
+
     def local_server(self) -> LocalServerSettings:
         """Settings of the local server, which is used when `neo4j_uri` is not set."""
         return LocalServerSettings(

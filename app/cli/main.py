@@ -19,6 +19,7 @@ from app.cli.commands import (
     datasets,
     demo,
     diagnosis,
+    embeddings,
     enqueue,
     evaluate,
     export_graph,
@@ -65,6 +66,7 @@ app.command("app")(web.app)
 app.command()(load.ingest)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(tags.app, name="tags")
+app.add_typer(embeddings.app, name="embeddings")
 app.command()(diagnosis.mine)
 app.command()(diagnosis.imbalances)
 app.command()(check.check)

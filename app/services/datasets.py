@@ -20,6 +20,7 @@ from ingest.captions.image_texts import (
     write_image_texts,
 )
 from ingest.concepts.plurals import counted
+from ingest.embeddings.stored import embedding_files
 from ingest.images.regions import drop_regions, rename_regions, write_regions
 
 ALL_RUNS = 2**31 - 1
@@ -122,6 +123,7 @@ def drop_dataset(
     drop_rename.drop_dataset(store, dataset, progress)
     drop_regions(settings.regions_folder(), dataset)
     drop_image_texts(settings.captions_folder(), dataset)
+    embedding_files(settings.embeddings_folder()).drop(dataset)
 
 
 def rename_dataset(
@@ -137,6 +139,7 @@ def rename_dataset(
     drop_rename.rename_dataset(store, dataset, new, progress)
     rename_regions(settings.regions_folder(), dataset, new)
     rename_image_texts(settings.captions_folder(), dataset, new)
+    embedding_files(settings.embeddings_folder()).rename(dataset, new)
 
 
 def describe_load(dataset: str, report: IngestReport) -> str:

@@ -1,0 +1,135 @@
+"""Embeddings of a dataset: added, searched for similar images and near duplicates, projected."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.dataset.read import read_classes
+from graph.dataset.state import dataset_state
+from graph.errors import Action, OptionError, UnknownNameError
+from graph.progress import Progress, silent
+from ingest.embeddings.cosine import Vectors, groups_of, near_pairs, nearest, principal_axes
+from ingest.embeddings.reading import read_embeddings
+from ingest.embeddings.stored import read_stored, write_embeddings
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """The images of a dataset that are in its counts and have an embedding.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        ``id`` and ``class``, a row for each row of `unit`.
+    unit : array, shape (n_images, width)
+        Vectors of length 1.
+    """
+
+    images: pd.DataFrame
+    unit: Vectors
+
+    def row(self, image: str) -> int:
+        """The row of an image; UnknownNameError if it has none."""
+        rows = self.images.index[self.images["id"] == image]
+        if not len(rows):
+            raise UnknownNameError("embedded image", image, self.images["id"])
+        return int(rows[0])
+
+    def similar(self, image: str, k: int) -> pd.DataFrame:
+        """The `k` images most like one: ``id``, ``class``, ``similarity`` (cosine)."""
+        rows, cosines = nearest(self.unit, self.row(image), k)
+        return self.images.iloc[rows].assign(similarity=cosines).reset_index(drop=True)
+
+    def duplicates(self, threshold: float, progress: Progress = silent) -> pd.DataFrame:
+        """Groups of near duplicates, connected by pairs whose cosine is at least `threshold`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an image: ``group`` (from 1, those in several classes first, then the largest),
+            ``id``, ``class``, ``classes`` (of the group, in words).
+        """
+        left, right, _ = near_pairs(
+            self.unit, threshold, lambda done, of: progress("compare images", done, of)
+        )
+        frames = []
+        for rows in groups_of((left, right), len(self.unit)):
+            group = self.images.iloc[rows]
+            names = sorted(set(group["class"]))
+            frames.append(group.assign(classes=" + ".join(names), n=len(names)))
+        frames.sort(key=lambda group: -min(int(group["n"].iloc[0]), 2))
+        columns = ["group", "id", "class", "classes"]
+        if not frames:
+            return pd.DataFrame(columns=columns)
+        numbered = [group.assign(group=at) for at, group in enumerate(frames, start=1)]
+        return pd.concat(numbered, ignore_index=True)[columns]
+
+    def places(self) -> pd.DataFrame:
+        """Each image on the first two principal axes: ``id``, ``class``, ``x``, ``y``."""
+        place = principal_axes(self.unit, 2)
+        return self.images.assign(x=place[:, 0], y=place[:, 1])
+
+
+def add_embeddings(
+    store: GraphStore,
+    settings: Settings,
+    dataset: str,
+    file: Path,
+    ids: Path | None = None,
+    *,
+    id_column: str = "id",
+    vector_column: str | None = None,
+) -> tuple[int, int]:
+    """Keep the embeddings of a dataset's images, in place of those before.
+
+    The other parameters are those of `ingest.embeddings.reading.read_embeddings`.
+
+    Returns
+    -------
+    int, int
+        Vectors that were read, and images of the dataset that have one.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    OptionError
+        No row is of an image of the dataset; what was kept before stays.
+    """
+    names, unit = read_embeddings(file, ids, id_column=id_column, vector_column=vector_column)
+    known = set(read_classes(store, dataset)["id"])
+    found = len(known.intersection(names))
+    if not found:
+        raise OptionError(
+            f"{file}: none of its {len(names):,} ids is an image of {dataset!r}, such as "
+            f"{min(known, default='')!r}. Name the column that has the images' ids."
+        )
+    write_embeddings(settings.embeddings_folder(), dataset, names, unit)
+    return len(names), found
+
+
+def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded | None:
+    """Read the embeddings of the images in a dataset's counts; None where it has none."""
+    dataset_state(store, dataset)
+    kept = read_stored(settings.embeddings_folder(), dataset)
+    if kept is None:
+        return None
+    names, unit = kept
+    rows = pd.DataFrame({"id": names, "row": range(len(names))}, dtype=object)
+    images = read_classes(store, dataset).merge(rows, on="id")
+    if images.empty:
+        return None
+    return Embedded(images[["id", "class"]], unit[images["row"].to_numpy(dtype="int64")])
+
+
+def require_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded:
+    """Read a dataset's embeddings; OptionError where it has none."""
+    found = read_embedded(store, settings, dataset)
+    if found is None:
+        raise OptionError(
+            f"{dataset!r} has no embeddings. ", Action("add_embeddings", dataset, ...), "."
+        )
+    return found

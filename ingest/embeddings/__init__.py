@@ -1,0 +1,1 @@
+"""Embeddings of images beside the graph: read, kept, compared and projected."""
