@@ -5,11 +5,12 @@ import streamlit as st
 from app.views.annotate import page as annotate
 from app.views.audit import page as audit
 from app.views.compare import page as compare
-from app.views.components import first_steps
+from app.views.components import first_steps, saved_views
 from app.views.cypher import page as cypher
 from app.views.datasets import page as datasets_page
 from app.views.diagnose import page as diagnose
 from app.views.evaluate import page as evaluate
+from app.views.find import page as find
 from app.views.jobs import page as jobs
 from app.views.neighbourhood import page as neighbourhood
 from app.views.plan import page as plan
@@ -22,6 +23,7 @@ PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),
     ("Diagnose", "diagnose", ":material/balance:", diagnose.page),
     ("Neighbourhood", "neighbourhood", ":material/hub:", neighbourhood.page),
+    ("Find", "find", ":material/image_search:", find.page),
     ("Plan", "plan", ":material/checklist:", plan.page),
     ("Jobs", "jobs", ":material/bolt:", jobs.page),
     ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
@@ -31,7 +33,7 @@ PAGES = (
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )
-WITH_UPLOADS = ("Datasets", "Evaluate")
+WITH_UPLOADS = ("Datasets", "Evaluate", "Find")
 WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
 
 
@@ -53,7 +55,7 @@ def main() -> None:
         if first_steps.follow() and page.title == "Datasets":
             url.go_to("diagnose")
         names = session.datasets()["dataset"].tolist()
-        _header(page.title, names)
+        _header(page.title, page.url_path or "diagnose", names)
         url.restore(page.title)
         url.show_left_out()
         if names or page.title in WITHOUT_DATASET:
@@ -64,13 +66,14 @@ def main() -> None:
         refreshing.rerun_if_asked()
 
 
-def _header(title: str, names: list[str]) -> None:
+def _header(title: str, path: str, names: list[str]) -> None:
     """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
     left.title(title, anchor=False)
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
             _choose_dataset(title, names)
+            saved_views.draw_menu(path)
         login.account()
 
 

@@ -196,3 +196,34 @@ SET i.class_name = null, i.mentions = null, i.digest = 0
 REMOVE i:ExcludedImage
 SET i:Image""",
 )
+
+SAVE_VIEW = Statement(
+    "Save a link under a name, in place of what had the name before.",
+    """
+MATCH (d:Dataset {name: $dataset})
+MERGE (v:SavedView {dataset: d.name, name: $view})
+SET v.page = $page, v.query = $query, v.created_by = $by, v.created_at = datetime()""",
+)
+
+SAVED_VIEWS = Statement(
+    "The saved views of a dataset.",
+    """
+MATCH (v:SavedView {dataset: $dataset})
+RETURN v.name AS view, v.page AS page, v.query AS query, v.created_by AS created_by,
+  substring(toString(v.created_at), 0, 16) + $utc AS created_at
+ORDER BY view""",
+)
+
+RENAME_VIEW = Statement(
+    "Rename a saved view, unless another has the name.",
+    """
+MATCH (v:SavedView {dataset: $dataset, name: $view})
+WHERE NOT EXISTS { MATCH (:SavedView {dataset: $dataset, name: $new}) }
+SET v.name = $new
+RETURN v.name AS name""",
+)
+
+DELETE_VIEW = Statement(
+    "Delete a saved view.",
+    "MATCH (v:SavedView {dataset: $dataset, name: $view}) DELETE v",
+)

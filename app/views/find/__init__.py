@@ -1,0 +1,1 @@
+"""Page Find: an embedding map, similar images, near duplicates, and tags."""

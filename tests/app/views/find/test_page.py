@@ -1,0 +1,79 @@
+"""The Find page: empty states, neighbours, near duplicates, the map's box, and tags."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.settings import Settings
+from app.views.find.map import box_of, in_box
+from graph.database.store import GraphStore
+from graph.marks.tags import list_tags, tag_images
+from ingest.embeddings.cosine import unit_vectors
+from ingest.embeddings.stored import write_embeddings
+from tests.app.conftest import OpenPage, shown_text
+
+
+@pytest.fixture
+def embedded(cars: str, settings: Settings, store: GraphStore) -> str:
+    """Images of one combination point the same way; one of urban is a copy of one of country."""
+    ids = store.read("MATCH (i:Image {dataset: $d}) RETURN i.id AS id ORDER BY id", d=cars)
+    names = [row["id"] for row in ids]
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(len(names), 12))
+    vectors[-1] = vectors[0]
+    write_embeddings(settings.embeddings_folder(), cars, names, unit_vectors(vectors))
+    return cars
+
+
+def test_a_page_without_embeddings_says_how_to_add_them(open_page: OpenPage, cars: str) -> None:
+    app = open_page("find", dataset=cars)
+    assert not app.exception
+    assert "No embeddings yet" in shown_text(app)
+    assert app.get("file_uploader")
+    app = open_page("find", dataset=cars, find_view="Tags")
+    assert "No tags yet" in shown_text(app)
+
+
+def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: GraphStore) -> None:
+    app = open_page("find", dataset=embedded)
+    assert not app.exception
+    assert "of 20 vectors" in shown_text(app)
+    app = open_page("find", dataset=embedded, find_box="-2,2,-2,2")
+    assert "**20 images**" in shown_text(app)
+    app = open_page("find", dataset=embedded, find_view="Similar")
+    assert "Cosines from 1.000" in shown_text(app)
+    tag_images(store, embedded, "copies", ["country ('cow', 'field') 0"])
+    app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
+    assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
+    app.selectbox(key="_find_tag").set_value("copies").run()
+    app.selectbox(key="_find_role").set_value("exclude").run()
+    app.button(key="_find_add").click().run()
+    assert not app.exception
+    assert "2 images tagged copies." in shown_text(app)
+    assert list_tags(store, embedded)[["tag", "role", "images"]].to_numpy().tolist() == [
+        ["copies", "exclude", 2]
+    ]
+    app = open_page("find", dataset=embedded, find_view="Tags")
+    assert "2 are left out" in shown_text(app)
+    app.button(key="_tags_apply").click().run()
+    assert not app.exception
+    assert "2 of them are left out of counts." in shown_text(app)
+
+
+def test_an_image_that_is_not_there_is_an_error_in_words(
+    open_page: OpenPage, embedded: str, store: GraphStore
+) -> None:
+    app = open_page("find", dataset=embedded, find_view="Similar", find_image="<b>x")
+    assert not app.exception
+    assert "unknown embedded image" in shown_text(app)
+    tag_images(store, embedded, "}) DELETE n // <b>", ["urban ('alley', 'sign') 0"])
+    app = open_page("find", dataset=embedded, find_view="Tags")
+    assert not app.exception
+    assert "**1 image**" in shown_text(app)
+
+
+def test_boxes_hold_their_edges_and_links_are_read_as_they_come() -> None:
+    places = pd.DataFrame({"id": list("abc"), "x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 0.5]})
+    assert in_box(places, [0, 1, 0, 1])["id"].tolist() == ["a", "b"]
+    assert box_of({"box": {"x": [1, 0.123456], "y": [2, 3]}}) == [0.1235, 1, 2, 3]
+    assert box_of({"box": {}}) is box_of({}) is None
