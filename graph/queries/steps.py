@@ -47,6 +47,7 @@ def with_images(overview: Overview, added: Iterable[Images]) -> Overview:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> columns = {"concept": ["cow"], "images": [3], COUNT + "a": [3], COUNT + "b": [0]}
     >>> edges = pd.DataFrame(columns=[*_PAIR, "images", COUNT + "a", COUNT + "b"])
     >>> before = Overview(class_sizes={"a": 9, "b": 9}, pair_class_sizes={"a": 9, "b": 9},
@@ -59,28 +60,28 @@ def with_images(overview: Overview, added: Iterable[Images]) -> Overview:
     concepts, edges = overview.concepts.copy(), overview.edges.copy()
     sizes, pair_sizes = dict(overview.class_sizes), dict(overview.pair_class_sizes)
     rows = {name: row for row, name in enumerate(concepts["concept"])}
-    pairs = [
-        (row, rows[one], rows[other])
-        for row, (one, other) in enumerate(edges[_PAIR].itertuples(index=False))
-        if one in rows and other in rows
+    ends = [np.array([rows[name] for name in edges[column]], dtype=np.int64) for column in _PAIR]
+    known = [query for query in added if query[0] in sizes]
+    at = [
+        (query, rows[name])
+        for query, (_, names, _) in enumerate(known)
+        for name in names
+        if name in rows
     ]
-    ends = np.array(pairs, dtype=np.int64).reshape(-1, 3)
-    more = {name: np.zeros(len(concepts), dtype=np.int64) for name in sizes}
-    more_pairs = {name: np.zeros(len(edges), dtype=np.int64) for name in sizes}
-    for class_name, names, images in added:
-        if class_name not in sizes:
-            continue
-        sizes[class_name] += images
-        pair_sizes[class_name] += images
-        shown = np.zeros(len(concepts), dtype=bool)
-        shown[[rows[name] for name in names if name in rows]] = True
-        more[class_name] += images * shown
-        both = shown[ends[:, 1]] & shown[ends[:, 2]]
-        more_pairs[class_name][ends[both, 0]] += images
-    for frame, by_class in ((concepts, more), (edges, more_pairs)):
-        frame["images"] += sum(by_class.values(), start=np.zeros(len(frame), dtype=np.int64))
-        for name, new in by_class.items():
-            frame[COUNT + name] += new
+    shown = np.zeros((len(known), len(rows)))
+    shown[tuple(np.array(at, dtype=np.int64).reshape(-1, 2).T)] = 1
+    class_of = np.array([query[0] for query in known], dtype=object)
+    images = np.array([query[2] for query in known], dtype=np.float64)
+    for name in sizes:
+        of_class = class_of == name
+        some, new = shown[of_class], images[of_class]
+        both = (some.T * new) @ some  # images with each two concepts; one on the diagonal
+        single, pair = (found.astype(np.int64) for found in (both.diagonal(), both[*ends]))
+        for frame, more in ((concepts, single), (edges, pair)):
+            frame["images"] += more
+            frame[COUNT + name] += more
+        sizes[name] += int(new.sum())
+        pair_sizes[name] += int(new.sum())
     return replace(
         overview, concepts=concepts, edges=edges, class_sizes=sizes, pair_class_sizes=pair_sizes
     )

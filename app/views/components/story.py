@@ -21,7 +21,7 @@ HEIGHT_PX = 560
 NAMES: Mapping[StepId, str] = {
     "dataset": "Dataset",
     "plan": "With the plan",
-    "accepted": "With the accepted images",
+    "accepted": "With accepted images",
     "after": "As rebalanced",
 }
 
