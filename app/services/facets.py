@@ -8,7 +8,7 @@ from graph.annotations.attributes import list_attributes
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
 from graph.diagnosis.summary import communities
-from graph.queries.imbalances import leaning_of_groups
+from graph.queries.imbalances import leaning_concepts
 
 NAMED = 3
 """Concepts that a group is called by: the most frequent ones."""
@@ -27,7 +27,7 @@ class Facet:
     concepts : tuple of str
         In ascending order.
     leaning : int
-        Mined combinations with one or more of them that lean to a class.
+        How many of them lean to a class by themselves.
     """
 
     id: str
@@ -68,8 +68,8 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
             if len(names) > 1:
                 groups["together", ", ".join(names[:NAMED])] = names
     useful = {key: names for key, names in groups.items() if {*names} < mined}
-    leaning = leaning_of_groups(store, dataset, [*useful.values()])
+    leaning = leaning_concepts(store, dataset, cliques.concepts) if useful else set()
     return tuple(
-        Facet(f"{kind}:{name}", name, tuple(sorted({*names})), number)
-        for ((kind, name), names), number in zip(useful.items(), leaning, strict=True)
+        Facet(f"{kind}:{name}", name, tuple(sorted({*names})), len(leaning.intersection(names)))
+        for (kind, name), names in useful.items()
     )

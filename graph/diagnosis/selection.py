@@ -11,6 +11,8 @@ from graph.diagnosis.association import homogeneity_test, leading_classes, q_val
 from graph.errors import OptionError, check_known
 from graph.names import clean_name
 
+MISSING, UNKNOWN = -1, -2  # codes of no member, and of a concept that is not there
+
 
 @dataclass(frozen=True)
 class CliqueFilter:
@@ -105,14 +107,25 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
     [1, -1, 0]
     """
     code_of = {name: code for code, name in enumerate(cliques.concepts)}
-    width = cliques.members.shape[1]
-    members = np.ascontiguousarray(cliques.members, dtype=np.int64)
-    row_of = {codes: row for row, codes in enumerate(map(bytes, members))}
-    found = np.full(len(wanted), -1, dtype=np.int64)
+    n, width = cliques.members.shape
+    asked = np.full((len(wanted), width), MISSING, dtype=np.int64)
     for position, names in enumerate(wanted):
-        codes = [code_of.get(name, -2) for name in names] + [-1] * (width - len(names))
-        found[position] = row_of.get(np.array(codes, dtype=np.int64).tobytes(), -1)
-    return found
+        asked[position, : len(names)] = [code_of.get(name, UNKNOWN) for name in names[:width]]
+    # One number for each row of both, equal for equal rows.
+    rows = np.concatenate([np.asarray(cliques.members, dtype=np.int64), asked]) - UNKNOWN
+    base = len(code_of) + 2
+    keys = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        if keys.max(initial=0) > (1 << 62) // base:
+            _, keys = np.unique(keys, return_inverse=True)
+        keys = keys * base + column
+    different, of_wanted = np.unique(keys[n:], return_inverse=True)
+    row_of = np.full(len(different) + 1, -1, dtype=np.int64)
+    at = np.searchsorted(different, keys[:n])
+    known = np.append(different, -1)[at] == keys[:n]
+    row_of[at[known]] = np.flatnonzero(known)
+    too_long = np.array([len(names) > width for names in wanted], dtype=bool)
+    return np.where(too_long, -1, row_of[of_wanted])
 
 
 def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[list[int]]:

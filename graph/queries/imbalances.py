@@ -133,14 +133,10 @@ def read_imbalances_of(
     return found.iloc[order].reset_index(drop=True)
 
 
-def leaning_of_groups(
-    store: GraphStore, dataset: str, groups: Sequence[Sequence[str]]
-) -> list[int]:
-    """Count the cliques that lean to a class and have a concept of each group."""
-    text = statements.LEANING_OF_GROUPS
-    rows = store.read(text, dataset=dataset, groups=[list(names) for names in groups])
-    counts = {row["place"]: row["cliques"] for row in rows}
-    return [counts.get(place, 0) for place in range(len(groups))]
+def leaning_concepts(store: GraphStore, dataset: str, concepts: Sequence[str]) -> set[str]:
+    """Return the concepts that lean to a class by themselves."""
+    rows = store.read(statements.LEANING_CONCEPTS, dataset=dataset, concepts=list(concepts))
+    return {row["name"] for row in rows}
 
 
 def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:

@@ -24,13 +24,12 @@ UNWIND $cliques AS names
 MATCH (q:Clique {{dataset: $dataset, concepts: names}}){CLIQUE_RETURN}""",
 )
 
-LEANING_OF_GROUPS = Statement(
-    "How many cliques that lean have a concept of each group.",
+LEANING_CONCEPTS = Statement(
+    "Of some concepts those that lean to a class by themselves.",
     """
-MATCH (q:Clique {dataset: $dataset}) WHERE q.leans
-UNWIND range(0, size($groups) - 1) AS place
-WITH q, place WHERE any(name IN q.concepts WHERE name IN $groups[place])
-RETURN place, count(*) AS cliques""",
+UNWIND $concepts AS name
+MATCH (q:Clique {dataset: $dataset, concepts: [name]}) WHERE q.leans
+RETURN name""",
 )
 
 CHANGED_SINCE = Statement(

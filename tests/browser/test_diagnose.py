@@ -13,7 +13,7 @@ from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.queries.overview import read_overview
 from graph.records import Annotations, ImageRecord, Mention
-from tests.browser.pages import Pages, graph, screenshot, settle
+from tests.browser.pages import Pages, barriers, graph, screenshot, settle
 from tests.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
@@ -186,3 +186,27 @@ def test_the_report_is_one_file_that_phones_and_dark_rooms_can_read(
     assert shown == f"rgb({', '.join(map(str, numbers))})"
     assert "images of country" in read.locator("p.lead").inner_text()
     phone.close()
+
+
+def test_a_cell_of_the_heat_map_filters_and_shows_its_images(
+    pages: Pages, store: GraphStore, dataset: str
+) -> None:
+    groups = [("ant", "sand", 30), ("ant", "leaf", 10), ("bee", "leaf", 40), ("cow", "leaf", 20)]
+    records = [
+        ImageRecord(f"{name} {concept} {row}", name, (Mention(concept),))
+        for name, concept, images in [*groups, ("cow", "sand", 20)]
+        for row in range(images)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(max_size=2, common=()), max_cliques=1000)
+    page = pages.open(f"/?{urlencode({'dataset': dataset, 'view': 'Heat map'})}")
+    cells = page.get_by_test_id("stVegaLiteChart").locator("path[aria-roledescription='rect mark']")
+    assert cells.count() == 6
+    cells.nth(0).click(position={"x": 5, "y": 5})
+    until(lambda: {"images", "concept"} <= {*parameters(page)})
+    chosen = json.loads(parameters(page)["images"][0])
+    assert parameters(page)["concept"] == chosen
+    assert parameters(page)["images_of"] == ["ant"]
+    settle(page)
+    assert page.get_by_text(f"Images with {chosen[0]}").count() > 0
+    assert barriers(page) == []

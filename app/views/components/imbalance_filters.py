@@ -92,15 +92,26 @@ def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None
         "Group of concepts",
         list(known),
         index=None,
-        format_func=lambda one: f"{shorten(known[one].name, 60)} · {known[one].leaning:,}",
+        format_func=lambda one: _facet_text(known[one]),
         **id_in_url(GROUP, known),
         placeholder="any group",
         width=190,
         help="Categories of attributes that were labelled, and concepts that occur together "
-        "(communities of the graph), by their most frequent concepts; with how many combinations "
-        "of each lean to a class.",
+        "(communities of the graph), by their most frequent concepts; with how many of them lean "
+        "to a class by themselves.",
     )
     return None if chosen is None else known[chosen]
+
+
+def _facet_text(facet: Facet) -> str:
+    """Its name, and its count.
+
+    Examples
+    --------
+    >>> _facet_text(Facet("together:cow, sheep", "cow, sheep", ("barn", "cow", "sheep"), 2))
+    'cow, sheep · 2 of 3 lean'
+    """
+    return f"{shorten(facet.name, 60)} · {facet.leaning:,} of {len(facet.concepts):,} lean"
 
 
 def choose_class(classes: Iterable[str]) -> str | None:

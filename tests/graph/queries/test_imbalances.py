@@ -10,7 +10,7 @@ from graph.diagnosis.imbalance import imbalance_table
 from graph.diagnosis.own_effect import own_effects
 from graph.queries.imbalances import (
     Ranking,
-    leaning_of_groups,
+    leaning_concepts,
     read_folded_imbalances,
     read_imbalances,
     read_imbalances_of,
@@ -90,11 +90,9 @@ def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
     names = table["concepts"].tolist()[::-7]
     by_name = read_imbalances_of(store, dataset, [*names, ("not mined",)])
     assert by_name["concepts"].tolist() == names
-    groups = [("concept 0",), (), (HOSTILE[1], "concept 1")]
-    assert leaning_of_groups(store, dataset, groups) == [
-        int((table["leans"] & ~table["concepts"].map(set(group).isdisjoint)).sum())
-        for group in groups
-    ]
+    singles = table[table["leans"] & (table["size"] == 1)]["concepts"]
+    asked = ["concept 0", "concept 1", HOSTILE[1]]
+    assert leaning_concepts(store, dataset, asked) == {*singles.map("".join)}.intersection(asked)
     totals = clique_totals(store, dataset)
     assert totals.leaning == (table["q_value"] <= 0.05).sum()
     assert totals.unproven == ((table["q_value"] > 0.05) & (table["gap"] > 0)).sum()
