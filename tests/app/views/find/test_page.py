@@ -49,7 +49,7 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     app.selectbox(key="_find_role").set_value("exclude").run()
     app.button(key="_find_add").click().run()
     assert not app.exception
-    assert "2 images tagged copies." in shown_text(app)
+    assert "2 images tagged copies" in shown_text(app)
     assert list_tags(store, embedded)[["tag", "role", "images"]].to_numpy().tolist() == [
         ["copies", "exclude", 2]
     ]
