@@ -1,2 +1,2 @@
-/* sources 543e1cffebc16c5fa0e1e7c3479be5b957de55a0aa03709c740bfbe115a8561c; made by app/concept_graph/frontend, licences in LICENSES */
+/* sources bffc78c1f5f9652be4b784b96ea5ee22c335ebfb3d2c00210703e3b27e5702c5; made by app/concept_graph/frontend, licences in LICENSES */
 var e=globalThis[Symbol.for("cobalance")]??={};function s(r){if(!e[r]){let o={};o.library=new Promise(l=>o.resolve=l),e[r]=o}return e[r]}var i=r=>s(r).library;var b=async r=>(await i("review_grid"))(r);export{b as default};

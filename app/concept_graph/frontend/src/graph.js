@@ -2,6 +2,7 @@
 
 import cytoscape from "cytoscape";
 
+import { drawHulls } from "./behind.js";
 import { Elements } from "./elements.js";
 import { Frame } from "./frame.js";
 import { Keyboard } from "./keyboard.js";
@@ -172,7 +173,7 @@ export class ConceptGraph {
       else pointed.addClass("named");
       if (this.keys.used && this.focused !== null) this.elements.get(this.focused).addClass("focused");
     });
-    if (this.view.mapping) this.view.drawHulls();
+    if (this.view.mapping) drawHulls(this);
   }
 
   /** The node or edge under the pointer, else the node that the keyboard is on. */

@@ -47,13 +47,14 @@ export class Story {
   /** Take over the steps; where the elements are new, they begin where they are wanted. */
   update({ steps, step, step_request: request }, changed) {
     const ids = steps.map(({ id }) => id);
+    const now = this.steps[Math.round(this.place)]?.id;
     if (changed) {
       this.steps = steps.map(({ id, name }) => ({ id, name }));
       this.draw();
     }
     if (!steps.length) return;
     const asked = request !== this.request;
-    const wanted = asked ? Math.max(0, ids.indexOf(step)) : Math.min(Math.round(this.place), ids.length - 1);
+    const wanted = Math.max(0, ids.indexOf(asked ? step : now));
     const first = this.request === null;
     this.request = request;
     if (changed) {

@@ -1,9 +1,9 @@
 /** Where the elements are on the screen, and how large: positions, sizes, labels, zoom. */
 
 import { AXIS_PX, axisScale } from "./axis.js";
+import { MIN_NODE_PX, drawAxis, drawHulls } from "./behind.js";
 import { Elements } from "./elements.js";
 import { STRIP_PX } from "./frame.js";
-import { cliquesOf } from "./hulls.js";
 import { fitAxis, placeLabels } from "./placement.js";
 import { wantsNoMotion } from "./story.js";
 import { shorten } from "./text.js";
@@ -11,7 +11,6 @@ import { shorten } from "./text.js";
 const FONT_PX = 12;
 const CLASS_FONT_PX = 13;
 const MARGIN_PX = 14;
-const MIN_NODE_PX = 9; // what a mouse still hits
 const MAX_STRETCH = 4; // how far a small picture is pulled apart to fill the room
 const GLIDE_MS = 400;
 const MOST_FORCED_LABELS = 40;
@@ -53,7 +52,7 @@ export class View {
       const [from, to] = [before.get(node.id()), { ...node.position() }];
       if (!from || Math.hypot(to.x - from.x, to.y - from.y) < 1) return;
       node.position(from);
-      node.animate({ position: to }, { duration: GLIDE_MS, easing: "ease-in-out", complete: () => this.drawHulls() });
+      node.animate({ position: to }, { duration: GLIDE_MS, easing: "ease-in-out", complete: () => this.graph.alive() && drawHulls(this.graph) });
     });
   }
 
@@ -124,46 +123,8 @@ export class View {
 
   /** What is drawn behind the elements follows the view. */
   drawBehind() {
-    this.drawAxis();
-    this.drawHulls();
-  }
-
-  /** Outlines of the selected cliques, and of those of what is pointed at. */
-  drawHulls() {
-    const { highlighted, cliques, groups } = this.graph.host.data;
-    const pointed = this.graph.pointed();
-    const ids = pointed ? (pointed.isNode() ? pointed : pointed.connectedNodes()).map((node) => Elements.idOf(node)) : [];
-    const known = new Set(highlighted.map((clique) => JSON.stringify([...clique].sort())));
-    const others = cliques.filter((clique) => !known.has(JSON.stringify([...clique].sort())));
-    const outlines = { group: groups, selected: highlighted, pointed: cliquesOf(others, ids) };
-    this.frame.hulls.draw(outlines, (id) => {
-      const node = this.elements.get(id);
-      return node.empty() ? null : { ...node.renderedPosition(), radius: node.renderedHeight() / 2 };
-    });
-  }
-
-  /** The axis and the key of sizes. */
-  drawAxis() {
-    const { axis, sizes } = this.graph.host.data;
-    if (!axis || !this.mapping || !this.elements.nodes.size) return this.frame.axis.hide();
-    const { x, shrink } = this.mapping;
-    const zoom = this.cy.zoom();
-    const { width, height } = this.frame.size();
-    const middle = (axis[0] + axis[1]) / 2;
-    const half = (axis[1] - axis[0]) / 2;
-    const taken = this.cy.nodes(".class").map((node) => {
-      const { x1, x2 } = node.renderedBoundingBox({ includeLabels: false });
-      return { left: x1, right: x2 };
-    });
-    this.frame.axis.draw({
-      x: (skew) => ((middle + skew * half) * x.scale + x.offset) * zoom + this.cy.pan().x,
-      width,
-      height,
-      top: STRIP_PX,
-      taken,
-      ruler: this.graph.ruler,
-      sizes: sizes.map(([size, text]) => [Math.max(MIN_NODE_PX, size * shrink) * zoom ** 0.55, text]),
-    });
+    drawAxis(this.graph);
+    drawHulls(this.graph);
   }
 
   /**
@@ -244,7 +205,7 @@ export class View {
         edge.data("w", (edge.is(".clique, .between") ? Math.max(2.5, width) : width) * lines);
       });
     });
-    if (this.graph.story.moving) return this.drawHulls(); // labels stay on their sides, or they would flicker
+    if (this.graph.story.moving) return drawHulls(this.graph); // labels stay on their sides, or they would flicker
     this.label();
     this.drawBehind();
   }
