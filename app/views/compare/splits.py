@@ -41,7 +41,7 @@ def draw_splits(current: CurrentDataset, *, other_datasets: bool) -> bool:
     if len(names) < 2:
         return False
     views = (DATASETS, SPLITS) if other_datasets else (SPLITS, DATASETS)
-    if choose_view("What is compared", views, _VIEW) == DATASETS:
+    if choose_view("What is compared", views, _VIEW, named=True) == DATASETS:
         return False
     first, second = _choose(names)
     with st.spinner("Counting both splits"):

@@ -13,7 +13,7 @@ from app.services.evaluations.predictions import read_saved_predictions
 from app.views.components.gallery import image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url, number_in_url
+from app.views.state.url import in_url, named_in_url, number_in_url
 from app.views.widgets.messages import show_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
@@ -40,13 +40,16 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
     if not ids:
         st.caption("No predictions are kept: scores alone were written.")
         return
-    if st.session_state.get(MODEL) not in (None, *ids):
-        del st.session_state[MODEL]
     names = {one.id: _name(one, labels) for one in scored}
+
+    def name_of(one: str) -> str:
+        return names.get(one, one)
+
     with st.container(horizontal=True, vertical_alignment="bottom"):
         model = st.selectbox(
-            "Model", ids, format_func=lambda one: names.get(one, one), **choice_in_url(MODEL)
+            "Model", ids, format_func=name_of, **named_in_url(MODEL, ids[0], ids, name_of)
         )
+        model = model if model in ids else ids[0]
         one = next(one for one in scored if one.id == model)
         try:
             judged: pd.DataFrame = current.read(judged_images, one.id, one.scored_at)

@@ -12,7 +12,7 @@ from app.views.evaluate import changes, examples
 from app.views.evaluate.charts import draw_bars
 from app.views.evaluate.numbers import ALL, bars_of, cells_of, is_share, run_labels
 from app.views.state.session import CurrentDataset
-from app.views.state.url import choice_in_url, in_url
+from app.views.state.url import choice_in_url, in_url, named_in_url
 from app.views.widgets.controls import download
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
@@ -69,10 +69,10 @@ def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
     tests = list(dict.fromkeys(one.test for one in scored))
     if len(tests) == 1:
         return scored
-    if st.session_state.get("evaluate_test") not in (None, *tests):
-        del st.session_state["evaluate_test"]
-    test = st.selectbox("Test images of", tests, **choice_in_url("evaluate_test"), width=320)
-    return [one for one in scored if one.test == test]
+    test = st.selectbox(
+        "Test images of", tests, **named_in_url("evaluate_test", tests[0], tests), width=320
+    )
+    return [one for one in scored if one.test == (test or tests[0])]
 
 
 def _say_outdated(scored: Sequence[Evaluation]) -> None:

@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from app.views.state.url import in_url
+from app.views.state.url import in_url, named_in_url
 
 _TYPES = {
     ".csv": "text/csv",
@@ -42,7 +42,12 @@ def download(
 
 
 def choose_view(
-    label: str, views: Sequence[str], key: str, name_of: Callable[[str], str] = str
+    label: str,
+    views: Sequence[str],
+    key: str,
+    name_of: Callable[[str], str] = str,
+    *,
+    named: bool = False,
 ) -> str:
     """Draw the choice of a view, which is in the URL; the first is the default.
 
@@ -52,7 +57,11 @@ def choose_view(
         Name of the choice for screen readers.
     name_of : callable
         Gives a view's name.
+    named : bool
+        Whether the URL names the default, too, as it depends on the data.
     """
+    if named:
+        named_in_url(key, views[0], views, name_of)
     chosen: str | None = st.segmented_control(
         label,
         views,

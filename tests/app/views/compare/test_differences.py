@@ -95,6 +95,7 @@ def test_two_splits_of_the_only_dataset(
         "1.000",
     ]
     assert "1 differ between" not in shown_text(app)
+    assert app.query_params["compare_what"] in ("Two splits", ["Two splits"])
     app.button_group(key="split_holds").set_value(["opposite"]).run()
     assert tables(app)[0].index.tolist() == ["cow", "cow + road"]
     app.button_group(key="split_holds").set_value(["both"]).run()
@@ -110,6 +111,7 @@ def test_splits_are_a_choice_beside_datasets(
     app = open_page("compare", **link)
     assert not app.exception
     assert app.selectbox(key="compare_after").value == later
+    assert app.query_params["compare_what"] in ("Two datasets", ["Two datasets"])
     app = open_page("compare", **link, compare_what="Two splits", split_first="v*a*l")
     assert not app.exception
     assert app.selectbox(key="split_second").options == ["train"]

@@ -54,11 +54,17 @@ def predict(store: GraphStore, dataset: str, wrong: int) -> pd.DataFrame:
 
 
 def evaluate(
-    store: GraphStore, output: OutputFolder, dataset: str, method: str, seed: int, wrong: int
+    store: GraphStore,
+    output: OutputFolder,
+    dataset: str,
+    method: str,
+    seed: int,
+    wrong: int,
+    test: str | None = None,
 ) -> str:
     new = NewEvaluation(method, seed)
-    (one,) = create_evaluations(store, [new], train=dataset, test=dataset, extra=None)
-    predictions = check_predictions(predict(store, dataset, wrong))
+    (one,) = create_evaluations(store, [new], train=dataset, test=test or dataset, extra=None)
+    predictions = check_predictions(predict(store, test or dataset, wrong))
     names = ("group_accuracy", "balanced_accuracy", "worst_group")
     scored = METRICS.score(Inputs(predictions), {name: {} for name in names})
     save_predictions_uri(store, one, write_predictions(output, one, predictions))
@@ -102,6 +108,8 @@ def test_runs_side_by_side_with_the_images_behind_them(
     assert cells.loc["country, concepts common", "run 0"] == text
     assert cells.loc["country, concepts common", "images"] == 9
     assert "2 of 20 images are predicted wrong" in shown_text(app)
+    # The link names the model, as the first one may be another when more are trained.
+    assert app.query_params["evaluate_model"] in ("erm, seed 0", ["erm, seed 0"])
     linked = open_page(
         "evaluate",
         dataset=cars,
@@ -111,6 +119,29 @@ def test_runs_side_by_side_with_the_images_behind_them(
     )
     assert not linked.exception
     assert "5 of 9 images are predicted right" in shown_text(linked)
+
+
+def test_a_link_names_the_test_images(
+    open_page: OpenPage,
+    cars: str,
+    store: GraphStore,
+    output: OutputFolder,
+    evaluated: dict[str, str],
+    write_dataset: WriteDataset,
+) -> None:
+    rows = [("country", ("cow",), 3), ("urban", ("cow",), 3)]
+    other = write_dataset(f"{cars} renamed", rows, mine=False)
+    evaluate(store, output, cars, "erm", 0, 1, test=other)
+    app = open_page("evaluate", dataset=cars)
+    assert not app.exception
+    choice = app.selectbox(key="evaluate_test")
+    assert app.query_params["evaluate_test"] in (choice.options[0], [choice.options[0]])
+    linked = open_page("evaluate", dataset=cars, evaluate_test=other)
+    assert not linked.exception
+    assert linked.selectbox(key="evaluate_test").value == other
+    assert "1 of 6 images are predicted wrong" in shown_text(linked)
+    again = open_page("evaluate", dataset=cars, evaluate_test="none of them")
+    assert again.selectbox(key="evaluate_test").value == choice.options[0]
 
 
 def test_where_a_model_fails_stands_in_the_imbalance_table(
