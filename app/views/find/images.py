@@ -11,6 +11,7 @@ from app.views.components.gallery import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, imag
 from app.views.state import access, session, url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import errors_kept, show_kept_error
+from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape
 from graph.dataset.read import read_image_files
 from graph.marks.tags import (
@@ -44,6 +45,7 @@ def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> No
         What they are, for screen readers.
     """
     if images.empty:
+        st.caption("No image is here.")
         return
     shown = images.head(MOST)
     more = "" if len(shown) == len(images) else f" The first {MOST} are shown."
@@ -56,7 +58,8 @@ def _grid(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
     found = read_image_files(current.store, current.name, images["id"].tolist())
     classes = dict(zip(images["id"], images["class"], strict=True))
     if found["uri"].isna().all() or not session.settings().image_roots():
-        st.dataframe(images, hide_index=True, height=240)
+        told = [name for name in ("id", "class", "similarity") if name in images]
+        draw_table(images[told], 240, alt="Images by name")
         st.caption("Names only: no files of these images are known. See *Datasets*.")
         return
     uris = {

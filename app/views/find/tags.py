@@ -7,6 +7,7 @@ from app.views.state import access
 from app.views.state.session import CurrentDataset
 from app.views.state.url import named_in_url
 from app.views.widgets.messages import empty_state, errors_kept, show_kept_error
+from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape
 from graph.marks.applying import apply_tags, pending_tags
 from graph.marks.tags import delete_tag, images_of_tag, list_tags, set_role
@@ -26,7 +27,7 @@ def show(current: CurrentDataset) -> None:
             icon=":material/sell:",
         )
         return
-    st.dataframe(tags, hide_index=True)
+    draw_table(tags, 320, alt="Tags")
     names = tags["tag"].tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Images of", names, **named_in_url("find_tag", names[0], names))
