@@ -63,7 +63,7 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
         for place, row in enumerate(rows):
             with st.container(width=_WIDTH_PX):
                 if shown is not None:
-                    st.image(shown[place].data, width="stretch", alt="Example image")
+                    st.image(shown[place].data, width="stretch", alt=str(row["id"]))
                 st.caption(f"{row['rank']} {row['score']:.3f}  \n{escape(shorten(row['id'], 40))}")
 
 

@@ -29,7 +29,7 @@ from ingest.images.regions import read_regions
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"
 PER_PAGE = 12
-THUMBNAIL_PX = 256
+THUMBNAIL_PX = 400  # as wide as a phone shows them
 MASK_COLOR = "#E69F00"
 
 
