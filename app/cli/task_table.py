@@ -56,7 +56,7 @@ def left_text(task: Task) -> str:
     if task.state != "running":
         return ""
     if not task.workers:
-        return "no worker"
+        return "waits for a worker"
     return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement
+from generation.filters.filter import FilterPlugin, Judgement, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
@@ -33,6 +33,9 @@ PLUGIN = FilterPlugin(
     "The image is not one colour, or nearly.",
     extra="worker",
     options=BlankOptions,
+    says=lambda score, options, _: compared(
+        score, options.threshold, "Not one colour", "Nearly one colour"
+    ),
 )
 
 

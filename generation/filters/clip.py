@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
-from generation.filters.filter import FilterPlugin, Judgement
+from generation.filters.filter import FilterPlugin, Judgement, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
@@ -68,6 +68,10 @@ PLUGIN = FilterPlugin(
     extra="models",
     options=ClipOptions,
     licence="none named on the hub; its code is under MIT",
+    says=lambda score, options, asked: compared(
+        score, options.threshold, f"CLIP finds {asked}", f"CLIP finds no {asked}"
+    ),
+    looks=lambda options: options.threshold is not None,
 )
 
 

@@ -40,6 +40,7 @@ PLUGIN = FilterPlugin(
     required={
         "model": "the folder of a network that was trained on the dataset without generated images"
     },
+    says=lambda score, _, __: f"A classifier gives its class a probability of {score:.0%}",
 )
 
 

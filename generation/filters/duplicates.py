@@ -36,6 +36,10 @@ PLUGIN = FilterPlugin(
     "The image is not nearly the same as another one of its query.",
     extra="worker",
     options=DuplicatesOptions,
+    says=lambda score, options, _: (
+        f"{'Unlike' if score > options.distance else 'Much like'} others: {score:.0f} bits of its "
+        f"hash differ, more than {options.distance} are needed"
+    ),
     repeats=RepeatCheck("phash", lambda hashes, options: find_duplicates(hashes, options.distance)),
 )
 

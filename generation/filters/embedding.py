@@ -226,6 +226,7 @@ PLUGIN = FilterPlugin(
     options=EmbeddingOptions,
     licence="none named on the hub, its code is under MIT; that of the preset dino is Apache-2.0",
     pool=PoolCheck(judge_pool),
+    says=lambda score, _, __: f"As close to its source as {score:.2f} (cosine)",
 )
 
 

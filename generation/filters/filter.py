@@ -66,6 +66,23 @@ class PoolCheck:
     judge: Callable[[Pool, Any], Mapping[str, Judgement]]
 
 
+def _never(_: Any) -> bool:
+    return False
+
+
+def compared(score: float, least: float | None, enough: str, too_little: str) -> str:
+    """A score beside what it needs, in words.
+
+    Examples
+    --------
+    >>> compared(0.191, 0.24, "CLIP finds cow", "CLIP finds no cow")
+    'CLIP finds no cow: 0.19, needs 0.24'
+    """
+    if least is None:
+        return f"{enough}: {score:.3g}"
+    return f"{enough if score >= least else too_little}: {score:.2g}, needs {least:g}"
+
+
 @dataclass(frozen=True)
 class FilterPlugin(Plugin):
     """Declaration of a filter's module.
@@ -80,12 +97,19 @@ class FilterPlugin(Plugin):
         How it judges all images of a job together; None where it judges each by itself.
     required : mapping of str to str
         Options that a job has to give, each with what it is.
+    says : callable or None
+        Given a score, the filter's options, and the concepts or the class that were asked for in
+        words: what the score says.
+    looks : callable
+        Given its options, whether it rejects images that do not show what was asked for.
     """
 
     takes_vocabulary: bool = False
     repeats: RepeatCheck | None = None
     pool: PoolCheck | None = None
     required: Mapping[str, str] = field(default_factory=dict)
+    says: Callable[[float, Any, str], str] | None = None
+    looks: Callable[[Any], bool] = _never
 
 
 class Filter(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generation.filters.filter import FilterPlugin, Judgement
+from generation.filters.filter import FilterPlugin, Judgement, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.concepts.wording import listed, readable
 from ingest.models.options import DetectorOptions
@@ -44,6 +44,10 @@ PLUGIN = FilterPlugin(
     options=ObjectsOptions,
     licence="Apache-2.0",
     takes_vocabulary=True,
+    says=lambda score, options, asked: compared(
+        score, options.threshold, f"A detector finds {asked}", f"A detector does not find {asked}"
+    ),
+    looks=lambda _: True,
 )
 
 

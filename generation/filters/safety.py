@@ -39,6 +39,7 @@ PLUGIN = FilterPlugin(
     extra="models",
     options=SafetyOptions,
     licence="none named on the hub",
+    says=lambda score, _, __: "Safe to look at" if score else "Flagged as not safe to look at",
 )
 
 

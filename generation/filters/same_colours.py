@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, without_source
+from generation.filters.filter import FilterPlugin, Judgement, compared, without_source
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 from ingest.images.arrays import ImageArray
@@ -39,6 +39,9 @@ PLUGIN = FilterPlugin(
     "The image has the colours of its source: for ranking.",
     extra="worker",
     options=SameColoursOptions,
+    says=lambda score, options, _: compared(
+        score, options.threshold, "Colours like its source's", "Colours unlike its source's"
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, without_source
+from generation.filters.filter import FilterPlugin, Judgement, compared, without_source
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.concepts.wording import listed, readable
 from ingest.images.arrays import ImageArray
@@ -45,6 +45,9 @@ PLUGIN = FilterPlugin(
     options=SameObjectsOptions,
     licence="Apache-2.0",
     takes_vocabulary=True,
+    says=lambda score, options, _: compared(
+        score, options.min_f1, "Objects like its source's", "Objects unlike its source's"
+    ),
 )
 
 

@@ -40,6 +40,9 @@ PLUGIN = FilterPlugin(
     "The image has the size that was asked for, and keeps what its backend promises.",
     extra="worker",
     options=SanityOptions,
+    says=lambda score, _, __: (
+        "Keeps what had to stay" if score == 1 else f"{score:.2%} of what had to stay is as it was"
+    ),
 )
 
 

@@ -7,7 +7,7 @@ _ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
 
 _SUMMARY = f"""
 CALL (j) {{
-  MATCH (w:Worker {{job: j.id}}) WHERE {_ALIVE}
+  MATCH (w:Worker) WHERE {_ALIVE} AND (w.job IS NULL OR w.job = j.id)
   RETURN count(w) AS workers
 }}
 OPTIONAL MATCH (d:Dataset {{name: j.dataset}})

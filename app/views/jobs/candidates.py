@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.views.components.gallery import image_files
-from app.views.jobs.cards import PROBLEM, by_whom, decide_by_hand, draw_badge
+from app.views.jobs.cards import PROBLEM, by_whom, decide_by_hand, draw_badge, said_of
 from app.views.state import session
 from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing
@@ -16,6 +16,7 @@ from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
+from generation.jobs.words import FilterWords
 from graph.database.store import GraphStore
 from graph.jobs.candidate_pages import Candidate, list_candidates, read_provenance
 from graph.jobs.lifecycle import CandidateState
@@ -40,10 +41,10 @@ _LAST = ("chunk", "settings", "software")
 
 def show(job: Job) -> None:
     """Draw the candidates of a job, page by page; new ones join at the end while it runs."""
-    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job.id)
+    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job.id, FilterWords(job.settings))
 
 
-def _candidates(job: str) -> None:
+def _candidates(job: str, words: FilterWords) -> None:
     with errors_in_fragment():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
@@ -73,7 +74,7 @@ def _candidates(job: str) -> None:
         places = grid(len(found.candidates), COLUMNS)
         for place, candidate in zip(places, found.candidates, strict=True):
             with place.container(border=True, key=f"_card {candidate.id}"):
-                _card(candidate)
+                _card(candidate, words)
         if found.total > PER_PAGE:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.pagination(-(-found.total // PER_PAGE), **number_in_url("candidates_page"))
@@ -110,7 +111,7 @@ def asked_for(class_name: str, concepts: Sequence[str], source_image: str | None
     return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name
 
 
-def _card(candidate: Candidate) -> None:
+def _card(candidate: Candidate, words: FilterWords) -> None:
     files = image_files()
     for column, title, uri, absent in zip(
         st.columns(3, gap="small"),
@@ -142,12 +143,8 @@ def _card(candidate: Candidate) -> None:
             )
     if candidate.reason:
         st.text(candidate.reason)
-    st.caption(
-        escape(
-            asked_for(candidate.class_name, candidate.concepts)
-            + "".join(f" · {name} {score:.3g}" for name, score in candidate.scores.items())
-        )
-    )
+    asked = asked_for(candidate.class_name, candidate.concepts)
+    st.caption(escape(" · ".join([asked, *said_of(candidate, words)])))
 
 
 def _provenance(candidate: Candidate) -> None:

@@ -9,6 +9,7 @@ from app.views.state import session
 from app.views.state.access import require_editor, user
 from app.views.widgets.messages import errors_kept
 from app.views.widgets.theme import escape, shorten
+from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate
 from graph.jobs.candidates import decide
 from graph.jobs.edited_images import EditedGroup, EditedImage
@@ -91,6 +92,13 @@ def standing(candidate: Candidate, group: EditedGroup) -> str:
     """A candidate's rank and scores in a line."""
     scores = [f"{name} {score:.3g}" for name, score in candidate.scores.items()]
     return " · ".join([rank_text(candidate, group), *scores])
+
+
+def said_of(candidate: Candidate, words: FilterWords) -> list[str]:
+    """What the filters say of a candidate, where no reason for a rejection says it."""
+    if candidate.reason:
+        return []
+    return words.say(candidate.scores, candidate.concepts, candidate.class_name)
 
 
 def rank_text(candidate: Candidate, group: EditedGroup) -> str:

@@ -15,6 +15,7 @@ from app.views.state.url import in_url, number_in_url
 from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import count_column, draw_columns
 from app.views.widgets.theme import duration_text, escape
+from generation.jobs.words import FilterWords
 from graph.database.store import GraphStore
 from graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_queries
@@ -105,7 +106,7 @@ def _left(job: Job) -> str:
     if job.state != "running":
         return "-"
     if not job.workers:
-        return "no worker"
+        return "waits for a worker"
     return duration_text(job.seconds_left) if job.seconds_left is not None else "-"
 
 
@@ -123,6 +124,12 @@ def _head(job: Job) -> None:
         if may_edit():
             _controls(job)
     st.caption(f"How: {escape(job_form.describe(job.settings))}")
+    if not FilterWords(job.settings).looks:
+        st.caption(
+            ":material/visibility_off: No filter of this job looks for what was asked for: an "
+            "accepted image is whole, and may not show it. The filters `clip` and `objects` look; "
+            "or review the candidates."
+        )
     for remark in job.remarks:
         st.text(remark)
     with st.container(horizontal=True):

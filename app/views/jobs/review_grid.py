@@ -9,11 +9,12 @@ from app.image_grid.review import Decision, ReviewImage, decisions, review_grid
 from app.pictures.thumbnails import Picture
 from app.views.components.gallery import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
 from app.views.jobs.candidates import asked_for, choose_query
-from app.views.jobs.cards import MASK_EDGE, PROBLEM, by_whom, kept
+from app.views.jobs.cards import MASK_EDGE, PROBLEM, by_whom, kept, said_of
 from app.views.state import session, url
 from app.views.state.refreshing import refreshing
 from app.views.state.url import in_url, number_in_url
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
+from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate, count_decided, list_candidates
 from graph.jobs.candidates import QueryDecisions, decide, read_decisions, restore_decisions
 from graph.jobs.lifecycle import Verdict
@@ -37,10 +38,10 @@ Step = tuple[tuple[QueryDecisions, QueryDecisions], ...]
 
 def show(job: Job) -> None:
     """Draw a page of a job's candidates, to decide on by keys."""
-    refreshing(None)(_review)(job.id)
+    refreshing(None)(_review)(job.id, FilterWords(job.settings))
 
 
-def _review(job: str) -> None:
+def _review(job: str, words: FilterWords) -> None:
     with errors_in_fragment():
         for decision in decisions(_GRID, lambda id_: id_.startswith(f"{job}/")):
             _take(job, decision)
@@ -64,7 +65,7 @@ def _review(job: str) -> None:
         if pages > 1:
             st.pagination(pages, **number_in_url(_PAGE))
         st.caption(_KEYS)
-        images = [_image(one, originals=originals) for one in found.candidates]
+        images = [_image(one, words, originals=originals) for one in found.candidates]
         review_grid(
             images,
             key=_GRID,
@@ -95,12 +96,12 @@ def _pictures(candidate: Candidate, size_px: int, *, originals: bool) -> tuple[P
     return plain, files.with_mask(uri, candidate.mask_uri, MASK_EDGE, size_px)
 
 
-def _image(candidate: Candidate, *, originals: bool) -> ReviewImage:
+def _image(candidate: Candidate, words: FilterWords, *, originals: bool) -> ReviewImage:
     plain, drawn = _pictures(candidate, THUMBNAIL_PX, originals=originals)
     asked = asked_for(candidate.class_name, candidate.concepts)
-    scores = (f"{name} {score:.3g}" for name, score in candidate.scores.items())
     who = by_whom(candidate) if candidate.verdict != "pending" else "being compared"
-    said = [asked, f"{candidate.verdict} {who}", candidate.reason, *scores]
+    said = [asked, f"{candidate.verdict} {who}", candidate.reason]
+    said += said_of(candidate, words)
     image = GridImage(candidate.id, asked, plain, drawn)
     return ReviewImage(image, candidate.verdict, " · ".join(filter(None, said)))
 

@@ -102,7 +102,7 @@ def _left(one: Task) -> str:
     if one.state != "running":
         return "-"
     if not one.workers:
-        return "no worker"
+        return "waits for a worker"
     return duration_text(one.seconds_left) if one.seconds_left is not None else "-"
 
 

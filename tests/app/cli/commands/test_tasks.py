@@ -16,7 +16,7 @@ def test_tasks_are_listed_cancelled_and_retried(run, planned, store):
         *(task, "measure", "running"),
         *(3, 10),
     )
-    assert "no worker" in said
+    assert "waits for a worker" in said
     assert table(run("jobs", "-d", planned, "-f", "csv")).empty
     assert f"Task {task} is cancelled." in run("cancel", task[:6]).stderr
     assert f"Task {task} is queued: it runs again." in run("retry", task).stderr

@@ -152,7 +152,7 @@ def test_progress_and_time_left(
         3,
         1,
         30,
-        "no worker",
+        "waits for a worker",
     ]
     report(0, "AA", first=4)
     finish_queries(store, job, {query_id(job, 0): ""})
