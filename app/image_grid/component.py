@@ -67,6 +67,7 @@ def image_grid(
     opened: OpenedImage | None,
     on_open: Callable[[str | None], None],
     on_overlay: Callable[[bool], None],
+    has_lightbox: bool = True,
 ) -> None:
     """Draw images in rows of one height.
 
@@ -92,12 +93,14 @@ def image_grid(
         called before the next run.
     on_overlay : callable
         Takes whether the person wants boxes and outlines.
+    has_lightbox : bool
+        Whether a click opens an image here; else the page is only told.
     """
     data = grid_data(images, key=key, label=label, row_px=row_px, overlay=overlay, opened=opened)
     draw_part(
         "image_grid",
         key,
-        data,
+        data | {"has_lightbox": has_lightbox},
         on_asked_change=opening(key, images, on_open),
         on_overlay_change=switching(key, "overlay", on_overlay),
     )

@@ -83,9 +83,42 @@ def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
     st.session_state[_OF] = clique
     if known not in (None, clique) and not came_back():
         url.write(OPENED, [])
-        for name in current.class_sizes:
-            if (key := _page_key(current, name)) in st.session_state:
-                st.session_state[key] = 1
+        _show_first_pages(current)
+
+
+def _show_first_pages(current: CurrentDataset) -> None:
+    for name in current.class_sizes:
+        if (key := _page_key(current, name)) in st.session_state:
+            st.session_state[key] = 1
+
+
+def strip(
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, most: int, row_px: int
+) -> None:
+    """Draw the first images of a clique in a class, `most` of them; a click opens the gallery."""
+    found = current.read(read_clique_images, clique, class_name, skip=0, limit=most)
+    if found.empty or (why_not := _no_files(found)) is not None:
+        st.caption("No images." if found.empty else why_not)
+        return
+
+    def open_in_gallery(name: str | None) -> None:
+        if name is not None:
+            st.session_state[_OF] = clique
+            _show_first_pages(current)
+            url.show_images(clique)
+            url.write(OPENED, [name])
+
+    image_grid(
+        _Found(current, clique, class_name, found).grid_images(),
+        key=f"_strip {class_name} {clique}",
+        label=f"First images of {class_name} with {', '.join(clique)}",
+        row_px=row_px,
+        overlay=st.session_state.get(_BOXES, True),
+        opened=None,
+        has_lightbox=False,
+        on_open=open_in_gallery,
+        on_overlay=lambda _: None,
+    )
 
 
 def _page_key(current: CurrentDataset, class_name: str) -> str:
@@ -126,7 +159,17 @@ def _one_class(
         for name in found["id"]:
             st.text(name)
         return
-    _draw(current, clique, class_name, found, look)
+    shown = _Found(current, clique, class_name, found)
+    image_grid(
+        shown.grid_images(),
+        key=f"_images {class_name}",
+        label=f"Images of {class_name}",
+        row_px=look.row_px,
+        overlay=look.boxes,
+        opened=shown.opened(),
+        on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
+        on_overlay=lambda boxes: st.session_state.update({_BOXES: boxes}),
+    )
 
 
 def _no_files(found: pd.DataFrame) -> str | None:
@@ -141,43 +184,43 @@ def _no_files(found: pd.DataFrame) -> str | None:
     return None
 
 
-def _draw(
-    current: CurrentDataset,
-    clique: tuple[str, ...],
-    class_name: str,
-    found: pd.DataFrame,
-    look: _Look,
-) -> None:
-    """Draw a page of images, and the lightbox if one of them is open."""
-    files, folder = image_files(), session.settings().regions_folder()
-    regions = read_regions(folder, current.name, found["id"].tolist())
-    regions = regions[regions["concept"].isin(clique)]
-    colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
-    uris = {
-        row["id"]: row["uri"] if isinstance(row["uri"], str) else None
-        for row in found.to_dict("records")
-    }
-    listed = [GalleryImage(name, uri) for name, uri in uris.items()]
-    pictures = files.grid(listed, regions, colors, THUMBNAIL_PX)
-    opened = next((name for name in url.texts(OPENED) if name in uris), None)
-    original = None
-    if opened is not None:
-        own = regions[regions["id"] == opened]
-        plain = files.thumbnail(uris[opened], LIGHTBOX_PX)
-        drawn = None if own.empty else files.with_regions(uris[opened], own, colors, LIGHTBOX_PX)
-        shows = current.read(read_image_concepts, opened)
-        caption = f"{class_name}: {', '.join(shows)}"
-        original = OpenedImage(opened, caption, plain, drawn)
-    image_grid(
-        [
-            GridImage(image.id, f"{image.id}: {class_name}", plain, drawn)
+class _Found:
+    """Images of a clique that a page shows, with the regions of its concepts."""
+
+    def __init__(
+        self,
+        current: CurrentDataset,
+        clique: tuple[str, ...],
+        class_name: str,
+        found: pd.DataFrame,
+    ) -> None:
+        folder = session.settings().regions_folder()
+        regions = read_regions(folder, current.name, found["id"].tolist())
+        self._current, self._class_name = current, class_name
+        self._regions = regions[regions["concept"].isin(clique)]
+        self._colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
+        self._uris = {
+            row["id"]: row["uri"] if isinstance(row["uri"], str) else None
+            for row in found.to_dict("records")
+        }
+
+    def grid_images(self) -> list[GridImage]:
+        """All of them, small."""
+        listed = [GalleryImage(name, uri) for name, uri in self._uris.items()]
+        pictures = image_files().grid(listed, self._regions, self._colors, THUMBNAIL_PX)
+        return [
+            GridImage(image.id, f"{image.id}: {self._class_name}", plain, drawn)
             for image, (plain, drawn) in zip(listed, pictures, strict=True)
-        ],
-        key=f"_images {class_name}",
-        label=f"Images of {class_name}",
-        row_px=look.row_px,
-        overlay=look.boxes,
-        opened=original,
-        on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
-        on_overlay=lambda boxes: st.session_state.update({_BOXES: boxes}),
-    )
+        ]
+
+    def opened(self) -> OpenedImage | None:
+        """The one that the URL names, as large as it is."""
+        name = next((name for name in url.texts(OPENED) if name in self._uris), None)
+        if name is None:
+            return None
+        files, uri = image_files(), self._uris[name]
+        own = self._regions[self._regions["id"] == name]
+        plain = files.thumbnail(uri, LIGHTBOX_PX)
+        drawn = None if own.empty else files.with_regions(uri, own, self._colors, LIGHTBOX_PX)
+        shows = self._current.read(read_image_concepts, name)
+        return OpenedImage(name, f"{self._class_name}: {', '.join(shows)}", plain, drawn)

@@ -38,7 +38,7 @@ from app.views.components import (
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.components.stepper import draw_steps
-from app.views.diagnose import charts, from_graph, heat_map, table
+from app.views.diagnose import charts, from_graph, heat_map, strips, table
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -55,7 +55,8 @@ from ingest.concepts.plurals import counted
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
-GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS = "Graph", "Heat map", "Matrix", "Combinations"
+GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
+MATRIX, COMBINATIONS = "Matrix", "Combinations"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 COLORS = ("Class", "Accuracy")
@@ -173,7 +174,7 @@ def _pictures(
     current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        views = [GRAPH_VIEW, HEAT_MAP, MATRIX, COMBINATIONS]
+        views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS]
         if len(current.class_sizes) < 3:
             views.remove(HEAT_MAP)  # one row says all of the other
         view = st.segmented_control(
@@ -194,6 +195,9 @@ def _pictures(
         axis = axis_choice.choose_axis(current) if between else None
     if view == HEAT_MAP:
         heat_map.draw(current)
+        return
+    if view == IMAGES:
+        strips.draw(current, frame)
         return
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)

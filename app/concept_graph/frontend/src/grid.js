@@ -76,7 +76,8 @@ export class ImageGrid {
     button.style.setProperty("--aspect", Math.max(NARROWEST, Math.min(WIDEST, image.aspect)));
     button.addEventListener("click", () => {
       this.focus(index);
-      this.lightbox.open(index);
+      if (this.host.data.has_lightbox === false) this.ask(image.id);
+      else this.lightbox.open(index);
     });
     return button;
   }
