@@ -12,7 +12,7 @@ from app.views.jobs.candidates import asked_for, choose_query
 from app.views.jobs.cards import MASK_EDGE, PROBLEM, by_whom, kept, said_of
 from app.views.state import session, url
 from app.views.state.refreshing import refreshing
-from app.views.state.url import in_url, number_in_url
+from app.views.state.url import MOST_NUMBER, in_url
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate, count_decided, list_candidates
@@ -25,6 +25,7 @@ MOST_UNDONE = 200
 ROW_PX = 110
 _GRID = "_review_grid"
 _PAGE = "review_page"
+_AT = "_review_at"  # the job and the page of it
 _ORIGINALS, _MASKS = "originals", "masks"
 _DONE = "_review_grid_done"
 _KEYS = (
@@ -51,11 +52,12 @@ def _review(job: str, words: FilterWords) -> None:
             originals = st.toggle("Originals", **in_url(_ORIGINALS))
             masks = st.toggle("Masks", **in_url(_MASKS))
         read = partial(list_candidates, session.store(), job, query=query, per_page=PER_PAGE)
-        page = st.session_state.get(_PAGE) or 1
+        page = _page(job)
         found = read(page=page)
         if found.total and not found.candidates:  # fewer than there were
-            page = st.session_state[_PAGE] = 1
+            page = 1
             found = read()
+        url.write(_PAGE, [str(page)])
         if not found.total:
             st.caption("No candidate yet.")
             return
@@ -63,7 +65,7 @@ def _review(job: str, words: FilterWords) -> None:
         st.progress(decided / found.total, f"{decided:,} of {found.total:,} decided by hand")
         pages = -(-found.total // PER_PAGE)
         if pages > 1:
-            st.pagination(pages, **number_in_url(_PAGE))
+            _choose_page(job, page, pages)
         st.caption(_KEYS)
         images = [_image(one, words, originals=originals) for one in found.candidates]
         review_grid(
@@ -78,8 +80,34 @@ def _review(job: str, words: FilterWords) -> None:
             on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
             on_overlay=partial(_turn, _MASKS),
             on_original=partial(_turn, _ORIGINALS),
-            on_end=lambda: st.session_state.update({_PAGE: page + 1}),
+            on_end=partial(_go_to, job, page + 1),
         )
+
+
+def _page(job: str) -> int:
+    """The page that this session is on; of a link, or after Back, the one that the URL names.
+
+    Keys turn pages while the browser still has, and sends, the address of the page before.
+    """
+    of, page = st.session_state.get(_AT, (None, 1))
+    if of == job and not url.came_back():
+        return int(page)
+    text = next(iter(url.texts(_PAGE)), "1")
+    page = int(text) if text.isdecimal() and 0 < int(text) <= MOST_NUMBER else 1
+    _go_to(job, page)
+    return page
+
+
+def _go_to(job: str, page: int) -> None:
+    st.session_state[_AT] = job, page
+
+
+def _choose_page(job: str, page: int, pages: int) -> None:
+    """Draw the choice of a page."""
+    key = f"_{_PAGE} {page}"  # a widget for each, as the browser's value may be late
+    st.pagination(
+        pages, default=page, key=key, on_change=lambda: _go_to(job, st.session_state[key] or page)
+    )
 
 
 def _turn(name: str, on: bool) -> None:

@@ -27,6 +27,7 @@ export class ImageGrid {
       this.lightbox.dialog,
     ]);
     this.list.addEventListener("keydown", (event) => this.move(event));
+    this.list.addEventListener("focusin", ({ target }) => this.reach(this.cells.indexOf(target)));
     parent.append(this.root);
   }
 
@@ -83,11 +84,14 @@ export class ImageGrid {
   }
 
   focus(index) {
-    if (!this.cells.length) return;
+    this.cells[Math.min(index, this.cells.length - 1)]?.focus();
+  }
+
+  /** The keyboard is on a cell, which is the one that Tab comes back to. */
+  reach(index) {
     this.cells[this.focused].tabIndex = -1;
-    this.focused = Math.min(index, this.cells.length - 1);
-    this.cells[this.focused].tabIndex = 0;
-    this.cells[this.focused].focus();
+    this.focused = index;
+    this.cells[index].tabIndex = 0;
   }
 
   move(event) {

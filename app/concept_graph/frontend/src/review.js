@@ -25,7 +25,6 @@ export class ReviewGrid extends ImageGrid {
     this.root.classList.add("review");
     this.root.append(this.note);
     this.root.addEventListener("keydown", (event) => this.press(event));
-    this.list.addEventListener("focusin", () => this.tell());
   }
 
   destroy() {
@@ -126,6 +125,11 @@ export class ReviewGrid extends ImageGrid {
   push() {
     clearTimeout(this.pushTimer);
     this.pushTimer = setTimeout(() => this.host.setStateValue("log", this.log.report()), PUSH_DELAY_MS);
+  }
+
+  reach(index) {
+    super.reach(index);
+    this.tell();
   }
 
   paint() {

@@ -209,7 +209,8 @@ def test_candidates_have_pictures_scores_and_reasons(
     assert len(app.image) == 6
     said = shown_text(app).replace("\\", "")
     assert "objects: the cow is missing" in said
-    assert "urban: cow + field · clip 0.51 · objects 1" in said
+    assert "urban: cow + field · clip 0.51 · objects 1" not in said  # the reason says it
+    assert "urban: cow + field · clip 0.5 · objects 1" in said
     assert said.count("by the filters") == 2
 
 
