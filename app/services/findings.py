@@ -8,11 +8,10 @@ import pandas as pd
 from generation.planning.plan import Plan
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
-from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, disagreements
+from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN, disagreements
 from graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from graph.diagnosis.selection import find_rows
 from graph.errors import Text
-from graph.queries.own_effects import OWN
 from ingest.concepts.plurals import counted
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio

@@ -9,6 +9,8 @@ from graph.diagnosis.association import class_rates, leading_classes
 
 EVIDENCE = "evidence"
 """Name of the order that `by_evidence` gives."""
+OWN = "own_effect"
+"""Name of the order by what is a clique's own, beyond its parts."""
 MAX_Q_VALUE = 0.05
 """The largest q-value of a clique that leans to a class."""
 

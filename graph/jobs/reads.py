@@ -125,7 +125,8 @@ COUNT_DECIDED = Statement(
     "How many of a job's candidates a person has decided on, of one query or of all.",
     """
 MATCH (c:Candidate {job: $job})
-WHERE c.decided_by IS NOT NULL AND ($query IS NULL OR c.query = $query)
+WHERE c.verdict IS NOT NULL AND c.decided_by IS NOT NULL
+  AND ($query IS NULL OR c.query = $query)
 RETURN count(c) AS candidates""",
 )
 

@@ -8,13 +8,12 @@ import pandas as pd
 
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques
+from graph.diagnosis.evidence import OWN
 from graph.diagnosis.own_effect import closed_cliques, own_effects
 from graph.diagnosis.selection import find_rows, fold_repeats
 from graph.diagnosis.summary import MAX_Q_VALUE
 from graph.queries.imbalances import Ranking, read_imbalances, read_imbalances_of
 
-OWN = "own_effect"
-"""Name of the order that `read_standing` gives."""
 _OWN_COLUMNS = [OWN, "own_over", "explained"]
 
 

@@ -107,8 +107,10 @@ def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
     if table.n_rows == 0:
         raise problems.fatal("has no rows", "Give it a row for each caption.")
     of = dict(map_columns(table, TableOptions(), ("id", "caption", "uri")).of)
-    if len(table.columns) == 2 and not {"id", "caption"} & of.keys():
-        of |= dict(zip(("id", "caption"), table.columns, strict=True))
+    if len(table.columns) == 2 and "caption" not in of:
+        names = list(table.columns)
+        of["id"] = of.get("id", names[0])
+        of["caption"] = names[of["id"] == names[0]]
     for role, name in (("id", "image_id"), ("caption", "caption")):
         if role not in of:
             reason = f"there is no column {name!r} (its columns: {listed(table.columns)})"

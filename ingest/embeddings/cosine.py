@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from graph.arrays import FloatArray, IntArray
 from graph.errors import OptionError
@@ -117,6 +115,9 @@ def groups_of(pairs: tuple[IntArray, IntArray], rows: int) -> list[IntArray]:
     >>> [group.tolist() for group in groups_of((np.array([4, 0, 1]), np.array([5, 1, 3])), 6)]
     [[0, 1, 3], [4, 5]]
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     left, right = pairs
     edges = coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(rows, rows))
     _, label = connected_components(edges, directed=False)

@@ -88,8 +88,7 @@ def test_from_a_grid_to_the_own_pixels_and_back_by_keyboard(opened: Pages) -> No
 
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
-    settle(page)
-    assert "image=" not in page.url
+    page.wait_for_url(lambda url: "image=" not in url)
     expect(cells.nth(1)).to_be_focused()
     page.keyboard.press("ArrowLeft")
     expect(cells.first).to_be_focused()

@@ -10,9 +10,8 @@ from app.services.glossary import meaning
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, id_in_url, in_url, number_in_url
 from app.views.widgets.theme import shorten
-from graph.diagnosis.evidence import EVIDENCE
+from graph.diagnosis.evidence import EVIDENCE, OWN
 from graph.queries.imbalances import GAP, Ranking
-from graph.queries.own_effects import OWN
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 GROUP = "group"  # the parameter of the filter by a group of concepts

@@ -19,10 +19,9 @@ from app.services.reports import (
     rate_texts,
 )
 from app.views.widgets.tables import count_column
-from graph.diagnosis.evidence import EVIDENCE
+from graph.diagnosis.evidence import EVIDENCE, OWN
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.queries.imbalances import GAP
-from graph.queries.own_effects import OWN
 
 _SHORTER = {
     "fewest images, not the lowest rate": "fewest, not lowest rate",

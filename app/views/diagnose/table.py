@@ -18,12 +18,13 @@ from app.views.widgets.tables import draw_table
 from app.views.widgets.theme import escape, shorten
 from app.views.widgets.wording import in_app
 from graph.dataset.cliques import clique_totals
+from graph.diagnosis.evidence import OWN
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import worded
 from graph.evaluations.reading import Evaluation
 from graph.queries.contrasts import read_contrasts
 from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
-from graph.queries.own_effects import OWN, passing, read_own_effects, read_standing
+from graph.queries.own_effects import passing, read_own_effects, read_standing
 from ingest.concepts.plurals import counted
 
 HEIGHT_PX = 560

@@ -103,11 +103,17 @@ def _go_to(job: str, page: int) -> None:
 
 
 def _choose_page(job: str, page: int, pages: int) -> None:
-    """Draw the choice of a page."""
-    key = f"_{_PAGE} {page}"  # a widget for each, as the browser's value may be late
-    st.pagination(
-        pages, default=page, key=key, on_change=lambda: _go_to(job, st.session_state[key] or page)
-    )
+    """Draw the way to the pages beside; without a widget's value, which a browser has too late."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, to in (("Previous page", page - 1), ("Next page", page + 1)):
+            st.button(
+                label,
+                key=f"_review_to {label}",
+                on_click=_go_to,
+                args=(job, to),
+                disabled=not 1 <= to <= pages,
+            )
+        st.markdown(f"Page {page:,} of {pages:,}", width="content")
 
 
 def _turn(name: str, on: bool) -> None:
