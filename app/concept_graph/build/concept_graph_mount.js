@@ -1,2 +1,2 @@
-/* sources d2801e01d3f8ace8814d5d56bd077dcd79d1679213ef73e0e3cc5f507ab9dd97; made by app/concept_graph/frontend, licences in LICENSES */
+/* sources e3635e3453c3c178832b5b1027a4e792dcbef4ceda2e8c45e1572df8dd9715be; made by app/concept_graph/frontend, licences in LICENSES */
 var e=globalThis[Symbol.for("cobalance")]??={};function t(r){if(!e[r]){let o={};o.library=new Promise(i=>o.resolve=i),e[r]=o}return e[r]}var l=r=>t(r).library;var c=async r=>(await l("concept_graph"))(r);export{c as default};

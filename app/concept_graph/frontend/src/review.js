@@ -10,6 +10,7 @@ import { ImageGrid } from "./grid.js";
 import { DecisionLog } from "./log.js";
 
 const PUSH_DELAY_MS = 250; // one report for a run of keys
+const REPEAT_MS = 3000;
 const KEYS = ["a", "r", "x", "u", "o", "m", "n", " "];
 const MARKS = { accepted: "✓", rejected: "✗", pending: "…" };
 const SAID = { accepted: "accepted", rejected: "rejected", pending: "being compared" };
@@ -20,6 +21,7 @@ export class ReviewGrid extends ImageGrid {
     super(parent);
     this.log = new DecisionLog(crypto.randomUUID());
     this.marked = new Set(); // ids of the cells that the next key is about, if there are any
+    this.reports = 0;
     this.waiting = null; // keys that were pressed while the next page was on its way
     this.note = element("p", { className: "note", attributes: { role: "status" } });
     this.root.classList.add("review");
@@ -118,13 +120,26 @@ export class ReviewGrid extends ImageGrid {
     if (this.focused + 1 < this.cells.length) this.focus(this.focused + 1);
     else if (this.host.data.more) {
       this.waiting = [];
-      this.host.setTriggerValue("page", { after: this.images.at(-1).id });
+      this.turn();
+      this.push();
     }
   }
 
   push() {
     clearTimeout(this.pushTimer);
-    this.pushTimer = setTimeout(() => this.host.setStateValue("log", this.log.report()), PUSH_DELAY_MS);
+    this.pushTimer = setTimeout(() => this.report(), PUSH_DELAY_MS);
+  }
+
+  /** Tell Python what it has not taken over, and again until it has: a busy page may drop a run. */
+  report() {
+    this.reports += 1;
+    this.host.setStateValue("log", { ...this.log.report(), reports: this.reports });
+    if (this.waiting) this.turn();
+    this.pushTimer = setTimeout(() => (this.log.entries.length || this.waiting) && this.report(), REPEAT_MS);
+  }
+
+  turn() {
+    this.host.setTriggerValue("page", { after: this.images.at(-1).id });
   }
 
   reach(index) {
