@@ -11,7 +11,9 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import streamlit as st
@@ -231,6 +233,8 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
     @asynccontextmanager
     async def announced(_: st.App) -> AsyncIterator[dict[str, Any]]:
         ready()
+        # While the browser is on its way: the first visitor need not wait for it.
+        Thread(target=import_module, args=["app.main"], daemon=True).start()
         yield {}
 
     auth = None if listening.login is None else {"auth": dict(listening.login.auth)}
