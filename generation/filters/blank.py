@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, compared
+from generation.filters.filter import FilterPlugin, Judgement, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
@@ -28,14 +28,30 @@ class BlankOptions(Options):
     min_luminance: float = Field(default=0.01, ge=0, le=1)
 
 
+def _says(found: Scored, options: BlankOptions) -> str:
+    said = compared(
+        found.score,
+        options.threshold,
+        enough="Not one colour",
+        too_little="Nearly one colour",
+    )
+    if "luminance" not in found.details:
+        return said
+    light = compared(
+        found.details["luminance"],
+        options.min_luminance,
+        enough="not black",
+        too_little="nearly black",
+    )
+    return f"{said}; {light}"
+
+
 PLUGIN = FilterPlugin(
     "blank",
     "The image is not one colour, or nearly.",
     extra="worker",
     options=BlankOptions,
-    says=lambda score, options, _: compared(
-        score, options.threshold, "Not one colour", "Nearly one colour"
-    ),
+    says=_says,
 )
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
-from generation.filters.filter import FilterPlugin, Judgement, compared
+from generation.filters.filter import LOOKS_FOR_ALL, FilterPlugin, Judgement, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
+from ingest.concepts.wording import listed
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
 from ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
@@ -62,16 +63,34 @@ class ClipOptions(ModelOptions):
         return text
 
 
+def _says(found: Scored, options: ClipOptions) -> str:
+    places = placeholders(PHOTO if options.text == "concepts" else options.text)
+    names_concepts = bool(places & {"concepts", "names"})
+    asked, missing = "what its prompt says", "does not find what its prompt says"
+    if "caption" in places:  # whether it has one is not kept with the score
+        asked = "what its caption or prompt says"
+        missing = f"does not find {asked}"
+    elif names_concepts and found.concepts:
+        asked = listed(found.concepts)
+        one = len(found.concepts) == 1
+        missing = f"finds no {asked}" if one else f"does not find all of {asked}"
+    return compared(
+        found.score,
+        options.threshold,
+        enough=f"CLIP finds {asked}",
+        too_little=f"CLIP {missing}",
+        measured=f"CLIPScore of {asked}",
+    )
+
+
 PLUGIN = FilterPlugin(
     "clip",
     "The image shows what the prompt says: CLIPScore.",
     extra="models",
     options=ClipOptions,
     licence="none named on the hub; its code is under MIT",
-    says=lambda score, options, asked: compared(
-        score, options.threshold, f"CLIP finds {asked}", f"CLIP finds no {asked}"
-    ),
-    looks=lambda options: options.threshold is not None,
+    says=_says,
+    looks=lambda options: LOOKS_FOR_ALL if options.threshold else frozenset(),
 )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement
+from generation.filters.filter import FilterPlugin, Judgement, Scored, number_text
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
 from graph.options import MayBePath
@@ -32,6 +32,18 @@ class ConfidenceOptions(ModelOptions):
     threshold: float | None = Field(default=None, ge=0, le=1)
 
 
+def _says(found: Scored, _: ConfidenceOptions) -> str:
+    said = f"A classifier gives its class a probability of {number_text(found.score, 0, 1)}"
+    if not {"confidence", "threshold"} <= found.details.keys():
+        return said
+    best, most = found.details["confidence"], found.details["threshold"]
+    sure = "sure" if best > most else "not sure"
+    return (
+        f"{said}; it is {sure}: its highest one is {number_text(best, most, 1)}, and it is sure "
+        f"above {number_text(most)}"
+    )
+
+
 PLUGIN = FilterPlugin(
     "confidence",
     "A classifier trained on real images is not sure of the image: it is neither easy nor wrong.",
@@ -40,7 +52,7 @@ PLUGIN = FilterPlugin(
     required={
         "model": "the folder of a network that was trained on the dataset without generated images"
     },
-    says=lambda score, _, __: f"A classifier gives its class a probability of {score:.0%}",
+    says=_says,
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, RepeatCheck
+from generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Scored
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import OptionError
 from graph.options import Options
@@ -31,15 +31,22 @@ class DuplicatesOptions(Options):
     hash_size: int = Field(default=8, ge=4, le=32, multiple_of=4)
 
 
+def _says(found: Scored, options: DuplicatesOptions) -> str:
+    if found.score >= options.hash_size**2:
+        return "Nothing before it that it could repeat"
+    said = "Unlike others" if found.score > options.distance else "Much like another"
+    return (
+        f"{said}: {found.score:.0f} bits of its hash differ, more than {options.distance} are "
+        "needed"
+    )
+
+
 PLUGIN = FilterPlugin(
     "duplicates",
     "The image is not nearly the same as another one of its query.",
     extra="worker",
     options=DuplicatesOptions,
-    says=lambda score, options, _: (
-        f"{'Unlike' if score > options.distance else 'Much like'} others: {score:.0f} bits of its "
-        f"hash differ, more than {options.distance} are needed"
-    ),
+    says=_says,
     repeats=RepeatCheck("phash", lambda hashes, options: find_duplicates(hashes, options.distance)),
 )
 

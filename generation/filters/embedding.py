@@ -9,7 +9,15 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from generation.filters.clip import CLIP_REVISION
-from generation.filters.filter import FilterPlugin, Judgement, PoolCheck, without_source
+from generation.filters.filter import (
+    FilterPlugin,
+    Judgement,
+    PoolCheck,
+    Scored,
+    compared,
+    number_text,
+    without_source,
+)
 from generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
@@ -219,6 +227,20 @@ def _first_judgement(vector: npt.NDArray[np.float32], source: npt.NDArray[np.flo
     return Judgement(cosine, accepted=True, vectors={"image": vector, "source": source})
 
 
+def _says(found: Scored, options: EmbeddingOptions) -> str:
+    said = [f"As close to its source as {number_text(found.score)} (cosine)"]
+    shares = (
+        ("p_real", options.min_real, "of its neighbours are real"),
+        ("p_group", options.min_group, "are of its group"),
+    )
+    said += [
+        compared(found.details[name], least, enough=f"enough {what}", too_little=f"too few {what}")
+        for name, least, what in shares
+        if name in found.details
+    ]
+    return "; ".join(said)
+
+
 PLUGIN = FilterPlugin(
     "embedding",
     "Nearest neighbours of the object are real, and of its group.",
@@ -226,7 +248,8 @@ PLUGIN = FilterPlugin(
     options=EmbeddingOptions,
     licence="none named on the hub, its code is under MIT; that of the preset dino is Apache-2.0",
     pool=PoolCheck(judge_pool),
-    says=lambda score, _, __: f"As close to its source as {score:.2f} (cosine)",
+    says=_says,
+    looks=lambda options: frozenset(["class"] if options.min_group else []),
 )
 
 

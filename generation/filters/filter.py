@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from generation.filters.pool import Pool, Vector
 from generation.image_request import GeneratedImage, ImageRequest
@@ -66,21 +66,83 @@ class PoolCheck:
     judge: Callable[[Pool, Any], Mapping[str, Judgement]]
 
 
-def _never(_: Any) -> bool:
-    return False
+Asked = Literal["concepts", "class"]
+"""What an image is asked to show."""
+
+LOOKS_FOR_ALL: frozenset[Asked] = frozenset(["concepts", "class"])
 
 
-def compared(score: float, least: float | None, enough: str, too_little: str) -> str:
-    """A score beside what it needs, in words.
+def _looks_for_nothing(_: Any) -> frozenset[Asked]:
+    return frozenset()
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A filter's score of an image, with what the image was asked to show.
+
+    Parameters
+    ----------
+    score : float
+        Finite.
+    details : mapping of str to float
+        The other finite numbers of its judgement, by name; earlier versions may have kept fewer.
+    concepts : tuple of str
+        The concepts that were asked for.
+    class_name : str
+        The class.
+    """
+
+    score: float
+    details: Mapping[str, float]
+    concepts: tuple[str, ...]
+    class_name: str
+
+
+def number_text(value: float, *others: float) -> str:
+    """A number with at least two digits, and as many as tell it from others.
 
     Examples
     --------
-    >>> compared(0.191, 0.24, "CLIP finds cow", "CLIP finds no cow")
+    >>> number_text(0.191, 0.24), number_text(0.2398, 0.24), number_text(0.24, 0.24)
+    ('0.19', '0.2398', '0.24')
+    """
+    for digits in range(2, 17):
+        text = f"{value:.{digits}g}"
+        shown = float(text)
+        if all((shown < one, shown > one) == (value < one, value > one) for one in others):
+            return text
+    return repr(value)
+
+
+def compared(
+    score: float, least: float | None, *, enough: str, too_little: str, measured: str = ""
+) -> str:
+    """A score beside what it needs, in words.
+
+    Parameters
+    ----------
+    score : float
+        Finite.
+    least : float or None
+        The lowest score that is enough; None where every one is.
+    enough, too_little : str
+        What it says then.
+    measured : str
+        What is measured, where no score is too little.
+
+    Examples
+    --------
+    >>> words = {"enough": "CLIP finds cow", "too_little": "CLIP finds no cow"}
+    >>> compared(0.191, 0.24, **words, measured="CLIPScore of cow")
     'CLIP finds no cow: 0.19, needs 0.24'
+    >>> compared(0.191, None, **words, measured="CLIPScore of cow")
+    'CLIPScore of cow: 0.19'
     """
     if least is None:
-        return f"{enough}: {score:.3g}"
-    return f"{enough if score >= least else too_little}: {score:.2g}, needs {least:g}"
+        return f"{measured}: {number_text(score)}"
+    needed = repr(float(least)).removesuffix(".0")
+    said = enough if score >= least else too_little
+    return f"{said}: {number_text(score, least)}, needs {needed}"
 
 
 @dataclass(frozen=True)
@@ -98,18 +160,18 @@ class FilterPlugin(Plugin):
     required : mapping of str to str
         Options that a job has to give, each with what it is.
     says : callable or None
-        Given a score, the filter's options, and the concepts or the class that were asked for in
-        words: what the score says.
+        Given what it scored and its options, what the score says, in words.
     looks : callable
-        Given its options, whether it rejects images that do not show what was asked for.
+        Given its options, what of that which was asked for it looks for, and rejects an image
+        without; the class alone counts where no concepts were asked for.
     """
 
     takes_vocabulary: bool = False
     repeats: RepeatCheck | None = None
     pool: PoolCheck | None = None
     required: Mapping[str, str] = field(default_factory=dict)
-    says: Callable[[float, Any, str], str] | None = None
-    looks: Callable[[Any], bool] = _never
+    says: Callable[[Scored, Any], str] | None = None
+    looks: Callable[[Any], frozenset[Asked]] = _looks_for_nothing
 
 
 class Filter(Protocol):

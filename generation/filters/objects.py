@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generation.filters.filter import FilterPlugin, Judgement, compared
+from generation.filters.filter import Asked, FilterPlugin, Judgement, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.concepts.wording import listed, readable
 from ingest.models.options import DetectorOptions
@@ -37,6 +37,37 @@ class ObjectsOptions(DetectorOptions):
     reject_unasked: bool = False
 
 
+def _says(found: Scored, options: ObjectsOptions) -> str:
+    said = []
+    if found.concepts:
+        names = listed(found.concepts)
+        said.append((found.score, names if len(found.concepts) == 1 else f"all of {names}"))
+    if options.check_class and "class" in found.details:
+        said.append((found.details["class"], class_text(options, found.class_name)))
+    texts = [
+        compared(
+            score,
+            options.threshold,
+            enough=f"{'a' if at else 'A'} detector finds {name}",
+            too_little=f"{'a' if at else 'A'} detector does not find {name}",
+        )
+        for at, (score, name) in enumerate(said)
+    ]
+    return "; ".join(texts) or "The detector was asked for nothing"
+
+
+def _looks(options: ObjectsOptions) -> frozenset[Asked]:
+    if not options.threshold:  # which every score reaches
+        return frozenset()
+    return frozenset(["concepts", "class"] if options.check_class else ["concepts"])
+
+
+def class_text(options: ObjectsOptions, class_name: str) -> str:
+    """What the detector is asked for to find a class."""
+    text = options.class_text
+    return text if isinstance(text, str) else (text or {}).get(class_name, class_name)
+
+
 PLUGIN = FilterPlugin(
     "objects",
     "A detector finds the concepts and the class in the image.",
@@ -44,10 +75,8 @@ PLUGIN = FilterPlugin(
     options=ObjectsOptions,
     licence="Apache-2.0",
     takes_vocabulary=True,
-    says=lambda score, options, asked: compared(
-        score, options.threshold, f"A detector finds {asked}", f"A detector does not find {asked}"
-    ),
-    looks=lambda _: True,
+    says=_says,
+    looks=_looks,
 )
 
 
@@ -88,30 +117,24 @@ class ObjectsFilter:
         return {"filter": "objects", **described, "settings": {**described["settings"], **own}}
 
     def _names(self, request: ImageRequest) -> list[str]:
-        classes = [self._class_text(request)] if self.options.check_class else []
+        classes = [class_text(self.options, request.class_name)] if self.options.check_class else []
         return [*request.concepts, *classes, *self.options.vocabulary]
-
-    def _class_text(self, request: ImageRequest) -> str:
-        text = self.options.class_text
-        if isinstance(text, str):
-            return text
-        return (text or {}).get(request.class_name, request.class_name)
 
     def _judge(self, request: ImageRequest, scores: Mapping[str, float]) -> Judgement:
         found = {name: scores[name] for name in request.concepts if self._is_found(scores[name])}
         missing = [name for name in request.concepts if name not in found]
-        class_text = self._class_text(request)
+        called = class_text(self.options, request.class_name)
         unasked = {
             name: scores[name]
             for name in self.options.vocabulary
-            if self._is_found(scores[name]) and name not in (*request.concepts, class_text)
+            if self._is_found(scores[name]) and name not in (*request.concepts, called)
         }
         details: dict[str, Any] = {"found": found, "missing": missing, "unasked": unasked}
         wanted = list(missing)
         if self.options.check_class:
-            details["class"] = scores[class_text]
-            if not self._is_found(scores[class_text]):
-                wanted.append(class_text)
+            details["class"] = scores[called]
+            if not self._is_found(scores[called]):
+                wanted.append(called)
         reasons = []
         if wanted:
             reasons.append(f"The detector does not find {_with_scores(wanted, scores)}.")

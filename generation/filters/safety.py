@@ -39,7 +39,9 @@ PLUGIN = FilterPlugin(
     extra="models",
     options=SafetyOptions,
     licence="none named on the hub",
-    says=lambda score, _, __: "Safe to look at" if score else "Flagged as not safe to look at",
+    says=lambda found, _: (
+        "Not flagged by the safety checker" if found.score else "Flagged by the safety checker"
+    ),
 )
 
 

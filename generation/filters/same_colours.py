@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, compared, without_source
+from generation.filters.filter import FilterPlugin, Judgement, Scored, compared, without_source
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 from ingest.images.arrays import ImageArray
@@ -34,14 +34,24 @@ class SameColoursOptions(Options):
     threshold: float | None = Field(default=None, ge=0)
 
 
+def _says(found: Scored, options: SameColoursOptions) -> str:
+    if found.score == LARGEST:
+        return "Exactly its source's colours"
+    return compared(
+        found.score,
+        options.threshold,
+        enough="Colours like its source's",
+        too_little="Colours unlike its source's",
+        measured="Likeness to its source's colours",
+    )
+
+
 PLUGIN = FilterPlugin(
     "same_colours",
     "The image has the colours of its source: for ranking.",
     extra="worker",
     options=SameColoursOptions,
-    says=lambda score, options, _: compared(
-        score, options.threshold, "Colours like its source's", "Colours unlike its source's"
-    ),
+    says=_says,
 )
 
 

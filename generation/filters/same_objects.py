@@ -45,8 +45,12 @@ PLUGIN = FilterPlugin(
     options=SameObjectsOptions,
     licence="Apache-2.0",
     takes_vocabulary=True,
-    says=lambda score, options, _: compared(
-        score, options.min_f1, "Objects like its source's", "Objects unlike its source's"
+    says=lambda found, options: compared(
+        found.score,
+        options.min_f1,
+        enough="Objects like its source's",
+        too_little="Objects unlike its source's",
+        measured="Likeness to its source's objects (F1)",
     ),
 )
 

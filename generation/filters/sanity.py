@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement
+from generation.filters.filter import FilterPlugin, Judgement, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
@@ -35,14 +35,25 @@ class SanityOptions(Options):
     min_unchanged: float = Field(default=1.0, ge=0, le=1)
 
 
+def _says(found: Scored, options: SanityOptions) -> str:
+    if found.score == 1:
+        return "Keeps what had to stay"
+    if found.score == 0:
+        return "Unusable, or nothing that had to stay is as it was"
+    return compared(
+        found.score,
+        options.min_unchanged,
+        enough="Keeps enough of what had to stay",
+        too_little="Keeps too little of what had to stay",
+    )
+
+
 PLUGIN = FilterPlugin(
     "sanity",
     "The image has the size that was asked for, and keeps what its backend promises.",
     extra="worker",
     options=SanityOptions,
-    says=lambda score, _, __: (
-        "Keeps what had to stay" if score == 1 else f"{score:.2%} of what had to stay is as it was"
-    ),
+    says=_says,
 )
 
 

@@ -1,11 +1,14 @@
 """What the filters of a job say of its candidates, in words instead of scores."""
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from generation.filters import FILTERS
+from generation.filters.filter import Asked, Scored, number_text
 from generation.jobs.settings import read_job_settings
 from graph.errors import CobalanceError
+from ingest.concepts.wording import listed
 
 
 class FilterWords:
@@ -15,34 +18,53 @@ class FilterWords:
     ----------
     settings : mapping
         The job's, as the graph has them. Of those that cannot be read here, scores stay numbers.
+    edits : bool
+        Whether the job edits images to show another class, which is then what is asked for.
 
     Attributes
     ----------
-    looks : bool
-        Whether any of its filters rejects images that do not show what was asked for.
+    looks : bool or None
+        Whether any of its filters rejects images that do not show what was asked for; None where
+        the settings cannot be read.
 
     Examples
     --------
-    >>> words = FilterWords({"filters": {"clip": {"threshold": 0.24}, "blank": {}}})
-    >>> words.looks, words.say({"clip": 0.19, "clip cosine": 0.076, "blank": 0.3}, ["cow"], "urban")
-    (True, ['CLIP finds no cow: 0.19, needs 0.24', 'Not one colour: 0.3, needs 0.02'])
+    >>> words = FilterWords({"filters": {"objects": {"check_class": False}, "safety": {}}})
+    >>> words.looks, words.say({"objects": 0.03, "safety": 1.0}, ["cow"], "urban")
+    (True, ['A detector does not find cow: 0.03, needs 0.1', 'Not flagged by the safety checker'])
+    >>> words.not_looked_for([], "urban")
+    'urban'
     """
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, Any], *, edits: bool = False) -> None:
+        self._edits = edits
+        self._options: dict[str, Any] = {}
+        self._looks_for: frozenset[Asked] | None = frozenset()
         try:
             chosen = read_job_settings(settings, stored=True).filter_options()
-            options = {
+            self._options = {
                 name: FILTERS.check(name, given, stored=True) for name, given in chosen.items()
             }
         except CobalanceError:
-            options = {}
-        self._options = options
-        self.looks = any(FILTERS[name].looks(given) for name, given in options.items())
+            self._looks_for = None
+        else:
+            for name, given in self._options.items():
+                self._looks_for |= FILTERS[name].looks(given)
+        self.looks = None if self._looks_for is None else bool(self._looks_for)
+        if self._looks_for is not None and edits:
+            self.looks = "class" in self._looks_for
+
+    def not_looked_for(self, concepts: Sequence[str], class_name: str) -> str:
+        """Names what was asked for where no filter looks for it; else empty, or if not known."""
+        named = () if self._edits else concepts
+        if self._looks_for is None or ("concepts" if named else "class") in self._looks_for:
+            return ""
+        return listed(named) or class_name
 
     def say(
         self, scores: Mapping[str, float], concepts: Sequence[str], class_name: str
     ) -> list[str]:
-        """A sentence for each filter's score; numbers that only add to it are left out.
+        """A sentence for each filter's score; numbers that only add to it are in the sentence.
 
         Parameters
         ----------
@@ -51,16 +73,21 @@ class FilterWords:
         concepts, class_name
             What was asked for.
         """
-        asked = " and ".join(concepts) or class_name
+        details: dict[str, dict[str, float]] = {}
+        for name, score in scores.items():
+            of, _, detail = name.partition(" ")
+            if isfinite(score):
+                details.setdefault(of, {})[detail] = score
         said = []
         for name, score in scores.items():
-            if name in self._options:
-                says = FILTERS[name].says
-                said.append(
-                    f"{name} {score:.3g}"
-                    if says is None
-                    else says(score, self._options[name], asked)
-                )
-            elif " " not in name:
-                said.append(f"{name} {score:.3g}")
+            if " " in name:
+                continue
+            says = FILTERS[name].says if name in self._options else None
+            if not isfinite(score):
+                said.append(f"{name}: no score")
+            elif says is None:
+                said.append(f"{name} {number_text(score)}")
+            else:
+                found = Scored(score, details[name], tuple(concepts), class_name)
+                said.append(says(found, self._options[name]))
         return said

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app.views.components.gallery import image_files
 from app.views.jobs.cards import PROBLEM, by_whom, decide_by_hand, draw_badge, said_of
+from app.views.jobs.words import words_of
 from app.views.state import session
 from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing
@@ -41,7 +42,7 @@ _LAST = ("chunk", "settings", "software")
 
 def show(job: Job) -> None:
     """Draw the candidates of a job, page by page; new ones join at the end while it runs."""
-    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job.id, FilterWords(job.settings))
+    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job.id, words_of(job))
 
 
 def _candidates(job: str, words: FilterWords) -> None:

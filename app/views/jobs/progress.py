@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from app.views.components import job_form
+from app.views.jobs.words import words_of
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from app.views.state.refreshing import refreshing, rerun_page
@@ -15,7 +16,6 @@ from app.views.state.url import in_url, number_in_url
 from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.tables import count_column, draw_columns
 from app.views.widgets.theme import duration_text, escape
-from generation.jobs.words import FilterWords
 from graph.database.store import GraphStore
 from graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_queries
@@ -124,12 +124,8 @@ def _head(job: Job) -> None:
         if may_edit():
             _controls(job)
     st.caption(f"How: {escape(job_form.describe(job.settings))}")
-    if not FilterWords(job.settings).looks:
-        st.caption(
-            ":material/visibility_off: No filter of this job looks for what was asked for: an "
-            "accepted image is whole, and may not show it. The filters `clip` and `objects` look; "
-            "or review the candidates."
-        )
+    if (looks := _looks(job)) is not None:
+        st.caption(looks)
     for remark in job.remarks:
         st.text(remark)
     with st.container(horizontal=True):
@@ -146,6 +142,24 @@ def _head(job: Job) -> None:
             help="Of an accepted one; the time of rejected ones is in it, and that of all the "
             "candidates of which the best is chosen.",
         )
+
+
+def _looks(job: Job) -> str | None:
+    """What people should know of the filters: that none looks for what was asked for."""
+    match words_of(job).looks:
+        case False:
+            return (
+                ":material/visibility_off: No filter of this job looks for what was asked for: an "
+                "accepted image is whole, and may not show it. The filters `clip` and `objects` "
+                "look; or review the candidates."
+            )
+        case None:
+            return (
+                ":material/visibility_off: The settings of this job cannot be read here, so that "
+                "it is not known whether its filters look for what was asked for."
+            )
+        case _:
+            return None
 
 
 def _controls(job: Job) -> None:

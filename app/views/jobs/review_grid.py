@@ -10,6 +10,7 @@ from app.pictures.thumbnails import Picture
 from app.views.components.gallery import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
 from app.views.jobs.candidates import asked_for, choose_query
 from app.views.jobs.cards import MASK_EDGE, PROBLEM, by_whom, kept, said_of
+from app.views.jobs.words import words_of
 from app.views.state import session, url
 from app.views.state.refreshing import refreshing
 from app.views.state.url import MOST_NUMBER, in_url
@@ -39,7 +40,7 @@ Step = tuple[tuple[QueryDecisions, QueryDecisions], ...]
 
 def show(job: Job) -> None:
     """Draw a page of a job's candidates, to decide on by keys."""
-    refreshing(None)(_review)(job.id, FilterWords(job.settings))
+    refreshing(None)(_review)(job.id, words_of(job))
 
 
 def _review(job: str, words: FilterWords) -> None:

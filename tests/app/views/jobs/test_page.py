@@ -362,7 +362,10 @@ def test_how_a_job_is_made_is_told(
     create_job(store, cars, "foreign", QUERIES, settings={"colour": "**red**"})
     app = open_page("jobs", dataset=cars)
     assert not app.exception
-    assert "Its settings cannot be read here" in shown_text(app).replace("\\", "")
+    said = shown_text(app).replace("\\", "")
+    assert "Its settings cannot be read here" in said
+    assert "it is not known whether its filters look for what was asked for" in said
+    assert "No filter of this job looks" not in said
 
 
 def test_real_images_are_shown_as_soon_as_they_are_there(
