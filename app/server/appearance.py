@@ -111,14 +111,17 @@ _HISTORY = """
 }
 """
 
-# A block of code that scrolls can be scrolled by keyboard.
-_FOCUSABLE = """
+# A block of code that scrolls can be scrolled by keyboard. Dialogs and popovers, which Streamlit
+# puts beside the app's element, are as light or dark as that is.
+_FOLLOWING = """
 new MutationObserver(() => {
+  const app = document.querySelector("[data-testid=stApp]");
+  if (app) document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme;
   for (const code of document.querySelectorAll("[data-testid=stCode] pre:not([tabindex])"))
     if (code.scrollHeight > code.clientHeight) code.tabIndex = 0;
 }).observe(document, {childList: true, subtree: true});
 """
-_ADDED = f"<script>{_BASE_URL}{_HISTORY}{_FOCUSABLE}</script><style>{STYLES}</style>".encode()
+_ADDED = f"<script>{_BASE_URL}{_HISTORY}{_FOLLOWING}</script><style>{STYLES}</style>".encode()
 _HEAD = b"<head>"
 
 

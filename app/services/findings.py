@@ -147,11 +147,32 @@ def headline(
     """
     if not leaning or strongest is None:
         return f"None of {counted(cliques, 'combinations')} leans to a class."
-    high, low = strongest["highest_rate"], strongest["lowest_rate"]
-    most, least = float(strongest[RATE + high]), float(strongest[RATE + low])
     verb = "leans" if leaning == 1 else "lean"
     said = f"{leaning:,} of {counted(cliques, 'combinations')} {verb}"
-    name = shown(" + ".join(strongest["concepts"]))
+    return f"{said}. {describe_lean(strongest, class_sizes, shown)}"
+
+
+def describe_lean(
+    row: Mapping[str, Any], class_sizes: Mapping[str, int], shown: Callable[[str], str] = str
+) -> str:
+    """Say how much more often the class with the highest rate shows a combination.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of an imbalance table whose rates differ.
+    shown : callable
+        How names are written, such as for Markdown.
+
+    Examples
+    --------
+    >>> describe_lean({"concepts": ("cow",), "highest_rate": "country", "lowest_rate": "urban",
+    ...                "rate_country": 0.19, "rate_urban": 0.01}, {"country": 100, "urban": 100})
+    'cow is 19 times likelier in country.'
+    """
+    high, low = row["highest_rate"], row["lowest_rate"]
+    most, least = float(row[RATE + high]), float(row[RATE + low])
+    name = shown(" + ".join(row["concepts"]))
     if not least:
         how = f"in {most:.1%} of {shown(high)}, and in no image of {shown(low)}"
     elif most / least < LITTLE:
@@ -161,7 +182,7 @@ def headline(
         number = f"{times:,.0f}" if times >= 9.95 else f"{times:.1f}".removesuffix(".0")
         than = f" than in {shown(low)}" if len(class_sizes) > 2 else ""
         how = f"{number} times likelier in {shown(high)}{than}"
-    return f"{said}. {name} is {how}."
+    return f"{name} is {how}."
 
 
 def describe_disagreements(frame: pd.DataFrame) -> str:

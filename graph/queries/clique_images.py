@@ -8,6 +8,7 @@ from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.image_lists import find_images
 from graph.queries import statements as queries
+from graph.queries.binding import bind_named
 from graph.queries.catalogue import CATALOGUE
 
 
@@ -30,6 +31,21 @@ def read_clique_images(
     if ids is None:
         return store.read_frame(query.text, **query.bind({**asked, "limit": limit, "skip": skip}))
     return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
+
+
+def count_in_images(
+    store: GraphStore, dataset: str, concepts: Sequence[str], split: str | None = None
+) -> pd.DataFrame:
+    """Return what the query ``imbalance-of-concepts`` returns: images with all of them, by class.
+
+    Raises
+    ------
+    UnknownNameError
+        The dataset has no such concept.
+    """
+    asked = {"dataset": dataset, "concepts": list(concepts), "split": split}
+    query, bound = bind_named(store, "imbalance-of-concepts", asked)
+    return store.read_frame(query.text, **bound)
 
 
 def read_image_concepts(store: GraphStore, dataset: str, image: str) -> list[str]:

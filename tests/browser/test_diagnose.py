@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from app.report.markup import PALETTES
 from graph.database.store import GraphStore
@@ -159,9 +159,39 @@ def test_every_picture_and_the_images_behind_a_count(pages: Pages) -> None:
         page = pages.open(f"/?dataset=urbancars&view={view}")
         screenshot(page, f"diagnose-{view.lower()}")
     table = page.get_by_test_id("stDataFrame").first
-    table.click(position={"x": 320, "y": ROW_PX * 1.5})
-    page.get_by_role("heading", name="Images with cow").wait_for()
-    screenshot(page, "diagnose-images")
+    number = {"x": 320, "y": ROW_PX * 1.5}
+    table.click(position=number)
+    drawer = page.get_by_role("dialog", name="cow")
+    expect(drawer.get_by_text("Log odds ratio")).to_be_visible()
+    screenshot(page, "diagnose-details")
+    drawer.get_by_role("button", name="Add to plan").click()
+    expect(drawer.get_by_role("button", name="Take out of the plan")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    expect(page.get_by_role("button", name="Plan the missing images")).to_be_visible()
+    settle(page)
+    table.click(position=number)
+    expect(drawer.get_by_role("button", name="Take out of the plan")).to_be_visible()
+
+
+def test_marks_of_the_charts_and_nodes_of_the_graph_lead_to_details(pages: Pages) -> None:
+    drawer = '[role="dialog"]'
+    for view, mark in (("Matrix", "rect mark"), ("Combinations", "bar")):
+        page = pages.open(f"/?dataset=urbancars&view={view}")
+        marks = page.get_by_test_id("stVegaLiteChart").first.locator(
+            f"path[aria-roledescription='{mark}']"
+        )
+        for _ in range(2):  # the same one again, after it was closed
+            marks.first.click()
+            expect(page.locator(drawer).get_by_text("Log odds ratio")).to_be_visible()
+            page.keyboard.press("Escape")
+            expect(page.locator(drawer)).to_have_count(0)
+            until(lambda page=page: "images" not in parameters(page))
+            settle(page)
+    page = pages.open("/?dataset=urbancars&concept=cow")
+    page.get_by_role("button", name="Details of cow").click()
+    expect(page.locator(drawer).get_by_text("Log odds ratio")).to_be_visible()
+    assert json.loads(parameters(page)["images"][0]) == ["cow"]
 
 
 def test_the_report_is_one_file_that_phones_and_dark_rooms_can_read(
@@ -208,5 +238,5 @@ def test_a_cell_of_the_heat_map_filters_and_shows_its_images(
     assert parameters(page)["concept"] == chosen
     assert parameters(page)["images_of"] == ["ant"]
     settle(page)
-    assert page.get_by_text(f"Images with {chosen[0]}").count() > 0
+    expect(page.get_by_role("dialog", name=chosen[0])).to_be_visible()
     assert barriers(page) == []

@@ -1,6 +1,6 @@
 """Images of a clique: a grid for each class, side by side, with boxes and masks, and a lightbox."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,11 @@ from app.pictures.thumbnails import GalleryImage, ImageFiles
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import came_back, in_url, number_in_url
-from app.views.widgets.theme import escape
+from app.views.widgets.tables import draw_table, grid
+from app.views.widgets.theme import escape, shorten
 from app.views.widgets.wording import in_app
 from graph.queries.clique_images import read_clique_images, read_image_concepts
+from ingest.concepts.plurals import counted
 from ingest.images.regions import read_regions
 
 MOST_CLASSES = 4
@@ -23,7 +25,6 @@ PER_PAGE = (24, 48, 100)
 THUMBNAIL_PX = 400
 LIGHTBOX_PX = 2400
 """The longer side of what the lightbox shows; larger images are scaled down to it."""
-ANCHOR = "images"  # of the heading, to lead to it
 OPENED = "image"  # the parameter of the URL with the id of the image in the lightbox
 _BOXES = "boxes"
 _OF = "_gallery_of"  # the clique that was shown last
@@ -49,8 +50,7 @@ def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
     return ImageFiles(roots, cache, words=in_app)
 
 
-@st.fragment
-def show(
+def draw(
     current: CurrentDataset,
     clique: tuple[str, ...],
     counts: Mapping[str, int],
@@ -63,17 +63,14 @@ def show(
     counts : mapping
         Images of the clique in each class.
     """
-    names = [class_name] if class_name else sorted(counts, key=counts.__getitem__, reverse=True)
     _begin(current, clique)
-    title = " + ".join(escape(name) for name in clique)
-    st.subheader(f"Images with {title}", anchor=ANCHOR)
-    look = _look()
-    if len(names) > MOST_CLASSES:
-        st.caption(f"The {MOST_CLASSES} classes with most of them; click a count for another.")
-    for column, name in zip(
-        st.columns(min(len(names), MOST_CLASSES)), names[:MOST_CLASSES], strict=True
-    ):
-        with column:
+    look = _look(clique, [*counts], class_name)
+    most = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]
+    names = [class_name] if class_name else most
+    if len(names) < len(counts) and not class_name:
+        st.caption(f"The {MOST_CLASSES} classes with most of them; choose another above.")
+    for place, name in zip(grid(len(names), min(len(names), 2)), names, strict=True):
+        with place:
             _one_class(current, clique, name, counts[name], look)
 
 
@@ -125,9 +122,20 @@ def _page_key(current: CurrentDataset, class_name: str) -> str:
     return f"images_page_{list(current.class_sizes).index(class_name) + 1}"
 
 
-def _look() -> _Look:
-    """Draw how the images are shown."""
+def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | None) -> _Look:
+    """Draw what is shown, and how."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = [None, *classes]
+        key = f"_gallery_class {clique} {class_name}"
+        st.selectbox(
+            "Class",
+            names,
+            index=names.index(class_name),
+            format_func=lambda name: "All classes" if name is None else shorten(name, 40),
+            key=key,
+            on_change=lambda: url.show_images(clique, st.session_state[key]),
+            width=160,
+        )
         per_page = st.selectbox(
             "Images a class", PER_PAGE, **number_in_url("images_per_page"), width=120
         )
@@ -143,7 +151,9 @@ def _one_class(
 ) -> None:
     kept = min(total, current.state.sample or total)
     of_all = "" if kept == total else f" · a sample of {kept:,}"
-    st.markdown(f"**{escape(class_name)}** · {total:,} images{of_all}")
+    size = current.class_sizes.get(class_name, 0)
+    share = f" · {total / size:.1%} of the class" if size else ""
+    st.markdown(f"**{escape(class_name)}** · {counted(total, 'images')}{share}{of_all}")
     if not total:
         st.caption("No image of this class shows them together.")
         return
@@ -156,8 +166,7 @@ def _one_class(
     why_not = _no_files(found)
     if why_not is not None:
         st.caption(why_not)
-        for name in found["id"]:
-            st.text(name)
+        draw_table(found[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
         return
     shown = _Found(current, clique, class_name, found)
     image_grid(

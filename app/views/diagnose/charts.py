@@ -1,6 +1,7 @@
 """Charts of imbalances: a matrix of pairs, and an UpSet plot of combinations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -8,13 +9,17 @@ import streamlit as st
 
 from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.overview import Axis
+from app.views.components import details
+from app.views.state import url
 from app.views.widgets.theme import distinct_labels, names_axis, shorten
 from graph.diagnosis.imbalance import COUNT, RATE
 from graph.queries.overview import Overview
 
 MOST_IN_MATRIX = 40
 MOST_COMBINATIONS, MOST_BARS = 20, 120
+NAMES_PX = 160
 _LABEL = 22  # characters
+_CLICKED = "clicked"
 _COLUMN = alt.X("combination:O", axis=None)
 
 
@@ -32,6 +37,7 @@ def matrix(overview: Overview, axis: Axis) -> None:
     label_of = dict(zip(names, order, strict=True))
     cells = pd.DataFrame(
         {
+            "pair": range(len(edges)),
             "a": edges["concept_1"].map(label_of),
             "b": edges["concept_2"].map(label_of),
             "leaning": lean,
@@ -43,7 +49,7 @@ def matrix(overview: Overview, axis: Axis) -> None:
     both = pd.concat([cells, cells.rename(columns={"a": "b", "b": "a"})], ignore_index=True)
     chart = (
         alt.Chart(both)
-        .mark_rect(cornerRadius=2)
+        .mark_rect(cornerRadius=2, cursor="pointer")
         .encode(
             x=alt.X("a:N", sort=order, title=None, axis=names_axis(150, labelAngle=-60)),
             y=alt.Y("b:N", sort=order, title=None, axis=names_axis(150)),
@@ -69,7 +75,12 @@ def matrix(overview: Overview, axis: Axis) -> None:
         )
         .properties(height=alt.Step(20 if len(names) <= 24 else 14))
     )
-    st.altair_chart(chart, width="stretch", key="_matrix")
+    pairs = list(zip(edges["concept_1"], edges["concept_2"], strict=True))
+
+    def open_pair(clicked: Mapping[str, Any]) -> None:
+        url.show_images(tuple(sorted(pairs[clicked["pair"]])))
+
+    _clickable(chart, "_matrix", ["pair"], open_pair, "How pairs of concepts lean")
     left_out = len(overview.concepts) - len(names) + overview.hidden_concepts
     if left_out:
         st.caption(f"The {len(names)} most frequent concepts; {left_out:,} more are not shown.")
@@ -100,20 +111,53 @@ def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int], *, shares: b
         zip(frequency.index, distinct_labels(frequency.index.tolist(), _LABEL), strict=True)
     )
     colors = class_colors(list(class_sizes))
-    above = _bars(top, {name: colors[name] for name in classes}, shares=shares)
-    below = _members(top["concepts"].tolist(), concepts)
-    chart = alt.vconcat(above, below, spacing=6).resolve_scale(x="shared", color="independent")
+    cliques = top["concepts"].tolist()
+
+    def open_bar(clicked: Mapping[str, Any]) -> None:
+        url.show_images(tuple(cliques[clicked["combination"]]), clicked["class"])
+
     bars = "the share of each class's images" if shares else "images of each class"
-    st.altair_chart(
-        chart,
-        width="stretch",
-        key="_combinations",
-        alt=f"The {len(top)} first combinations of the table, with bars for {bars}",
-    )
+    with st.container(gap=None):  # two, as Streamlit tells of clicks in a chart of one view alone
+        _clickable(
+            _bars(top, {name: colors[name] for name in classes}, shares=shares),
+            "_combinations",
+            ["combination", "class"],
+            open_bar,
+            f"The {len(top)} first combinations of the table, with bars for {bars}",
+        )
+        st.altair_chart(
+            _members(cliques, concepts), width="stretch", key="_members", alt="Their concepts"
+        )
     hidden = len(class_sizes) - len(classes)
     st.caption(
         f"Each column is one combination, in the order of the table; its dots are its concepts, "
         f"its bars {bars}." + (f" {hidden:,} more classes have no bars." if hidden else "")
+    )
+
+
+def _clickable(
+    chart: alt.Chart,
+    key: str,
+    fields: list[str],
+    on_click: Callable[[Mapping[str, Any]], None],
+    told: str,
+) -> None:
+    """Draw a chart of which a click on a mark passes its fields to `on_click`."""
+    key = f"{key} {details.times_closed()}"
+    one = alt.selection_point(name=_CLICKED, fields=fields, toggle=False)
+
+    def clicked() -> None:
+        marks = st.session_state[key].selection.get(_CLICKED)
+        if marks:
+            on_click(marks[0])
+
+    st.altair_chart(
+        chart.add_params(one),
+        width="stretch",
+        key=key,
+        on_select=clicked,
+        selection_mode=_CLICKED,
+        alt=told,
     )
 
 
@@ -134,6 +178,11 @@ def drawn_classes(top: pd.DataFrame, classes: Sequence[str]) -> list[str]:
     return [name for name in classes if name in by_color.values()]
 
 
+def _beside_names(**options: Any) -> alt.Axis:
+    """An axis as wide as that of the names below, so that bars stand above their dots."""
+    return alt.Axis(minExtent=NAMES_PX, maxExtent=NAMES_PX, **options)
+
+
 def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.Chart:
     classes = list(colors)
     bars = pd.DataFrame(
@@ -151,13 +200,13 @@ def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.
     )
     drawn: alt.Chart = (
         alt.Chart(bars, height=180, width="container")
-        .mark_bar()
+        .mark_bar(cursor="pointer")
         .encode(
             x=_COLUMN,
             xOffset=alt.XOffset("class:N", sort=classes),
-            y=alt.Y("share:Q", title="% of class", axis=alt.Axis(format=".0%"))
+            y=alt.Y("share:Q", title="% of class", axis=_beside_names(format=".0%"))
             if shares
-            else alt.Y("images:Q", title="images"),
+            else alt.Y("images:Q", title="images", axis=_beside_names()),
             color=alt.Color(
                 "class:N",
                 sort=classes,
@@ -184,12 +233,13 @@ def _members(combinations: list[Sequence[str]], concepts: Mapping[str, str]) -> 
             for name in members
         ]
     )
+    names = names_axis(NAMES_PX, grid=True, minExtent=NAMES_PX, maxExtent=NAMES_PX)
     drawn: alt.Chart = (
         alt.Chart(dots)
         .mark_line(color=NEUTRAL, strokeWidth=2, point=alt.OverlayMarkDef(color=NEUTRAL, size=90))
         .encode(
             x=_COLUMN,
-            y=alt.Y("concept:N", sort=order, title=None, axis=names_axis(160, grid=True)),
+            y=alt.Y("concept:N", sort=order, title="concepts", axis=names),
             detail="combination:O",
             order="place:Q",
             tooltip=[alt.Tooltip("concept:N")],

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.views.components import imbalance_filters
+from app.views.components import details, imbalance_filters
 from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.tables import draw_table
-from app.views.widgets.theme import distinct_labels, names_axis
+from app.views.widgets.theme import distinct_labels, escape, names_axis
 from graph.arrays import FloatArray
 from graph.queries.contrasts import Contrasts, read_contrasts
 
@@ -23,7 +23,7 @@ STEPS = (-10, -4, -2, 2, 4, 10)
 COLORS = ("#2166AC", "#67A9CF", "#D1E5F0", "#ECEEF0", "#FDDBC7", "#EF8A62", "#B2182B")
 """ColorBrewer's RdBu, which people of any colour vision tell apart; ends are the least and most."""
 _DARK_INK, _LIGHT_INK = "#1A1D21", "#FFFFFF"
-_CHART, _TABLE, _CELL = "_heat_map", "_heat_table", "cell"
+_CELL = "cell"
 _LABEL, _ROW_PX = 22, 20
 
 
@@ -95,20 +95,24 @@ def draw(current: CurrentDataset) -> None:
         return
     classes = _drawn_classes(found)
     cells = cells_of(found, classes, concepts)
+    chart = f"_heat_map {details.times_closed()}"
     st.altair_chart(
         _chart(cells, classes, concepts),
         width="stretch",
-        key=_CHART,
-        on_select=lambda: _choose_in_chart(concepts, classes),
+        key=chart,
+        on_select=lambda: _choose_in_chart(chart, concepts, classes),
         selection_mode=_CELL,
         alt="Residuals of classes and concepts, which the table below has as numbers",
     )
-    st.caption(_explain(len(found.concepts), len(concepts), len(found.class_sizes), len(classes)))
+    of_split = "" if current.mining.split is None else f"Of split {current.mining.split!r} alone. "
+    told = _explain(len(found.concepts), len(concepts), len(found.class_sizes), len(classes))
+    st.caption(escape(of_split) + told)
     with st.expander("As a table"):
         numbers = cells["residual"].to_numpy().reshape(-1, len(classes))
         table = pd.DataFrame(numbers, columns=[f"class {i}" for i in range(len(classes))])
         table.insert(0, "concept", concepts)
         number = st.column_config.NumberColumn
+        table_key = f"_heat_table {details.times_closed()}"
         columns = {
             f"class {i}": number(name, format="%+.1f", width=80) for i, name in enumerate(classes)
         }
@@ -116,8 +120,8 @@ def draw(current: CurrentDataset) -> None:
             table,
             320,
             {"concept": st.column_config.TextColumn("Concept", width=140), **columns},
-            key=_TABLE,
-            on_select=lambda: _choose_in_table(concepts, classes),
+            key=table_key,
+            on_select=lambda: _choose_in_table(table_key, concepts, classes),
             selection_mode="single-cell",
             alt="Residuals of classes and concepts",
         )
@@ -193,16 +197,16 @@ def _explain(n_concepts: int, shown: int, n_classes: int, classes: int) -> str:
     return said + "Click a cell for its images, and to filter the table."
 
 
-def _choose_in_chart(concepts: Sequence[str], classes: Sequence[str]) -> None:
-    cells = st.session_state[_CHART].selection.get(_CELL) or []
+def _choose_in_chart(chart: str, concepts: Sequence[str], classes: Sequence[str]) -> None:
+    cells = st.session_state[chart].selection.get(_CELL) or []
     if not cells:
         _choose(None, None)
         return
     _choose(concepts[cells[0]["row"]], classes[cells[0]["column"]])
 
 
-def _choose_in_table(concepts: Sequence[str], classes: Sequence[str]) -> None:
-    cells = [one for one in st.session_state[_TABLE].selection.cells if one[1] != "concept"]
+def _choose_in_table(table: str, concepts: Sequence[str], classes: Sequence[str]) -> None:
+    cells = [one for one in st.session_state[table].selection.cells if one[1] != "concept"]
     if cells:  # not where somebody tabs into the table, which selects its first cell
         row, column = cells[0]
         _choose(concepts[row], classes[int(column.removeprefix("class "))])

@@ -1,6 +1,5 @@
 """Page Diagnose: imbalances as a table, charts and images."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -30,7 +29,7 @@ from app.services.steps import next_action, steps_of
 from app.views.components import (
     accuracy_colors,
     axis_choice,
-    gallery,
+    details,
     imbalance_filters,
     mine_button,
     model_accuracy,
@@ -79,15 +78,13 @@ def page() -> None:
     with left:
         model = model_accuracy.choose(current)
         frame = table.read_rows(current, ranking)
-        cell = table.draw(current, frame, ranking, model)
+        table.draw(current, frame, ranking, model)
     with right:
         _pictures(current, frame, ranking, model)
     with next_step:
         _next_step(current, progress)
-    _selection_bar(cell)
-    if cell is not None:
-        gallery.show(current, cell.clique, cell.counts, cell.class_name)
-        table.name_repeats(frame, cell.clique)
+    _selection_bar()
+    details.draw(current, table.repeats_of(frame))
     if of_groups is not None:
         imbalance_filters.choose_facet(current, of_groups)
     with first:
@@ -254,20 +251,12 @@ def _legend(axis: Axis, overview: Overview) -> None:
     )
 
 
-def _selection_bar(cell: table.Cell | None) -> None:
-    """Draw the selection and a link to the gallery at the bottom of the window."""
-    selected: Sequence[tuple[str, ...]] = url.selected_cliques()
-    if not selected and cell is None:
+def _selection_bar() -> None:
+    """Draw the selection at the bottom of the window."""
+    selected = url.selected_cliques()
+    if not selected:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
-        if cell is not None:
-            names = shorten(" + ".join(cell.clique), 60)
-            st.markdown(
-                f":material/arrow_downward: [Images with {escape(names)}](#{gallery.ANCHOR})",
-                width="content",
-            )
-        if not selected:
-            return
         st.space("stretch")
         number, noun = counted(len(selected), "cliques").split()
         st.markdown(f"**{number}** {noun} selected", width="content")

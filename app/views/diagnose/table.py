@@ -1,7 +1,6 @@
-"""Diagnose's table: rows with the same images folded, its selection, and the cell clicked."""
+"""Diagnose's table: rows with the same images folded, its selection, and the number clicked."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -15,30 +14,21 @@ from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
 from app.views.widgets.messages import empty_state
 from app.views.widgets.tables import draw_table
-from app.views.widgets.theme import escape, shorten
+from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app
 from graph.dataset.cliques import clique_totals
 from graph.diagnosis.evidence import OWN
 from graph.diagnosis.imbalance import COUNT
 from graph.errors import worded
 from graph.evaluations.reading import Evaluation
-from graph.queries.contrasts import read_contrasts
 from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from graph.queries.own_effects import passing, read_own_effects, read_standing
 from ingest.concepts.plurals import counted
 
 HEIGHT_PX = 560
 REPEATS = "repeats"  # the parameter of whether rows with the same images are shown
+_FROM_TABLE = "_from_table"  # what the table wrote into the URL last
 _FOCUSED = "concepts"  # the column that the browser selects when somebody tabs into the table
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A clicked cell: a clique, its images in each class, and one of the classes or all."""
-
-    clique: tuple[str, ...]
-    counts: Mapping[str, int]
-    class_name: str | None
 
 
 def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
@@ -70,26 +60,31 @@ def read_folded(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
 
 def draw(
     current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
-) -> Cell | None:
-    """Draw the table and keep its selection; return the cell that was clicked."""
+) -> None:
+    """Draw the table; keep its ticked rows, and the number that was clicked, in the URL."""
     if frame.empty:
         if current.read(clique_totals).cliques:
             empty_state("No clique fits", "Loosen a filter above.")
         else:
             why = no_clique(current.name, current.mining, current.class_sizes)
             empty_state("No clique", escape(worded(why, in_app)))
-        return _shown_elsewhere(current, url.shown_images(), frame)
+        return
     classes = list(current.class_sizes)
     cliques = frame["concepts"].tolist()
     judged = None if model is None else model_accuracy.accuracy(current, model, cliques)
     audited = imbalance_verdicts(current.store, current.name, frame)
     shown = imbalance_view(frame, current.class_sizes, judged, audited, ranking.by)
-    selected, shown_images = url.selected_cliques(), url.shown_images()
-    if (selected, shown_images) != st.session_state.get("_from_table"):
-        # Cleared, or come from the URL: what the browser has ticked is out of date.
-        st.session_state["_table_version"] = st.session_state.get("_table_version", 0) + 1
-    cell_before = _cell_of(shown_images, cliques, classes)
-    elsewhere = _shown_elsewhere(current, shown_images, frame) if cell_before is None else None
+    selected, opened = url.selected_cliques(), url.shown_images()
+    key = f"_table {hash(tuple(cliques))}"
+    if (selected, opened) != st.session_state.get(_FROM_TABLE) or key not in st.session_state:
+        cell = _cell_of(opened, cliques, classes)
+        st.session_state[key] = {
+            "selection": {
+                "rows": [i for i, clique in enumerate(cliques) if clique in selected],
+                "columns": [],
+                "cells": [] if cell is None else [cell],
+            }
+        }
     order = describe_order(ranking.by, ranking.descending)
     st.caption(f"{order} {describe_disagreements(frame)}")
     most = int(frame[[COUNT + name for name in classes]].to_numpy().max())
@@ -97,51 +92,20 @@ def draw(
         shown,
         HEIGHT_PX,
         imbalance_columns(classes, most),
-        key=f"_table {st.session_state['_table_version']} {hash(tuple(cliques))}",
+        key=key,
         on_select="rerun",
         selection_mode=["multi-row", "single-cell"],
-        selection_default={
-            "selection": {
-                "rows": [i for i, clique in enumerate(cliques) if clique in selected],
-                "cells": [] if cell_before is None else [cell_before],
-            }
-        },
         alt="Imbalances",
     )
     rows = [cliques[i] for i in state.selection.rows]
-    selected = [clique for clique in selected if clique not in set(cliques)] + rows
-    url.select_cliques(selected)
+    url.select_cliques([clique for clique in selected if clique not in set(cliques)] + rows)
     st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
-    cell = elsewhere
     cells = [one for one in state.selection.get("cells") or () if one[1] != _FOCUSED]
     if cells:
         row, column = cells[0]
-        counts = {name: int(frame[COUNT + name].iloc[row]) for name in classes}
         of = column.removeprefix(COUNT) if column.startswith(COUNT) else None
-        cell = Cell(cliques[row], counts, of)
-    url.show_images(*((cell.clique, cell.class_name) if cell else (None,)))
-    st.session_state["_from_table"] = (selected, url.shown_images())
-    return cell
-
-
-def _shown_elsewhere(
-    current: CurrentDataset, shown: tuple[url.Clique, str | None] | None, frame: pd.DataFrame
-) -> Cell | None:
-    """The images that a picture or a link shows and the table has no cell for."""
-    if shown is None or shown[1] not in (None, *current.class_sizes):
-        return None
-    clique, class_name = shown
-    alike = frame.get("repeats", pd.Series([()] * len(frame)))
-    rows = enumerate(zip(frame["concepts"], alike, strict=True))
-    row = next((i for i, (names, same) in rows if clique in (names, *same)), None)
-    if row is not None:
-        counts = {name: int(frame[COUNT + name].iloc[row]) for name in current.class_sizes}
-        return Cell(clique, counts, class_name)
-    found = current.read(read_contrasts)
-    if len(clique) > 1 or clique[0] not in found.concepts:
-        return None
-    of_concept = found.counts[found.concepts.index(clique[0])].tolist()
-    return Cell(clique, dict(zip(found.class_sizes, of_concept, strict=True)), class_name)
+        url.show_images(cliques[row], of)
+    st.session_state[_FROM_TABLE] = (url.selected_cliques(), url.shown_images())
 
 
 def _cell_of(
@@ -158,10 +122,8 @@ def _cell_of(
     return None
 
 
-def name_repeats(frame: pd.DataFrame, clique: url.Clique) -> None:
-    """Name the cliques that a row of the folded table stands for."""
-    rows = zip(frame["concepts"], frame.get("repeats", ()), strict=False)
-    alike = next((same for names, same in rows if names == clique), ())
-    if alike:
-        names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in alike)
-        st.caption(f"The same images show {names}, and no others do.")
+def repeats_of(frame: pd.DataFrame) -> tuple[url.Clique, ...]:
+    """The cliques for which the row whose images are shown stands, too."""
+    shown = url.shown_images()
+    rows = zip(frame.get("concepts", ()), frame.get("repeats", ()), strict=False)
+    return next((same for names, same in rows if shown and names == shown[0]), ())

@@ -8,7 +8,7 @@ from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id
 from app.services.frames import to_csv
-from app.views.components import accuracy_colors, model_accuracy
+from app.views.components import accuracy_colors, details, model_accuracy
 from app.views.components.centre import make_centre
 from app.views.components.imbalance_table import MAX_BARS
 from app.views.components.name_choices import names_of
@@ -66,6 +66,7 @@ def page() -> None:
         _graph(current, choices, found, axis, link)
     with right:
         _table(choices, found, axis)
+    details.draw(current)
     if not current.is_mined:
         st.caption(
             "The links have no counts by class, because the dataset is not mined: they are grey. "
@@ -162,6 +163,9 @@ def _selected(choices: Choices, names: list[str]) -> None:
             args=(name,),
         )
         st.button("Make it the centre", key="_near_centre", on_click=make_centre, args=(name,))
+        with_centre = {name, choices.centre} if choices.kind == "concept" else {name}
+        clique = tuple(sorted(with_centre))
+        st.button("Details", key="_near_details", on_click=url.show_images, args=(clique,))
 
 
 def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:

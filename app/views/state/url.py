@@ -233,6 +233,13 @@ def select_cliques(cliques: Iterable[Clique]) -> None:
         del st.query_params[CLIQUES]
 
 
+def toggle_clique(clique: Clique) -> None:
+    """Select a clique, or take it out of the selection."""
+    before = selected_cliques()
+    others = [one for one in before if one != clique]
+    select_cliques([*before, clique] if len(others) == len(before) else others)
+
+
 def texts(key: str) -> list[str]:
     """The values of a parameter of the URL that is no widget's."""
     return list(st.query_params.get_all(key))

@@ -82,6 +82,7 @@ export class Lightbox {
   }
 
   key(event) {
+    if (event.key === "Escape") event.stopPropagation(); // it closes this alone, not what lies under it
     const acts = {
       ArrowLeft: () => this.step(-1),
       ArrowRight: () => this.step(1),

@@ -229,7 +229,7 @@ def test_a_link_shows_the_images_of_one_class_of_many(
 ) -> None:
     groups = [(name, ("x",), n) for n, name in enumerate("abcde", 1)]
     write_dataset(dataset, [*groups, ("a", ("only in a",), 2)])
-    for clique, images in (("x", "1 images"), ("only in a", "2 images")):
+    for clique, images in (("x", "1 image · 33.3% of the class"), ("only in a", "2 images")):
         link = {"view": "Heat map", "images": json.dumps([clique]), "images_of": "a"}
         app = open_page("diagnose", dataset=dataset, **link)
         assert not app.exception
@@ -279,9 +279,12 @@ def test_concepts_selected_in_the_graph_are_a_clique_for_the_plan(
     clique = '["cow","field"]'
     app = open_page("diagnose", dataset=cars, concept=["field", "cow"])
     add = app.button(key="_graph_to_plan")
-    assert (add.label.replace("\\", ""), add.disabled) == ("Add cow + field to the plan", False)
+    assert (add.label, add.disabled) == ("Add to plan", False)
     app = add.click().run()
     assert app.query_params["clique"] in (clique, [clique])
+    app = app.button(key="_graph_details").click().run()
+    assert app.query_params["images"] in (clique, [clique])
+    assert app.button(key="_details_to_plan").label == "Take out of the plan"
     app = app.button(key="_graph_to_plan").click().run()
     assert not app.exception
     assert not app.query_params.get("clique")

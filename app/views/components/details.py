@@ -1,0 +1,124 @@
+"""A combination in detail, in a drawer at the right: evidence, both classes' images, the plan."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import pandas as pd
+import streamlit as st
+
+from app.services.findings import describe_lean
+from app.services.glossary import meaning
+from app.services.reports import effect_texts, log_odds_texts, own_texts, q_text
+from app.views.components import gallery
+from app.views.state import url
+from app.views.state.session import CurrentDataset
+from app.views.widgets.theme import escape, shorten
+from graph.diagnosis.imbalance import COUNT
+from graph.errors import OptionError, UnknownNameError
+from graph.queries.clique_images import count_in_images
+from graph.queries.imbalances import Ranking, read_imbalances
+from graph.queries.own_effects import read_own_effects
+
+WIDTH_PX = 820
+NOT_MINED = (
+    "These concepts are no clique: too few images show them together, or a class lacks one of them."
+)
+_CLOSED = "_details_closed"
+
+
+def read_row(current: CurrentDataset, clique: url.Clique) -> pd.DataFrame:
+    """Read a clique's row of the imbalance table; no row if it was not mined."""
+    if not current.is_mined:
+        return pd.DataFrame()
+    size = len(clique)
+    exactly = Ranking(concepts=clique, min_size=size, max_size=size, limit=1)
+    return current.read(read_imbalances, exactly)
+
+
+def draw(current: CurrentDataset, repeats: Sequence[url.Clique] = ()) -> None:
+    """Draw the drawer of the combination that the URL names, if it names one.
+
+    Parameters
+    ----------
+    repeats : sequence of clique
+        Others that the same images show.
+    """
+    shown = url.shown_images()
+    if shown is None:
+        return
+    row = read_row(current, shown[0])
+    counts = _counts(current, shown[0], row)
+    if counts:
+        title = escape(shorten(" + ".join(shown[0]), 60))
+        drawer = st.dialog(title, width=WIDTH_PX, position="right", on_dismiss=_close)
+        drawer(_draw)(current, row, counts, repeats)
+
+
+def _counts(current: CurrentDataset, clique: url.Clique, row: pd.DataFrame) -> dict[str, int]:
+    """Images of each class that show a combination; empty where they cannot be counted."""
+    if not row.empty:
+        return {name: int(row[COUNT + name].iloc[0]) for name in current.class_sizes}
+    split = current.mining.split if current.is_mined else None
+    with suppress(UnknownNameError, OptionError):  # no such concept, or a sample of the images
+        found = current.read(count_in_images, clique, split)
+        return dict(zip(found["class"], found["images"].tolist(), strict=True))
+    return {}
+
+
+def times_closed() -> int:
+    """How often the drawer was closed: in the key of a chart, it forgets what was clicked."""
+    times: int = st.session_state.get(_CLOSED, 0)
+    return times
+
+
+def _close() -> None:
+    st.session_state[_CLOSED] = times_closed() + 1
+    url.show_images(None)
+    url.write(gallery.OPENED, [])
+
+
+def _draw(
+    current: CurrentDataset,
+    row: pd.DataFrame,
+    counts: Mapping[str, int],
+    repeats: Sequence[url.Clique],
+) -> None:
+    shown = url.shown_images()
+    if shown is None:  # closed while something in it was clicked
+        st.rerun()
+    clique, class_name = shown
+    if not row.empty:
+        _evidence(current, row)
+    _plan_button(clique, mined=not row.empty)
+    if repeats:
+        names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in repeats)
+        st.caption(f"The same images show {names}, and no others do.")
+    gallery.draw(current, clique, counts, class_name)
+
+
+def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
+    """Draw how strongly a mined clique leans, and how sure that is."""
+    own = current.read(read_own_effects, tuple(row["concepts"]))
+    first = {str(name): value for name, value in row.iloc[0].items()}
+    if first["effect"]:
+        st.markdown(describe_lean(first, current.class_sizes, escape))
+    with st.container(horizontal=True):
+        st.metric("Rate difference", effect_texts(row)[0], help=meaning("effect"))
+        st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))
+        st.metric("q-value", q_text(first["q_value"]), help=meaning("q-value"))
+        st.metric("Own effect", own_texts(own)["own effect"][0])
+
+
+def _plan_button(clique: url.Clique, *, mined: bool) -> None:
+    planned = clique in url.selected_cliques()
+    if st.button(
+        "Take out of the plan" if planned else "Add to plan",
+        key="_details_to_plan",
+        icon=":material/remove:" if planned else ":material/add:",
+        type="secondary" if planned else "primary",
+        on_click=url.toggle_clique,
+        args=(clique,),
+        disabled=not mined,
+        help=None if mined else NOT_MINED,
+    ):
+        st.rerun()  # what is selected stands on the page, too
